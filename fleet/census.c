@@ -7,9 +7,9 @@
 
 #include "fleet/metrics_map.h"
 
-#define KNOWN_PER_INSTANCE 6 /* answers without a new one: a balancer may choose by chance */
+#define KNOWN_PER_INSTANCE 6 /* answers without a new instance: a balancer may choose at random */
 
-/* Of one process that did nothing in between. */
+/* Whether both are one process that did nothing in between. */
 static bool are_same(const struct engine_metrics_snapshot *a,
                      const struct engine_metrics_snapshot *b)
 {
@@ -48,14 +48,14 @@ bool census_is_whole(const struct census *census)
 
 /* ---- Two of them ----------------------------------------------------------------------------- */
 
-/* Who may have become whom. */
+/* Which instances of the first census may have become which of the last. */
 struct pairing {
     const struct census *first, *last;
-    size_t later[CENSUS_MOST]; /* of each of the first, its place in the last; CENSUS_MOST: none */
+    size_t later[CENSUS_MOST]; /* for each of the first, its index in the last; CENSUS_MOST: none */
     bool tried[CENSUS_MOST];
 };
 
-/* Finds one of the first for `later`, who leaves another to it that has a choice (Kuhn). */
+/* Assigns one of the first to `later`, moving another assignment where that has a choice (Kuhn). */
 static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {
@@ -71,7 +71,7 @@ static bool pair_up(struct pairing *pairing, size_t later)
     return false;
 }
 
-/* Several that did nothing yet look like one. */
+/* Several instances that have done nothing yet look like one. */
 static bool was_fresh(const struct census *first, const struct engine_metrics_snapshot *later)
 {
     for (size_t i = 0; i < first->count; i++)
@@ -98,7 +98,7 @@ static bool are_of_the_same(const struct census *first, const struct census *las
     return paired == first->count;
 }
 
-/* What is not told yet is nothing. */
+/* A counter that is not reported yet is zero. */
 static double sum_of(const struct census *census, size_t offset)
 {
     double sum = NAN;

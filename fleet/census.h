@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instances behind one address, each by its own counters, at a moment when none of them is at
- * work: between two such moments, what all of them counted is known, though they answer in turns.
- * Private to fleet/. */
+/* The instances behind one address, distinguished by their own counters, at a moment when all of
+ * them are idle. Between two such moments the sum of what they counted is known, although they
+ * answer in turns. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
 
 #define CENSUS_MOST 16
 
-/* Zero: nobody was seen yet. */
+/* Zero: no instance was seen yet. */
 struct census {
     struct engine_metrics_snapshot at[CENSUS_MOST];
     size_t count;
     int again[CENSUS_MOST]; /* answers of each, and */
-    int known;              /* of all, since the last that was new */
-    bool busy;              /* a request ran or waited */
+    int known;              /* of all, since the last new instance */
+    bool busy;              /* a request was running or waiting */
 };
 
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
-/* Whether another scrape is unlikely to tell anything new, or there are too many. */
+/* Whether another scrape is unlikely to find a new instance, or there are too many. */
 bool census_is_over(const struct census *census);
-/* Each is idle, and was seen as it was after all others. */
+/* Whether each is idle, and answered the same after all others were seen. */
 bool census_is_whole(const struct census *census);
-/* What two instances or more counted between two censuses, as counters that began at nothing. False
- * where they are not of the same instances, or one is not whole. */
+/* What two or more instances counted between two censuses, as counters that start at zero. False if
+ * they are not the same instances, or one census is incomplete. */
 bool census_growth(const struct census *first, const struct census *last,
                    struct engine_metrics_snapshot *out);

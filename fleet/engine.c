@@ -10,12 +10,13 @@
 #include "base/json/json.h"
 #include "fleet/probe.h"
 
-#define ALL_WITHIN_MS 15000   /* unless the caller says how long, */
-#define FIRST_ANSWER_MS 30000 /* and then this, of a server that loads the model for it */
+#define ALL_WITHIN_MS 15000 /* unless the caller sets a limit, */
+/* and this long for the first answer of a server that has to load the model */
+#define FIRST_ANSWER_MS 30000
 
 /* ---- The models list ---- */
 
-/* By the names that servers in the field use. */
+/* By the names that servers use. */
 static int64_t context_of(const json_t *row)
 {
     static const char *const names[] = { "max_model_len", "context_length", "max_context_length",
@@ -48,7 +49,7 @@ static void read_models(struct probe *probe, const json_t *list)
     }
 }
 
-/* True also where there is no such path: then an engine's own list may do. */
+/* Also true where the path does not exist: an engine's own list may serve instead. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
@@ -59,7 +60,7 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
     struct small_request ask = probe->ask;
 
     if (probe->is_timed)
-        ask.each_within_ms = INT64_MAX; /* all of it */
+        ask.each_within_ms = INT64_MAX; /* all of the time */
     if (!small_request_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
         bool may_go_on =
             report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
@@ -98,8 +99,8 @@ static bool completes(const struct small_request *ask, const char *path, const j
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
 
-/* Some servers load what is named and list nothing, or fail at their list: a model that is named
- * and answers is there. */
+/* Some servers load a model when it is named and list nothing, or fail to list: a named model that
+ * answers exists. */
 static bool answers_by_name(struct probe *probe)
 {
     struct small_request ask =
@@ -116,7 +117,7 @@ static bool answers_by_name(struct probe *probe)
                || completes(&ask, "/v1/completions", completion));
 }
 
-/* Did it answer at all, if only with an error? */
+/* Whether it answered at all, if only with an error. */
 static bool was_heard(enum failure failure)
 {
     return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
@@ -133,7 +134,7 @@ static bool count_sample(void *context, const struct promtext_sample *sample)
     return true;
 }
 
-/* A page for people is no metrics, even if a line of it happens to read like one. */
+/* A web page is no metrics page, even if one of its lines can be parsed. */
 static void ask_metrics(struct probe *probe)
 {
     size_t samples = 0, skipped = 0;
@@ -149,7 +150,7 @@ static void ask_metrics(struct probe *probe)
         text_clear(&probe->metrics);
 }
 
-/* vLLM and SGLang want `prompt`, llama.cpp `content`; all answer with `tokens`. */
+/* vLLM and SGLang expect `prompt`, llama.cpp `content`; all answer with `tokens`. */
 static void ask_tokenize(struct probe *probe)
 {
     json_auto_t *question = json_pack("{s:s, s:s, s:s}", "model", probe_model(probe), "prompt",
@@ -164,7 +165,7 @@ static void ask_tokenize(struct probe *probe)
     free(body);
 }
 
-/* The one its models list names, else the first that answers as itself. */
+/* The engine that its models list names, else the first that identifies itself. */
 static void ask_engine(struct probe *probe)
 {
     const struct engine *found = NULL;
@@ -181,7 +182,7 @@ static void ask_engine(struct probe *probe)
               found != NULL ? found->name : "openai-compatible");
 }
 
-/* Members that do not fit are left out, the last first. */
+/* Members that do not fit are omitted, the last first. */
 static void write_details(struct probe *probe)
 {
     struct engine_report *report = probe->report;
@@ -216,7 +217,7 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     ask_engine(probe);
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
-        probe_add_model(probe, probe->ask.endpoint->model, 0); /* nobody says anything else */
+        probe_add_model(probe, probe->ask.endpoint->model, 0); /* no list says otherwise */
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE
                    ? false
@@ -269,7 +270,7 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* What the server shows itself to be; what people said of it only where it shows nothing. */
+/* What the server reports of itself; what people stated only where it reports nothing. */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

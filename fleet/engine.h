@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs behind an endpoint: engine, version, models, context length; asked of the server
- * itself. */
+/* What runs behind an endpoint, asked of the server itself: engine, version, models, context
+ * length. */
 #pragma once
 
 #include "base/llm/failure.h"
@@ -11,7 +11,7 @@
 
 struct engine_model {
     char id[256];
-    int64_t context_tokens; /* 0: not told */
+    int64_t context_tokens; /* 0: not reported */
 };
 
 struct engine_report {
@@ -19,22 +19,23 @@ struct engine_report {
     char version[64];
     struct engine_model models[ENGINE_MODELS];
     size_t model_count;
-    bool has_metrics;     /* GET /metrics answers in the text format */
+    bool has_metrics;     /* GET /metrics answers in the Prometheus text format */
     bool has_tokenize;    /* POST /tokenize answers */
     enum failure failure; /* of the models request */
-    char details[4096];   /* JSON object: what else it tells (flags, quantization, parameters) */
+    char details[4096];   /* JSON object: whatever else it reports (flags, quantization, parameters)
+                           */
 };
 
-/* Asks a handful of small questions. within_ms: of all of them, and the first, for the models, may
+/* Sends a few small requests. within_ms: for all of them together; the first, for the models, may
  * take all of it; 0: 5 s each and 15 s together, 45 s where a named model has to be loaded. False
- * (UPSTREAM, with the failure's class in the sentence) when not even the models list answers; then
+ * (UPSTREAM, with the failure's class in the sentence) if not even the models list answers; then
  * only out->failure is set. */
 CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
                           struct engine_report *out, struct error *error);
 
-/* Probes, and picks the facts of the deployment's model (its first model where none is named:
- * endpoint->model is then filled in). A model the server does not list: NOT_FOUND naming those it
- * has. *failure: how the probe failed, or NONE. */
+/* Probes, and picks the facts of the deployment's model (if none is named, its first model, which
+ * is stored in endpoint->model). NOT_FOUND if the server does not list the model; the sentence
+ * names those it has. *failure: how the probe failed, or NONE. */
 CHECKED bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
                           int64_t within_ms, struct model_facts *out, enum failure *failure,
                           struct error *error);

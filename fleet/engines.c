@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each engine tells of itself, and where. Only named members are kept: some servers list their
- * own API key among their settings. */
+/* What each engine reports of itself, and where. Only named members are kept: some servers list
+ * their own API key among their settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool note_cache_config(void *context, const struct promtext_sample *sampl
     if (text_to_integer(json_get_text(found, "block_size", ""), 1, 1 << 20, &block_size)
         && text_to_integer(json_get_text(found, "num_gpu_blocks", ""), 1, INT32_MAX, &blocks))
         probe_note_integer(probe, "kv_cache_tokens", block_size * blocks);
-    return false; /* further replicas say the same */
+    return false; /* further replicas report the same */
 }
 
 static bool read_vllm(struct probe *probe)
@@ -144,7 +144,7 @@ static int64_t ollama_trained_context(const json_t *model_info)
     return json_get_integer(model_info, name, 0);
 }
 
-/* `parameters` is the Modelfile's: one "num_ctx   8192" a line. */
+/* `parameters` comes from the Modelfile: one "num_ctx   8192" per line. */
 static int64_t ollama_set_context(const char *parameters)
 {
     const char *number = strstr(parameters, "num_ctx");
@@ -164,7 +164,7 @@ static void read_ollama_model(struct probe *probe, const char *model)
 {
     static const char *const wanted[] = { "family", "parameter_size", "quantization_level", NULL };
     static const char *const sources[] = { "the loaded model", "num_ctx of the model",
-                                           "the model's maximum; the server may cut at less" };
+                                           "the model's maximum; the server may truncate earlier" };
     json_auto_t *question = json_pack("{s:s}", "model", model);
     char *body = json_write(question);
     json_auto_t *shown = ask_object(probe, "/api/show", body);
@@ -195,7 +195,7 @@ static bool read_ollama(struct probe *probe)
     if (!json_is_array(json_object_get(tags, "models")))
         return false;
     probe_set_version(probe, json_get_text(version, "version", ""));
-    if (probe->report->model_count == 0) /* old ones have no /v1/models */
+    if (probe->report->model_count == 0) /* old versions have no /v1/models */
         json_array_foreach(json_object_get(tags, "models"), i, row)
             probe_add_model(probe, json_get_text(row, "model", json_get_text(row, "name", "")), 0);
     if (probe_model(probe)[0] != '\0')
@@ -218,7 +218,7 @@ static bool read_tgi(struct probe *probe)
         return false;
     probe_set_version(probe, json_get_text(info, "version", ""));
     probe_note_members(probe, info, wanted);
-    if (probe->report->model_count == 0) /* before version 2 it has no models list */
+    if (probe->report->model_count == 0) /* before version 2 there is no models list */
         probe_add_model(probe, id, 0);
     probe_set_context(probe, NULL, json_get_integer(info, "max_total_tokens", 0));
     return true;
@@ -231,7 +231,7 @@ static bool read_llama_cpp_python(struct probe *probe)
     return strcmp(probe->owner, "me") == 0;
 }
 
-/* In the order of asking, where the models list does not name its owner. */
+/* In the order they are tried if the models list does not name its owner. */
 const struct engine engines[] = {
     { "vllm", "vllm", read_vllm },
     { "sglang", "sglang", read_sglang },

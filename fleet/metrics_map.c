@@ -7,13 +7,14 @@
 
 #include "base/formats/promtext.h"
 
-/* How the samples of one name (a label set each: replicas, reasons, engines) become one figure. */
+/* How samples with the same name (one per label set: replicas, reasons, engines) become one figure.
+ */
 enum fold {
     FOLD_SUM,
-    FOLD_MEAN, /* of shares: of all replicas together */
+    FOLD_MEAN, /* for shares: averaged over all replicas */
     FOLD_MAX,
-    FOLD_PLUS, /* a sum on top of what the rows before it tell: a part that the engine counts apart
-                */
+    FOLD_PLUS, /* added to the figure of the rows before it: a part that the engine counts
+                * separately */
 };
 
 struct mapping {
@@ -32,8 +33,8 @@ struct mapping {
 /* A histogram or summary in seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
-/* Where two rows tell the same figure, the first that the server has counts: versions of a time
- * have old and new names side by side. Counters are known with and without their _total. */
+/* If two rows give the same figure, the first that the server has is used: some versions have old
+ * and new names side by side. Counters are recognised with and without their _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),
@@ -58,7 +59,7 @@ static const struct mapping mappings[] = {
     TIMES("vllm:e2e_request_latency_seconds", e2e),
     TIMES("vllm:request_queue_time_seconds", queue),
 
-    /* SGLang: cached tokens are a part of the prompt tokens */
+    /* SGLang: cached tokens are included in the prompt tokens */
     SUM("sglang:num_running_reqs", requests_running),
     SUM("sglang:num_queue_reqs", requests_waiting),
     MEAN("sglang:token_usage", kv_cache_use),
@@ -77,8 +78,8 @@ static const struct mapping mappings[] = {
     TIMES("sglang:queue_time_seconds", queue),
     TIMES("sglang:request_queue_time_seconds", queue),
 
-    /* llama.cpp: generation time of all requests together, over the tokens they got; its prompt
-     * tokens are those that it computed, without the cached ones */
+    /* llama.cpp: generation time of all requests divided by their tokens; its prompt tokens are the
+     * computed ones, without the cached ones */
     SUM("llamacpp:requests_processing", requests_running),
     SUM("llamacpp:requests_deferred", requests_waiting),
     MEAN("llamacpp:kv_cache_usage_ratio", kv_cache_use),
@@ -118,7 +119,7 @@ static const struct mapping mappings[] = {
     TIMES("jetstream_time_per_request", e2e),
     TIMES("jetstream_queue_duration", queue),
 
-    /* Ollama tells no metrics itself; so its exporters call them */
+    /* Ollama has no metrics itself; its exporters use these names */
     SUM("ollama_active_requests", requests_running),
     SUM("ollama_queue_length", requests_waiting),
     SUM("ollama_tokens_processed_total", prompt_tokens_total),
@@ -126,14 +127,14 @@ static const struct mapping mappings[] = {
     SUM("ollama_requests_total", requests_total),
     TIMES("ollama_response_seconds", e2e),
 
-    /* Every process whose metrics come from a Prometheus client library */
+    /* Every process that uses a Prometheus client library */
     MAX("process_start_time_seconds", process_start_s),
 };
 #define MAPPING_COUNT (sizeof mappings / sizeof *mappings)
 
 static const char by_position[] = "vllm:spec_decode_num_accepted_tokens_per_pos";
 
-/* What was seen of one row; count 0: nothing. */
+/* The samples of one row; count 0: none. */
 struct seen {
     double value;
     int64_t count;
@@ -149,7 +150,7 @@ static double *member_of(struct engine_metrics_snapshot *snapshot, size_t offset
     return (double *)(void *)((char *)snapshot + offset);
 }
 
-/* Ranks of one replica that share its requests tell the same figures again. */
+/* Ranks of one replica that share its requests report the same figures again. */
 static bool is_further_rank(const struct promtext_sample *sample)
 {
     static const char *const ranks[] = { "tp_rank", "pp_rank" };
@@ -206,7 +207,7 @@ static void note_model(const struct promtext_sample *sample, struct engine_metri
         out->model[0] = '\0';
 }
 
-/* Before their first request servers say NaN, some say inf; neither tells anything. */
+/* Before their first request some servers report NaN or inf, which mean nothing. */
 static bool fold_sample(void *context, const struct promtext_sample *sample)
 {
     struct fold_state *state = context;
@@ -264,7 +265,7 @@ size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snaps
     for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++)
         if (!isfinite(out->accepted_at[i]))
             out->accepted_at[i] = NAN;
-    if (out->kv_cache_use > 1) /* some say percent */
+    if (out->kv_cache_use > 1) /* some report percent */
         out->kv_cache_use = fmin(out->kv_cache_use / 100, 1);
     if (isnan(out->prefix_hits_total))
         out->prefix_queries_total = NAN;

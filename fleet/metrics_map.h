@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engines call the figures that we keep. Private to fleet/. */
+/* The engines' names for the figures that we store. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
 #include "fleet/small_request.h"
 
-/* engine_metrics_scrape within the deadline of `ask`, and cancellable. */
+/* engine_metrics_scrape within the deadline of `ask`; it can be cancelled. */
 CHECKED bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
                                struct error *error);
-/* The same, with the page itself appended to *body. */
+/* The same, also appending the page itself to *body. */
 CHECKED bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
                                     struct engine_metrics_snapshot *out, struct error *error);
 
-/* Every figure NaN. */
+/* Sets every figure to NaN. */
 void metrics_map_clear(struct engine_metrics_snapshot *out);
-/* Reads an exposition text into a cleared snapshot; how many figures it tells. */
+/* Reads an exposition text into a cleared snapshot; returns the number of figures found. */
 size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out);

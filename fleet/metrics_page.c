@@ -16,7 +16,8 @@ static bool ends_with(const struct promtext_sample *sample, const char *suffix)
            && memcmp(sample->name + sample->name_length - length, suffix, length) == 0;
 }
 
-/* Whether it only grows. Servers that do not say their types name counters as is the custom. */
+/* Whether it is a counter. Servers that declare no types usually name their counters by convention.
+ */
 static bool is_counter(const struct promtext_sample *sample)
 {
     switch (sample->type) {
@@ -36,7 +37,7 @@ static bool is_counter(const struct promtext_sample *sample)
 
 struct reading {
     struct metrics_page *page;
-    char *end; /* of the letters so far */
+    char *end; /* end of the letters used so far */
 };
 
 static const char *keep(struct reading *reading, const char *bytes, size_t length)

@@ -11,7 +11,7 @@
 #define FIGURES_LIMIT 64
 #define GAP_SCRAPES 4
 #define GAP_LEAST_MS 3000
-#define GAP_TIMES 5 /* the usual time from one scrape to the next */
+#define GAP_TIMES 5 /* times the usual interval between scrapes */
 
 void monitor_log_finish(struct monitor_log *log)
 {
@@ -28,7 +28,7 @@ static void keep(struct monitor_log *log, const struct engine_metrics_snapshot *
     if (++log->skipped < log->every)
         return;
     log->skipped = 0;
-    if (log->count == ROWS_LIMIT) { /* half of them go, and half of those to come */
+    if (log->count == ROWS_LIMIT) { /* halve the rows, and from now on keep every other scrape */
         for (size_t i = 0; i < ROWS_LIMIT / 2; i++)
             log->rows[i] = log->rows[2 * i];
         log->count = ROWS_LIMIT / 2;

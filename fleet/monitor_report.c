@@ -8,17 +8,17 @@
 
 #include "base/json/json.h"
 
-#define CROWD_SCRAPES 3 /* fewer are chance */
+#define CROWD_SCRAPES 3 /* fewer may be chance */
 #define CROWD_SHARE 1.05
-#define CROWD_LEAST 1.0 /* what has just ended may still be counted as running */
+#define CROWD_LEAST 1.0 /* a request that has just ended may still be counted as running */
 
-/* What is known of an attempt, once. */
+/* What is known of an attempt, computed once. */
 struct telling {
     const struct monitor_observations *observations;
     const struct cell_result *result;
     struct reconciliation counts;
     const char *state; /* full, partial, absent */
-    char why[256];     /* why it is not full */
+    char why[256];     /* the reason if it is not full */
     struct cross_check *out;
 };
 
@@ -65,7 +65,7 @@ static bool serves_another(struct telling *telling)
     return true;
 }
 
-/* Its metrics were told before the first request, and not after the last one. */
+/* Its metrics were available before the first request, and not after the last one. */
 static void judge_silence(struct telling *telling)
 {
     char sentence[256];
@@ -95,7 +95,7 @@ static bool find_window(const struct telling *telling, const struct engine_metri
                                  window_end_ms(measurement), first, last);
 }
 
-/* Requests that ran or waited on the server, on average over the window; NaN: too few scrapes. */
+/* Requests running or waiting on the server, averaged over the window; NaN: too few scrapes. */
 static double mean_present(const struct telling *telling)
 {
     const struct engine_metrics_snapshot *first, *last;
@@ -123,7 +123,7 @@ static void judge_foreign(struct telling *telling)
 {
     TEXT_AUTO sentence = { 0 };
 
-    text_add(&sentence, "the server worked for others too: ");
+    text_add(&sentence, "the server also worked for others: ");
     if (telling->counts.foreign) {
         reconcile_describe(&telling->counts, &sentence);
         text_add(&sentence, " more by its own count than were sent");
@@ -133,7 +133,7 @@ static void judge_foreign(struct telling *telling)
                   " were ours",
                   mean_present(telling), telling->result->measurement.concurrency_max);
     } else {
-        text_addf(&sentence, "it was not idle %s, within the time that is waited for it",
+        text_addf(&sentence, "it was not idle %s, within the time allowed for it",
                   telling->observations->begin == POINT_BUSY ? "before the first request"
                                                              : "after the last request");
     }
@@ -149,12 +149,12 @@ static void judge_counts(struct telling *telling)
     if (observations->instances > 1 && observations->counted < observations->instances
         && (foreign || telling->counts.short_))
         be(telling, "partial",
-           "the deployment has several instances, and the counters are not those of all of them");
+           "the deployment has several instances, and the counters do not cover all of them");
     else if (foreign)
         judge_foreign(telling);
     else if (telling->counts.short_)
         be(telling, "partial",
-           "the server counted by far fewer requests than it answered: several instances behind "
+           "the server counted far fewer requests than it answered: several instances behind "
            "one address, or metrics of something else");
 }
 
@@ -168,12 +168,12 @@ static void judge(struct telling *telling)
         be(telling, "absent", observations->silent);
     else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
         be(telling, "partial",
-           "several instances answer in turns: what their counters say is not of all requests");
+           "several instances answer in turns: their counters do not cover all requests");
     else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
         judge_silence(telling);
     else if (replicas_have_restarted(&observations->log.instances)) {
         say(telling, CROSS_CHECK_RESTARTED,
-            "the server restarted in the middle: its counters began anew");
+            "the server restarted in the middle: its counters started again at zero");
         be(telling, "partial", telling->out->reason);
     } else
         judge_counts(telling);
@@ -238,7 +238,7 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
                engine_metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
     set_number(out, "accepted_tokens",
                engine_metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
-    if (json_object_get(out, "acceptance_length") == NULL) /* a server that tells it itself */
+    if (json_object_get(out, "acceptance_length") == NULL) /* a server that reports it itself */
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
         set_number(out, "acceptance_rate", last->acceptance_rate);
@@ -254,7 +254,7 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
     json_decref(positions);
 }
 
-/* What the client measured longer than the server: the network, and the client. */
+/* By how much the client's measurements exceed the server's: the network, and the client. */
 static void add_differences(const struct telling *telling, json_t *out)
 {
     static const struct {
@@ -262,7 +262,7 @@ static void add_differences(const struct telling *telling, json_t *out)
         enum metric metric;
     } pairs[] = {
         { "mean_ttft_ms", "client_more_ttft_ms", METRIC_TTFT },
-        { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL }, /* servers time steps */
+        { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL }, /* servers measure time per step */
         { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
     };
     const struct latency_summary *latency = telling->result->measurement.latency;
@@ -274,7 +274,7 @@ static void add_differences(const struct telling *telling, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* The scrapes within the window; where it was too short for two, the whole attempt. */
+/* The scrapes within the window; if it was too short for two, those of the whole attempt. */
 static json_t *derive(const struct telling *telling)
 {
     const struct monitor_observations *observations = telling->observations;
@@ -294,7 +294,7 @@ static json_t *derive(const struct telling *telling)
     return out;
 }
 
-/* Of instances in turns, nothing that is counted means anything. */
+/* With several instances that answer in turns, no counter means anything. */
 static json_t *figures(const struct telling *telling)
 {
     const struct monitor_log *log = &telling->observations->log;

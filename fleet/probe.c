@@ -44,7 +44,7 @@ const struct engine_model *engine_model_find(const struct engine_report *report,
     return NULL;
 }
 
-/* Where the list is full, the model that facts are wanted of still finds a place. */
+/* If the list is full, the model whose facts are wanted still replaces another. */
 static struct engine_model *place_for(struct probe *probe, const char *id)
 {
     struct engine_report *report = probe->report;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One probe of a model server on its way, and the engines that can be told apart. Private to
- * fleet/. */
+/* A probe of a model server while it runs, and the engines it can recognise. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine.h"
@@ -8,18 +7,18 @@
 
 struct probe {
     struct small_request ask;
-    bool is_timed;       /* the caller said how long it may take */
-    char owner[64];      /* owned_by of the first model; "" if not told */
+    bool is_timed;       /* the caller set a time limit */
+    char owner[64];      /* owned_by of the first model; "" if not reported */
     struct text metrics; /* /metrics; empty if there is none */
-    json_t *details;     /* what else the server tells, by our names */
+    json_t *details;     /* whatever else the server reports, under our names */
     struct engine_report *report;
 };
 
 struct engine {
     const char *name;
-    const char *owner; /* owned_by in its models list; NULL: says nothing of it */
-    /* Asks what only this engine answers and notes it. False, with nothing noted, where the server
-     * does not look like it. */
+    const char *owner; /* owned_by in its models list; NULL: gives no hint */
+    /* Sends a request that only this engine answers, and records the answer. False, with nothing
+     * recorded, if the server does not look like this engine. */
     bool (*read)(struct probe *probe);
 };
 
@@ -28,17 +27,17 @@ extern const size_t engine_count;
 
 #define CONTEXT_TOKENS_LIMIT 1000000000
 
-/* The model of a name ("": the first), NULL if it is not listed. */
+/* The model with a name ("": the first), NULL if it is not listed. */
 const struct engine_model *engine_model_find(const struct engine_report *report, const char *model);
 
-/* Ids that cannot be a name (too long, control characters) are left out. */
+/* Ids that cannot be a name (too long, control characters) are skipped. */
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens);
-/* Of one listed model, or of all (NULL); nothing where the figure cannot be one. */
+/* For one listed model, or for all (NULL); ignores an impossible value. */
 void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
-/* The id of the model that facts are wanted of: the endpoint's, or the first; "" if it is not
- * listed. */
+/* The id of the model whose facts are wanted: the endpoint's, or the first; "" if it is not listed.
+ */
 const char *probe_model(const struct probe *probe);
 void probe_set_version(struct probe *probe, const char *version);
-/* Notes those members of `object` that are in `names` (ends with NULL) and are scalars. */
+/* Records the members of `object` that are in `names` (ends with NULL) and are scalars. */
 void probe_note_members(struct probe *probe, const json_t *object, const char *const *names);
 void probe_note_integer(struct probe *probe, const char *name, int64_t value); /* if above 0 */

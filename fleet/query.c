@@ -19,25 +19,25 @@
 #define CONNECT_TIMEOUT_MS 10000
 #define SHOWN_BYTES 240
 
-/* One request and its answer on the way. */
+/* A request and its answer while they are in progress. */
 struct exchange {
     const struct query *query;
     struct query_result *result;
-    struct mask *mask; /* of the endpoint's secret */
+    struct mask *mask; /* hides the endpoint's secret */
     struct outbound_response response;
     struct completion_stream *stream;
     struct utf8_stream text, reasoning;
-    struct text plain;     /* an answer in one piece, though a stream was asked for */
-    struct text complaint; /* of an error inside the answer */
+    struct text plain;     /* an answer in one piece, although a stream was requested */
+    struct text complaint; /* the message of an error inside the answer */
     bool is_plain, done, finished, broken;
-    size_t told;          /* bytes of the result's text */
-    enum failure stopped; /* by us; NONE: it was not */
+    size_t told;          /* bytes of the result's text already passed on */
+    enum failure stopped; /* why we ended it; NONE: we did not */
     int64_t first_ns, last_ns;
 };
 
 /* ---- What arrives ---- */
 
-/* What may be the beginning of the secret waits for what follows. */
+/* Bytes that may begin the secret are held back until the next ones arrive. */
 static void tell_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
@@ -76,7 +76,7 @@ static void end_texts(struct exchange *exchange)
         tell_text(exchange, true);
 }
 
-/* A zero is what servers say that do not count. */
+/* Servers that do not count report a zero. */
 static void take_usage(struct query_result *result, int64_t prompt_tokens,
                        int64_t completion_tokens)
 {
@@ -130,7 +130,7 @@ static bool is_plain_json(const char *bytes, size_t length)
     return false;
 }
 
-/* False ends the transfer: nothing that matters comes any more. */
+/* False ends the transfer: nothing of interest follows. */
 static bool on_bytes(void *context, const char *bytes, size_t length)
 {
     struct exchange *exchange = context;
@@ -151,7 +151,7 @@ static bool is_over(int64_t since_ns, int64_t limit_ms)
     return since_ns > 0 && limit_ms > 0 && clock_monotonic_ns() - since_ns > limit_ms * 1000000;
 }
 
-/* Keep-alive comments are no tokens, so the limits look at events and not at bytes. */
+/* Keep-alive comments are not tokens, so the limits are applied to events, not to bytes. */
 static bool must_stop(void *context)
 {
     struct exchange *exchange = context;
@@ -240,7 +240,7 @@ static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
     return fail(result, exchange->stopped, error, ERROR_TIMEOUT, text_string(&sentence));
 }
 
-/* Of a transfer that ended well. */
+/* Checks a transfer that ended without an error. */
 static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
@@ -288,7 +288,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
     return from_ns > 0 && to_ns >= from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
 }
 
-/* One chunk alone says nothing of the time between tokens. */
+/* A single chunk gives no time between tokens. */
 static void note_times(const struct exchange *exchange)
 {
     struct query_result *result = exchange->result;
@@ -324,7 +324,7 @@ static void exchange_finish(struct exchange *exchange)
     outbound_response_finish(&exchange->response);
 }
 
-/* Once all of the texts are there: a secret may come in pieces. */
+/* Called when all of the text has arrived: a secret may come in pieces. */
 static void hide_secret(const struct exchange *exchange, struct error *error)
 {
     const struct mask *mask = exchange->mask;
@@ -364,7 +364,8 @@ static CHECKED bool transfer(struct exchange *exchange, const struct endpoint *e
     return outbound_perform(&request, &exchange->response, error);
 }
 
-/* *fields loses the one that the server refused: then the request is worth repeating. */
+/* Removes from *fields the one that the server refused, in which case the request can be repeated.
+ */
 static CHECKED bool run_once(const struct endpoint *endpoint, const struct query *query,
                              unsigned *fields, struct query_result *result, struct error *error)
 {

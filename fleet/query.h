@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One completion, for people: streamed, with the times and counts a load generator would take. */
+/* One completion, for a person: streamed, with the times and counts that a load generator would
+ * record. */
 #pragma once
 
 #include "base/core/text.h"
@@ -13,7 +14,8 @@ struct query {
     double temperature; /* negative: the server's default */
     bool chat;          /* /v1/chat/completions, else /v1/completions */
     int64_t ttft_timeout_ms, idle_timeout_ms, total_timeout_ms;
-    /* New visible text, in whole UTF-8 characters; length 0 while the model reasons. NULL: none. */
+    /* Receives new visible text, in whole UTF-8 characters; length 0 while the model reasons. NULL:
+     * none. */
     void (*on_text)(void *context, const char *text, size_t length, int64_t chunks);
     bool (*cancelled)(void *context);
     void *context;
@@ -21,18 +23,18 @@ struct query {
 
 struct query_result {
     struct text text;      /* visible text; bounded by 1 MiB */
-    struct text reasoning; /* what came as reasoning */
+    struct text reasoning; /* text that came as reasoning */
     enum failure failure;
-    double ttft_s, total_s;                           /* from sending; ttft NaN without a token */
+    double ttft_s, total_s;                           /* from sending; ttft NaN if there was no
+                                                       * token */
     int64_t prompt_tokens, completion_tokens, chunks; /* -1: the server did not say */
-    double
-        tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN where that means nothing */
+    double tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN if undefined */
     char finish[24];
     char model[256];
 };
 
-/* False on any failure, with its class in result->failure and one sentence; what had arrived is in
- * the result. Free with query_result_finish either way. */
+/* False on any failure, with its class in result->failure and one sentence; what had arrived by
+ * then is in the result. Free with query_result_finish in both cases. */
 CHECKED bool query_run(const struct endpoint *endpoint, const struct query *query,
                        struct query_result *result, struct error *error);
 void query_result_finish(struct query_result *result);

@@ -64,7 +64,7 @@ char *query_body(const struct endpoint *endpoint, const struct query *query, uns
     return json_write(body);
 }
 
-/* One limit always stays. */
+/* One of the two limits always remains. */
 static bool may_be_left_out(unsigned fields, enum query_field field)
 {
     return (fields & field) && (!(field & LIMITS) || (fields & LIMITS) == LIMITS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON of a completion request, and which of its members a server may not know. Private to
+/* The JSON of a completion request, and which of its members a server may not support. Private to
  * fleet/. */
 #pragma once
 
@@ -11,11 +11,10 @@ enum query_field {
     QUERY_STREAM_OPTIONS = 4,
 };
 
-/* Those to begin with. Chat asks for its limit by both names: servers that ignore one would answer
- * without end. */
+/* The fields of the first attempt. Chat sends its limit under both names: a server that ignores one
+ * would generate without end. */
 unsigned query_fields(const struct query *query);
 /* Heap memory. */
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);
-/* The field that a refusal (of status 400) names first, among those that may be left out; 0: none.
- */
+/* The first optional field that a refusal (status 400) names; 0: none */
 unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length);

@@ -30,14 +30,14 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* also where it is not told */
+    if (!(excess > tolerance(out, which))) /* also if it is not reported */
         return;
     count->foreign = excess;
     out->foreign = true;
 }
 
-/* By requests; where the server tells none, by output tokens. (The input may lack what the prefix
- * cache gave.) */
+/* By requests; if the server does not report them, by output tokens. (The input may exclude what
+ * came from the prefix cache.) */
 static bool is_short(const struct reconciliation *out)
 {
     const struct count *requests = &out->counts[COUNT_REQUESTS];

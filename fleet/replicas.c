@@ -8,14 +8,14 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-#define LOOKS 12       /* where something speaks for several */
-#define LOOKS_ALWAYS 2 /* where only counters tell them apart */
+#define LOOKS 12       /* if something indicates several */
+#define LOOKS_ALWAYS 2 /* if only counters can distinguish them */
 #define SHORTEST_PAUSE_NS 10000000
-#define PAUSE_VARIES_NS 30000000 /* or whoever else scrapes may stay in step with us */
+#define PAUSE_VARIES_NS 30000000 /* random, or another scraper might stay in step with us */
 #define RETURN_WITHIN_NS 1000000000
 #define TRY_WITHIN_MS 5000
 
-/* Counters of a process that restarted are not soon where they were before it. */
+/* After a restart, counters do not soon return to their previous values. */
 static bool has_returned(const struct replicas *instances,
                          const struct engine_metrics_snapshot *snapshot)
 {
@@ -45,8 +45,9 @@ void replicas_note(struct replicas *instances, const struct engine_metrics_snaps
     instances->latest = *snapshot;
 }
 
-/* A process that does not say when it started (or did within a second of another) is told by its
- * counters: a server that restarts twice within one attempt is taken for several then. */
+/* A process that does not report its start time (or started within a second of another) is
+ * recognised by its counters: a server that restarts twice within one attempt is then mistaken for
+ * several. */
 bool replicas_are_several(const struct replicas *instances)
 {
     return instances->returned || instances->falls - instances->newer > 1;
@@ -84,10 +85,10 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
     else if (isnan(snapshot->process_start_s))
         look(ask, LOOKS_ALWAYS, instances);
     several = replicas_are_several(instances);
-    if (several) /* the next scrape begins a new row */
+    if (several) /* the next scrape begins a new series */
         *instances = (struct replicas){ 0 };
     else
-        instances->falls = instances->newer = 0; /* a restart, which is over */
+        instances->falls = instances->newer = 0; /* a restart, now complete */
     return several;
 }
 

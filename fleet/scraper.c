@@ -25,12 +25,12 @@
 #define QUEUE_LIMIT 256
 #define TIMEOUT_MS 5000
 #define LOWEST_INTERVAL_MS 100
-#define LOOK_AGAIN_NS 60000000000 /* for targets that nobody told of */
+#define LOOK_AGAIN_NS 60000000000 /* in case nobody announced a change of targets */
 #define VALUES_LIMIT 64
 #define DEPLOYMENTS_PAGE 100
 #define SHOWN_ERROR_BYTES 256
 
-/* What the scrapes of a deployment showed of who answers. */
+/* What a deployment's scrapes have shown about the servers that answer. */
 struct row {
     int64_t deployment_id;
     struct replicas instances;
@@ -42,7 +42,7 @@ struct scraper {
     struct workers *workers;
     pthread_t thread;
     atomic_bool stopping;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* protects the rest */
     pthread_cond_t changed;
     bool kicked;
     struct scrape_schedule schedule;
@@ -74,7 +74,7 @@ static struct row *find_row(struct scraper *scraper, int64_t deployment_id)
     return &scraper->rows[scraper->row_count++];
 }
 
-/* One errand of a deployment is under way at a time, but others may add rows meanwhile. */
+/* Only one task of a deployment runs at a time, but others may add rows meanwhile. */
 static bool are_several(struct scraper *scraper, int64_t deployment_id,
                         const struct small_request *ask,
                         const struct engine_metrics_snapshot *snapshot)
@@ -114,7 +114,7 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
     return ok;
 }
 
-/* Once for each deployment and limit: afterwards the figure is stored with each scrape. */
+/* Logged once for each deployment and limit: afterwards the figure is stored with each scrape. */
 static void warn_of_left_out(const struct due *due, const struct scrape_left_out *left_out)
 {
     TEXT_AUTO told = { 0 };
@@ -125,8 +125,8 @@ static void warn_of_left_out(const struct due *due, const struct scrape_left_out
     log_warning("metrics of %s: %s", due->name, text_string(&told));
 }
 
-/* Our figures, and the page as it is, for whoever knows the server's own names. Ours come first:
- * where a deployment has as many series as it may have, they are the last to be left out. */
+/* Our figures and the page as it is, for those who know the server's own names. Ours come first: if
+ * a deployment has reached its limit of series, they are the last to be omitted. */
 static CHECKED bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
                          const struct engine_metrics_snapshot *snapshot, struct error *error)
 {
@@ -202,7 +202,7 @@ static void set_row(struct scraper *scraper, const struct deployment *deployment
     pthread_mutex_unlock(&scraper->lock);
 }
 
-/* The deployments that there are (not those that are retired), page by page, with their targets. */
+/* Every deployment that is not retired, page by page, with its targets. */
 static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target *targets,
                              size_t count, struct error *error)
 {
@@ -226,7 +226,7 @@ static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target
     return true;
 }
 
-/* Where the store cannot be read the old schedule stays. */
+/* If the store cannot be read, the old schedule remains. */
 static void load(struct scraper *scraper)
 {
     FREE_AUTO struct scrape_target *targets = NULL;
@@ -266,7 +266,7 @@ static void submit_due(struct scraper *scraper)
     }
 }
 
-/* Call with the lock held: until something is due, changes, or `latest_ns`. */
+/* Call with the lock held. Waits until something is due or changes, or until `latest_ns`. */
 static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
 {
     int64_t next_ns = scrape_schedule_next(&scraper->schedule);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes every watched deployment at its interval into the store. One thread keeps the schedule; a
- * few workers ask, so that a server that stalls holds up no other. */
+/* Scrapes every watched deployment into the store at its interval. One thread keeps the schedule; a
+ * few workers send the requests, so that a server that stalls delays no other. */
 #pragma once
 
 #include "fleet/secret_access.h"
@@ -10,6 +10,6 @@ struct scraper;
 /* `access` is borrowed for its whole life. */
 CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
 void scraper_kick(
-    struct scraper *scraper); /* the targets changed; seen within a minute otherwise */
-/* Ends what is asked just now within a fraction of a second. NULL is fine. */
+    struct scraper *scraper); /* the targets changed; otherwise noticed within a minute */
+/* Cancels scrapes in progress within a fraction of a second. Does nothing for NULL. */
 void scraper_destroy(struct scraper *scraper);

@@ -58,7 +58,7 @@ static bool has(const struct secret_access *access, const char *origin)
     return false;
 }
 
-/* *allowed, and by whom it is for the origin of the URL. */
+/* *allowed, and who decides it for the URL's origin. */
 static CHECKED bool look(const struct access *access, const char *secret, const char *url,
                          char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
                          struct error *error)
@@ -77,7 +77,7 @@ static CHECKED bool look(const struct access *access, const char *secret, const 
 static CHECKED bool refuse_by_file(const char *secret, const char *origin, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
-                     "the secret %s is not to be sent to %s: the file %s.origins in the secrets "
+                     "the secret %s may not be sent to %s: the file %s.origins in the secrets "
                      "folder lists all origins it may be sent to",
                      secret, origin, secret);
 }
@@ -157,7 +157,7 @@ bool access_check_url(const struct access *access, const char *url, struct error
                      "%s is not among the servers that the setting allowed_servers names", host);
 }
 
-/* A server that is in the list by its name may have any address. */
+/* A server that is listed by name may have any address. */
 static const struct server_list *list_of(const struct access *access, const char *url)
 {
     char host[URL_HOST_SIZE];
@@ -170,7 +170,7 @@ static const struct server_list *list_of(const struct access *access, const char
     return access->servers;
 }
 
-/* Of a secret and an origin, once and then how often in an hour. */
+/* Logged once per secret and origin, then the count once an hour. */
 static void note_use(const struct access *access, const char *secret, const char *url)
 {
     const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
@@ -182,7 +182,7 @@ static void note_use(const struct access *access, const char *secret, const char
         return;
     snprintf(subject, sizeof subject, "%s to %s", secret, origin);
     if (!audit_log_count(access->store, &event, &error))
-        log_warning("the audit does not say that %s was used: %s", secret, error.message);
+        log_warning("the audit log does not record that %s was used: %s", secret, error.message);
 }
 
 bool secret_access_endpoint(const struct access *access, const struct deployment *deployment,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom the process may call, and with which secret: what every call to a model server goes through.
- */
+/* Which servers the process may call, and with which secret: every call to a model server goes
+ * through this. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -8,15 +8,15 @@
 
 struct access {
     struct store *store;
-    const char *secrets_folder;        /* "" where only the environment may hold secrets */
-    const struct server_list *servers; /* that may be called; NULL: any */
+    const char *secrets_folder;        /* "" if only the environment may hold secrets */
+    const struct server_list *servers; /* servers that may be called; NULL: any */
 };
 
-/* May a deployment have this URL, as far as the list of servers goes? Names are resolved at each
- * use, not here. FORBIDDEN says why not. */
+/* Whether the list of servers lets a deployment have this URL. Names are resolved at each use, not
+ * here. FORBIDDEN says why not. */
 CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
-/* Address, model and credential of a deployment: its secret is read now, and only if it may be sent
+/* Address, model and credential of a deployment: reads its secret now, and only if it may be sent
  * there now; the model is the deployment's, or "". */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
@@ -26,29 +26,29 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    bool by_file; /* a file beside the secret says so, and nobody else may */
+    bool by_file; /* a file beside the secret decides it, and nothing else may */
 };
 /* Free with secret_access_finish. */
 CHECKED bool secret_access_read(const struct access *access, const char *secret,
                                 struct secret_access *out, struct error *error);
 void secret_access_finish(struct secret_access *found);
 
-/* May the secret be sent to the origin of this URL? FORBIDDEN says whose call allows it. */
+/* Whether the secret may be sent to this URL's origin. FORBIDDEN says which call allows it. */
 CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
                                  struct error *error);
-/* Is its value, if there is one, so short or common that it can be hidden in failures alone? Who
- * binds such a secret is warned: SECRET_WEAK_WARNING takes its name. */
+/* Whether its value, if it has one, is so short or common that it can be hidden in error messages
+ * only. A caller who binds such a secret is warned: SECRET_WEAK_WARNING takes its name. */
 bool secret_access_is_weak(const struct access *access, const char *secret);
 #define SECRET_WEAK_WARNING                                                                        \
     "the value of %s is short or a common word: where a server repeats it, it is hidden in "       \
     "errors "                                                                                      \
     "alone; a random one of 20 characters or more is hidden everywhere"
-/* What an admin would bind: *origin of the URL, "" where it is bound already. FORBIDDEN where a
- * file says it all. */
+/* What an admin would bind: *origin of the URL, "" if it is bound already. FORBIDDEN if a file
+ * decides it. */
 CHECKED bool secret_access_missing(const struct access *access, const char *secret, const char *url,
                                    char origin[ORIGIN_SIZE], struct error *error);
-/* Binds the secret to the origin of the URL, or takes that back. *changed false: it was so already.
- */
+/* Binds the secret to the URL's origin, or removes that binding. *changed false: it was in that
+ * state already */
 CHECKED bool secret_access_bind(const struct access *access, const char *secret, const char *url,
                                 bool bound, struct change *change, char origin[ORIGIN_SIZE],
                                 bool *changed, struct error *error);

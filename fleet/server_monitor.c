@@ -18,15 +18,16 @@
 #include "fleet/metrics_map.h"
 #include "fleet/monitor_report.h"
 
-#define INTERVAL_NS 500000000 /* at least once a second, though one scrape may be late */
+#define INTERVAL_NS 500000000 /* at least once a second, even if one scrape is late */
 #define TIMEOUT_MS 5000
-#define PAUSE_NS 100000000   /* between looks for an idle point: servers' gauges lag a little */
-#define IDLE_LIMIT_S 10.0    /* so long may others keep it busy, */
-#define STILL_S 3.0          /* with counters that move: some servers' gauges stay behind */
-#define COUNTING_LIMIT_S 2.0 /* so long may it take to count what it has answered */
-#define BROKEN_LIMIT_S 2.0   /* so long may its metrics be out of reach, */
-#define RETURN_LIMIT_S 60.0  /* and so long where its answers failed too */
-#define CONFIRM_SCRAPES 8    /* to see whether others answer under the same address */
+/* between checks for an idle point: some servers' gauges lag a little */
+#define PAUSE_NS 100000000
+#define IDLE_LIMIT_S 10.0    /* how long others may keep it busy, */
+#define STILL_S 3.0          /* with counters that still change: some servers' gauges lag */
+#define COUNTING_LIMIT_S 2.0 /* how long it may take to count what it has answered */
+#define BROKEN_LIMIT_S 2.0   /* how long its metrics may be unavailable, */
+#define RETURN_LIMIT_S 60.0  /* and how long if its answers failed too */
+#define CONFIRM_SCRAPES 8    /* to detect other instances under the same address */
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000
 
@@ -84,7 +85,7 @@ static bool scrape(struct server_monitor *witness, struct asking *asking,
     return false;
 }
 
-/* A server with one model may list it under another name than it is asked for. */
+/* A server with a single model may list it under a name other than the requested one. */
 static const json_t *find_model(const json_t *models, const char *id)
 {
     const json_t *model;
@@ -96,7 +97,8 @@ static const json_t *find_model(const json_t *models, const char *id)
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
-/* The model, with what tells it from another under the same name: its files and its context. */
+/* The model, with what distinguishes it from another of the same name: its files and its context.
+ */
 static void describe_model(const json_t *model, char out[256])
 {
     const char *id = json_get_text(model, "id", ""), *root = json_get_text(model, "root", id);
@@ -112,7 +114,7 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* "" where it does not say. */
+/* "" if it is not reported. */
 static void ask_served(struct server_monitor *witness, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&witness->endpoint, TIMEOUT_MS);
@@ -142,7 +144,7 @@ static bool is_quiet(const struct engine_metrics_snapshot *snapshot)
 
 static bool grew(double a, double b)
 {
-    return fabs(engine_metrics_growth(a, b)) > 1e-9; /* false where it is not told any more */
+    return fabs(engine_metrics_growth(a, b)) > 1e-9; /* false if it is no longer reported */
 }
 
 static bool has_moved(const struct engine_metrics_snapshot *from,
@@ -153,7 +155,7 @@ static bool has_moved(const struct engine_metrics_snapshot *from,
            || grew(from->generation_tokens_total, to->generation_tokens_total);
 }
 
-/* Has the server counted what it answered? */
+/* Whether the server has counted what it answered. */
 static bool has_counted(const struct engine_metrics_snapshot *first,
                         const struct engine_metrics_snapshot *last, const struct sent *sent)
 {
@@ -165,13 +167,13 @@ static bool has_counted(const struct engine_metrics_snapshot *first,
 
 struct waiting {
     struct asking asking;
-    double silent_limit_s;   /* how long it may be out of reach */
-    const struct sent *sent; /* what it is to have counted; NULL: nothing */
+    double silent_limit_s;   /* how long it may be unavailable */
+    const struct sent *sent; /* what it should have counted; NULL: nothing */
     int64_t begun_ns, told_ns, moved_ns;
     struct engine_metrics_snapshot before;
 };
 
-/* One look; true: `*point` says how it ended. */
+/* One check; true: `*point` says how the wait ended. */
 static bool look(struct server_monitor *witness, struct waiting *waiting,
                  struct engine_metrics_snapshot *out, enum idle_wait *point)
 {
@@ -190,7 +192,7 @@ static bool look(struct server_monitor *witness, struct waiting *waiting,
     *out = waiting->before = now;
     *point = POINT_IDLE;
     if (replicas_are_several(
-            &witness->observations.log.instances)) /* there is no point that is idle for all */
+            &witness->observations.log.instances)) /* the instances have no common idle point */
         return true;
     if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
         && (waiting->sent == NULL || has_counted(&witness->observations.first, &now, waiting->sent)
@@ -200,7 +202,7 @@ static bool look(struct server_monitor *witness, struct waiting *waiting,
     return seconds_since(waiting->told_ns) >= IDLE_LIMIT_S;
 }
 
-/* Idle: nothing runs or waits, and between two looks nothing was counted. */
+/* Idle: nothing runs or waits, and nothing was counted between two checks. */
 static enum idle_wait reach_idle(struct server_monitor *witness, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {
@@ -215,7 +217,7 @@ static enum idle_wait reach_idle(struct server_monitor *witness, struct waiting 
     return point;
 }
 
-/* Before anything is said against the server: is it one? */
+/* Before the server is blamed for anything: is it a single one? */
 static void confirm(struct server_monitor *witness, struct asking *asking)
 {
     struct engine_metrics_snapshot ignored;
@@ -239,7 +241,7 @@ static void take_census(struct server_monitor *witness, struct asking *asking, s
     }
 }
 
-/* Of several, once all of them are idle, or it has taken too long. */
+/* For several, once all of them are idle, or it has taken too long. */
 static void await_census(struct server_monitor *witness, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &witness->observations.log.instances;
@@ -251,7 +253,7 @@ static void await_census(struct server_monitor *witness, struct asking *asking, 
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* Of several that answer in turns: what all of them counted together. */
+/* For several that answer in turns: the sum of what all of them counted. */
 static void count_all(struct server_monitor *witness, struct asking *asking,
                       const struct sent *sent)
 {

@@ -42,14 +42,14 @@ static CHECKED bool perform(const struct small_request *ask, const char *path, c
     if (left_ms <= 0) {
         response->failure = FAILURE_TOTAL_TIMEOUT;
         return error_set(error, ERROR_TIMEOUT,
-                         "the server is too slow to be asked for %s as well (%s)", path,
+                         "too little time was left to ask the server for %s (%s)", path,
                          failure_name(FAILURE_TOTAL_TIMEOUT));
     }
     snprintf(url, sizeof url, "%s%s", endpoint->url, path);
     return outbound_perform(&request, response, error);
 }
 
-/* It came whole, but is no JSON. */
+/* It arrived completely, but is not JSON. */
 static CHECKED bool refuse_answer(const struct small_request *ask, const char *path,
                                   const struct outbound_response *response, const char *problem,
                                   struct error *error)

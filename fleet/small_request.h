@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small questions to a model server: bounded in bytes, 5 s each, all of them before one deadline.
+/* Small requests to a model server: bounded in bytes, 5 s each, all of them before one deadline.
  * Private to fleet/. */
 #pragma once
 
@@ -11,17 +11,17 @@
 
 struct small_request {
     const struct endpoint *endpoint;
-    int64_t deadline_ns;              /* monotonic; of all questions together */
+    int64_t deadline_ns;              /* monotonic; for all requests together */
     int64_t each_within_ms;           /* 0: 5 s */
     bool (*cancelled)(void *context); /* NULL: never */
     void *context;
 };
 
 struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms);
-/* GET, or POST where there is a JSON body. `path` begins with '/'. On false *failure is the class.
- * *out is yours. */
+/* GET, or POST if there is a JSON body. `path` begins with '/'. On false *failure is the class. The
+ * caller frees *out. */
 CHECKED bool small_request_json(const struct small_request *ask, const char *path, const char *body,
                                 json_t **out, enum failure *failure, struct error *error);
-/* GET of a text, at most 4 MiB, appended to *out. */
+/* GET of a text of at most 4 MiB, appended to *out. */
 CHECKED bool small_request_text(const struct small_request *ask, const char *path, struct text *out,
                                 enum failure *failure, struct error *error);

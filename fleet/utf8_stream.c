@@ -12,7 +12,7 @@ static size_t wanted_bytes(unsigned char first)
     return first >= 0xf0 && first < 0xf5 ? 4 : 1;
 }
 
-/* Is this a character whose rest is missing? */
+/* Whether this is a character whose remaining bytes are missing. */
 static bool is_begun(const char *bytes, size_t length)
 {
     for (size_t i = 1; i < length; i++)

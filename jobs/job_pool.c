@@ -54,14 +54,14 @@ static void set_active(struct runner *runner, bool active)
     job_pool_moved(jobs, runner->run.claim.job_id);
 }
 
-/* What a failed job says: our own faults stay in the log. */
+/* The message of a failed job: details of our own faults stay in the log. */
 static char *failure_outcome(const char *job_id, const struct error *error)
 {
     json_auto_t *outcome = NULL;
 
     if (error->kind == ERROR_INTERNAL) {
         log_error("job %s: %s", job_id, error->message);
-        outcome = json_pack("{s:s}", "error", "internal error: the log of opsbrain says more");
+        outcome = json_pack("{s:s}", "error", "internal error: see the log of opsbrain");
     } else {
         outcome =
             json_pack("{s:s, s:s}", "error", error->message, "kind", error_kind_name(error->kind));
@@ -77,7 +77,7 @@ static void read_beat(const struct runner *runner, struct job_beat *beat)
     text_copy(beat->message, sizeof beat->message, runner->message);
 }
 
-/* The last progress, which no beat has told yet, then the end. */
+/* Stores the last progress, which no heartbeat has stored yet, then the end. */
 static CHECKED bool store_end(struct runner *runner, enum job_end end, const char *outcome,
                               struct error *error)
 {
@@ -110,7 +110,7 @@ static bool is_stopping(struct job_pool *jobs)
     return stopping;
 }
 
-/* False: we stop. */
+/* False: the pool is stopping. */
 static bool pause_for(struct job_pool *jobs, int64_t ms)
 {
     int64_t until_ns = in_ms(ms);
@@ -123,8 +123,8 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
     return !stopping;
 }
 
-/* On a full disk the job's work is done, but cannot be stored: tries on until it can, or we stop
- * (then the next process takes the job up). */
+/* On a full disk the job's work is done, but its result cannot be stored: retries until it can, or
+ * the pool stops (the next process then takes the job up). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -142,27 +142,27 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     return true;
 }
 
-/* False: it was given back, and is not to be claimed again at once. What asked is: the answer may
- * have come before it was back in the queue. */
+/* False: the job went back to the queue and should not be claimed again at once, unless it asked a
+ * question, since the answer may have come before it was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
         [JOB_END_COMPLETED] = "completed",
         [JOB_END_FAILED] = "failed",
         [JOB_END_CANCELLED] = "was cancelled",
-        [JOB_END_YIELDED] = "was given back to the queue",
+        [JOB_END_YIELDED] = "was returned to the queue",
     };
     struct job_run *run = &runner->run;
     struct error error = { 0 };
     FREE_AUTO char *outcome = NULL;
     enum job_end end;
 
-    log_info("job %s (%s %s) is run, claim %lld", run->job.id, run->job.kind, run->job.subject,
+    log_info("job %s (%s %s) runs, claim %lld", run->job.id, run->job.kind, run->job.subject,
              (long long)run->claim.fence);
     set_active(runner, true);
     end = kind_of(run->jobs, run->job.kind)->run(run, &outcome, &error);
     if (job_run_stop(run) == JOB_STOP_LOST) {
-        log_warning("job %s was taken over: its result is dropped", run->job.id);
+        log_warning("job %s was taken over: its result is discarded", run->job.id);
     } else {
         if (end == JOB_END_FAILED && outcome == NULL)
             outcome = failure_outcome(run->job.id, &error);
@@ -191,7 +191,7 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
     return true;
 }
 
-/* Until there is new work, or it is time to look again; false: we stop. */
+/* Waits until there is new work, or it is time to check again; false: the pool is stopping. */
 static bool wait_for_work(struct job_pool *jobs, uint64_t *kicks_seen)
 {
     int64_t until_ns = in_ms(POLL_MS);
@@ -243,7 +243,7 @@ static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
     return count;
 }
 
-/* With the lock held. A runner may be at another job by now. */
+/* With the lock held. A runner may have another job by now. */
 static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
                          struct runner **beaten, size_t count)
 {
@@ -259,7 +259,7 @@ static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
     pthread_cond_broadcast(&jobs->changed);
 }
 
-/* One beat for all jobs that run: one transaction a second. */
+/* One heartbeat for all running jobs: one transaction a second. */
 static void *heart_loop(void *context)
 {
     struct job_pool *jobs = context;
@@ -372,7 +372,7 @@ static void wait_for_runs(struct job_pool *jobs, int64_t timeout_ms)
         job_pool_sleep(jobs, &jobs->changed, until_ns);
     for (unsigned i = 0; i < jobs->runner_count; i++)
         if (jobs->runners[i].active)
-            log_warning("job %s does not stop: waiting on", jobs->runners[i].run.claim.job_id);
+            log_warning("job %s does not stop: still waiting", jobs->runners[i].run.claim.job_id);
     pthread_mutex_unlock(&jobs->lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the kind's function top to
- * bottom, and beat for it: lease and progress once a second. Whoever waits for a job is woken when
- * it moves. */
+/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the kind's function from start
+ * to end, and send its heartbeat, lease and progress, once a second. Waiting callers are woken when
+ * their job changes. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 
 struct job_pool;
 
-/* What a running job holds; borrowed for the duration of run(). */
+/* The state of a running job; borrowed for the duration of run(). */
 struct job_run {
     struct job_pool *jobs;
     struct store *store;
@@ -19,29 +19,30 @@ struct job_run {
     void *services; /* of job_pool_create */
 };
 
-/* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken); YIELDED
- * gives it back to the queue for the next process. */
+/* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken over);
+ * YIELDED returns it to the queue for the next process. */
 enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_YIELDED };
 
 struct job_kind {
     const char *name;
-    /* Blocking. Asks job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may stay
-     * NULL. */
+    /* Blocking. Must call job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may
+     * stay NULL. */
     enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
 };
 
-/* Takes up what a dead process left and starts threads, each of which runs a job at a time; those
- * that stand in line for an endpoint take none. `kinds` ends with a NULL name and is
- * borrowed, as is `services`, which every run gets. */
+/* Takes over the jobs of a dead process and starts the threads, each of which runs one job at a
+ * time; jobs that wait in line for an endpoint occupy none. `kinds` ends with a NULL name and is
+ * borrowed, as is `services`, which is passed to every run. */
 CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
                              void *services, struct job_pool **out, struct error *error);
-/* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
+/* Asks every run to yield and waits for them, at most timeout_ms; then joins. Does nothing for
+ * NULL. */
 void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
 void job_pool_kick(struct job_pool *jobs); /* a job was queued: claim it now */
 
-/* For run(): progress is kept in memory, shown at once to those who wait, stored with the next
- * beat. */
+/* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
+ * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
 enum job_stop {
     JOB_STOP_NO,
@@ -52,41 +53,42 @@ enum job_stop {
 enum job_stop job_run_stop(const struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
-/* Something the job needs to know of a person or of a client's model before it can go on. */
+/* A question to a person or to a client's model that the job needs answered before it can continue.
+ */
 struct job_question {
-    const char *key;    /* of this question for the whole of the job's life; 64 bytes at most */
+    const char *key;    /* identifies this question during the job's whole life; at most 64 bytes */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
     json_t *params;     /* an object, borrowed */
 };
-/* *answers: a new object with the answer to each question by its key. Where one is missing it fails
+/* *answers: a new object with the answer to each question by its key. If one is missing it fails
  * with INPUT_REQUIRED: return JOB_END_YIELDED at once. The job then waits, shown as JOB_WAITING,
- * without a thread and across restarts; once all are answered its kind's function is called again
- * from its start and gets the answers here. So nothing must be done before asking that may not be
- * done twice. CANCELLED: the run should stop. */
+ * without a thread and across restarts; once all are answered, its kind's function is called again
+ * from the start and gets the answers here. So do nothing before asking that must not be done
+ * twice. CANCELLED: the run should stop. */
 CHECKED bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
                          json_t **answers, struct error *error);
 
-/* The job as it is now: the stored row with the newest progress of memory; its message says where
- * it stands in line. */
+/* The job as it is now: the stored row with the newest progress from memory; its message gives its
+ * place in line. */
 CHECKED bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out,
                            struct error *error);
 /* As job_list (store/ledger/jobs.h), each job as it is now. */
 CHECKED bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
                            struct job **out, size_t *count, struct error *error);
-/* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
- * `cancelled` says so (asked at least 5 times a second; NULL: never). */
+/* Waits until the job differs from `seen` (state, progress or message), timeout_ms passed, or
+ * `cancelled` returns true (called at least 5 times a second; NULL: never). */
 CHECKED bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
                            int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
                            struct job *out, struct error *error);
 CHECKED bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change,
                              struct job *out, struct error *error);
-/* Answers what a job asked: `answers` is an object with one by key, `*taken` counts those that were
- * open; others are passed over. The job goes on as soon as none is open. */
+/* Answers a job's questions: `answers` is an object by key, `*taken` counts the answers to open
+ * questions; others are ignored. The job continues as soon as no question is open. */
 CHECKED bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers,
                              struct change *change, size_t *taken, struct error *error);
 size_t job_pool_running(struct job_pool *jobs);
 
-/* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set
+/* Called with a job's id whenever it changes, from any thread; for event streams. One listener, set
  * before jobs run. */
 void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const char *job_id),
                      void *context);

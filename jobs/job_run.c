@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a running job can do: tell its progress, ask whether to stop, wait. */
+/* What a running job can do: report its progress, check whether to stop, wait. */
 
 #include "base/core/clock.h"
 #include "base/core/text.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs seen from outside: shown, waited for, cancelled, listened to. */
+/* Jobs from outside: shown, waited for, cancelled, listened to. */
 #include <string.h>
 
 #include "base/core/clock.h"
 #include "base/core/text.h"
 #include "jobs/jobs_private.h"
 
-#define LOOK_NS 1000000000 /* at least so often is the stored row looked at again */
+#define LOOK_NS 1000000000 /* the stored row is checked at least this often */
 #define CANCELLED_LOOK_NS 150000000
 
 void job_pool_moved(struct job_pool *jobs, const char *job_id)
@@ -30,7 +30,7 @@ void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const c
     pthread_mutex_unlock(&jobs->lock);
 }
 
-/* With the lock held. NULL: it does not run here. */
+/* With the lock held. NULL: it is not running in this process. */
 static struct runner *runner_at(struct job_pool *jobs, const char *id)
 {
     for (unsigned i = 0; i < jobs->runner_count; i++)
@@ -39,7 +39,7 @@ static struct runner *runner_at(struct job_pool *jobs, const char *id)
     return NULL;
 }
 
-/* What the stored row does not tell yet. */
+/* What the stored row does not have yet. */
 static void add_news(struct job_pool *jobs, struct job *job)
 {
     if (job->state == JOB_QUEUED)
@@ -90,10 +90,10 @@ struct watch {
     bool (*cancelled)(void *context);
     void *context;
     int64_t until_ns;
-    uint64_t moves; /* as they were before the last look */
+    uint64_t moves; /* their number at the last check */
 };
 
-/* Until some job moved or it is time to look again; false: the waiting is over. */
+/* Waits until some job changed or it is time to check again; false: the wait is over. */
 static bool sleep_until_moved(const struct watch *watch)
 {
     struct job_pool *jobs = watch->jobs;
@@ -126,7 +126,7 @@ bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen
 {
     struct watch watch = { jobs, cancelled, context, clock_monotonic_ns() + timeout_ms * 1000000,
                            0 };
-    struct job before = *seen; /* `out` may be the same */
+    struct job before = *seen; /* `out` may be the same object */
 
     do {
         pthread_mutex_lock(&jobs->lock);
@@ -152,7 +152,7 @@ bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *chang
     job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;
-    job_pool_kick(jobs); /* it may have held others up */
+    job_pool_kick(jobs); /* it may have delayed others */
     job_pool_lines_moved(jobs);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of jobs/ share. Private to jobs/. */
+/* Shared by the files of jobs/, and private to them. */
 #pragma once
 
 #include <pthread.h>
@@ -8,14 +8,15 @@
 
 #define LEASE_MS 10000
 #define BEAT_MS 1000
-#define POLL_MS 1000 /* for jobs that nobody announced, and leases that ended */
+#define POLL_MS 1000 /* for jobs that nobody announced, and expired leases */
 
-/* A thread and what it runs. All but `run` and `thread` under the lock of struct job_pool. */
+/* A thread and the job it runs. All but `run` and `thread` are protected by the lock of struct
+ * job_pool. */
 struct runner {
-    struct job_run run; /* first: what a kind's function is given */
+    struct job_run run; /* first: it is what a kind's function receives */
     pthread_t thread;
     bool active, cancel, lost;
-    bool asked; /* and was not answered yet: the run is to end */
+    bool asked; /* and was not answered yet: the run must end */
     double progress, total;
     char message[256];
 };
@@ -31,12 +32,12 @@ struct job_pool {
     pthread_t heart;
     bool heart_started;
 
-    /* From reading progress to storing it, taken before `lock`: an older beat never overwrites the
-     * last one. */
+    /* Held from reading progress to storing it, and taken before `lock`, so that an older heartbeat
+     * never overwrites the last one. */
     pthread_mutex_t beating;
-    pthread_mutex_t lock;   /* everything below; never held during a call of the store */
-    pthread_cond_t work;    /* for idle runners and the heart */
-    pthread_cond_t changed; /* for those who wait for a job, and for runs that wait */
+    pthread_mutex_t lock;   /* protects everything below; never held during a call of the store */
+    pthread_cond_t work;    /* for idle runners and the heartbeat thread */
+    pthread_cond_t changed; /* for callers that wait for a job, and for runs that wait */
     uint64_t kicks;         /* counts announced work */
     uint64_t moves;         /* counts changes of any job */
     bool stopping, heart_stopping;
@@ -44,11 +45,11 @@ struct job_pool {
     void *listener_context;
 };
 
-/* Wakes who waits for this job, and tells the listener. */
+/* Wakes the callers that wait for this job, and calls the listener. */
 void job_pool_moved(struct job_pool *jobs, const char *job_id);
-/* Waits, with the lock held, for the condition or `until_ns` on the monotonic clock. */
+/* Waits, with the lock held, for the condition or until `until_ns` on the monotonic clock. */
 void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns);
-/* Wakes who waits for a job that stands in line, and tells the listener of each. */
+/* Wakes the callers that wait for a job in line, and calls the listener for each. */
 void job_pool_lines_moved(struct job_pool *jobs);
-/* Into the message of a job that stands in line: who holds it up, and its place. */
+/* Writes into the message of a job in line who delays it, and its place. */
 void queue_notice_describe(struct store *store, struct job *job);

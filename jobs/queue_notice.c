@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people are told of jobs that stand in line for an endpoint. */
+/* What people are shown of jobs that wait in line for an endpoint. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *ordinal_ending(size_t number)
     return number % 10 < 4 && number / 10 % 10 != 1 ? endings[number % 10] : endings[0];
 }
 
-/* "held by alice for swp_1 since 03:12:44Z", or who is to hold it next. */
+/* "held by alice for swp_1 since 03:12:44Z", or who gets it next. */
 static void describe_first(const struct line_place *place, struct text *out)
 {
     const struct endpoint_lease *first = &place->first;
@@ -74,5 +74,5 @@ void job_pool_lines_moved(struct job_pool *jobs)
     if (endpoint_lease_list(jobs->store, &rows, &count, &error))
         tell_each(rows, count, listener, context);
     else
-        log_warning("who stands in line is not told of its move: %s", error.message);
+        log_warning("jobs in line were not notified of their move: %s", error.message);
 }

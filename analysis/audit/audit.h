@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with a run's figures, found by arithmetic on the figures themselves: every rule of
- * the table in audit.c that the data allows, on our own runs and on imported ones. */
+/* Finds errors in a run's figures by arithmetic on the figures themselves. It applies every rule of
+ * the table in audit.c that the data allows, to our own runs and to imported ones. */
 #pragma once
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum finding_weight {
     FINDING_CAUTION, /* the figures are right, but say less than they seem to */
-    FINDING_WRONG,   /* a figure is not what its name says */
+    FINDING_WRONG,   /* a figure does not measure what its name says */
 };
 const char *finding_weight_name(enum finding_weight weight); /* "caution", "wrong" */
 
@@ -18,7 +18,7 @@ struct audit_rule;
 struct audit;
 
 enum audit_use {
-    RULE_NOT_MEANT, /* for runs of this kind */
+    RULE_NOT_MEANT, /* the kind of runs it applies to */
     RULE_LACKS,     /* what it needs */
     RULE_APPLIED,
 };
@@ -26,10 +26,10 @@ enum audit_use {
 struct finding {
     const struct audit_rule *rule;
     enum finding_weight weight;
-    size_t *cells; /* indices into the evidence's cells, ascending; heap */
+    size_t *cells; /* indices of the affected cells in the evidence, ascending; heap */
     size_t cell_count;
-    struct text arithmetic;  /* the figures behind it */
-    struct text consequence; /* what not to conclude */
+    struct text arithmetic;  /* the figures that show it */
+    struct text consequence; /* which conclusions are not valid */
 };
 
 #define AUDIT_RULES_MAX 40
@@ -37,8 +37,8 @@ struct finding {
 struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
-    enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
-    const struct hardware *hardware;      /* what the run was held against; NULL: not known */
+    enum audit_use uses[AUDIT_RULES_MAX]; /* findings of each rule, in the order of the rules */
+    const struct hardware *hardware;      /* what the run was compared with; NULL: not known */
     const struct model *model;
 };
 #define FINDINGS_AUTO __attribute__((cleanup(findings_finish))) struct findings
@@ -46,42 +46,45 @@ void findings_finish(struct findings *findings);
 
 struct audit_rule {
     const char *name;  /* "actual_load" */
-    const char *title; /* what it looks for, for people */
-    int mistake;       /* of the list of measuring mistakes in docs/audit.md; 0: none */
+    const char *title; /* what it looks for, in words */
+    int mistake;       /* its number in the list of measuring mistakes in docs/audit.md; 0: none */
     void (*check)(struct audit *audit);
-    const char *needs; /* figures without which it cannot be applied, for people; NULL: none */
-    bool (*has)(const struct audit *audit); /* are they there? NULL: always */
-    bool of_imports;                        /* our own runs say so themselves, or cannot have it */
+    const char *needs;                      /* the figures it needs, in words; NULL: none */
+    bool (*has)(const struct audit *audit); /* whether they are present; NULL: always */
+    bool of_imports;                        /* our own runs report this themselves, or cannot have
+                                             * it */
 };
 extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
 struct audit_input {
     const struct evidence *evidence;
-    /* Other runs, to look for copies in: one at a time into *out, which the audit finishes; false:
-     * there is none left. NULL: none. */
+    /* Iterates over the other runs in which to look for copies: each call puts one into *out, which
+     * the audit finishes, and returns false after the last. NULL: there are none to compare with.
+     */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
-    const struct catalog *catalog; /* NULL: no comparison with what hardware can do */
-    /* What the run was measured on where it does not say itself; "" or NULL: not known. */
+    const struct catalog *catalog; /* NULL: figures are not compared with what the hardware can do
+                                    */
+    /* The hardware or model, where the run does not record it; "" or NULL: not known. */
     const char *hardware, *model;
-    double chips; /* the same; NaN */
+    double chips; /* the same for a number; NaN: not known */
 };
 
-/* *out: zero before; findings_finish() frees it. */
+/* *out must be zeroed before; free it with findings_finish(). */
 void audit_run(const struct audit_input *input, struct findings *out);
 
-/* Notes at each cell by which rule a figure of it is wrong, if one is (`found_wrong`). */
+/* Stores in each cell the rule by which one of its figures is wrong, if any (`found_wrong`). */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
-/* "rows 2, 5-9": where a finding's cells stand in their file; for our own runs "cells ...". */
+/* "rows 2, 5-9": where a finding's cells are in their file; for our own runs "cells ...". */
 void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-/* "1-4 users, 128-2048 tokens": the ranges its cells span. */
+/* "1-4 users, 128-2048 tokens": the ranges that its cells cover. */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-size_t findings_applied(const struct findings *findings); /* how many rules were */
+size_t findings_applied(const struct findings *findings); /* the number of rules applied */
 /* "Not applied for want of how many requests succeeded: low_success, all_failed." and so on, and
- * which were applied. */
+ * which rules were applied. */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* New references. {"applied": [rule], "not_applied": [{"lacks", "rules"}]} */
 json_t *findings_uses_json(const struct findings *findings);

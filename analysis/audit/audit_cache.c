@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule on prompts that came from the prefix cache: as the server told, as a file names one
- * prompt for all, or as times that only a cache explains. */
+/* The rule on prompts served from the prefix cache: the server reports it, the file says that all
+ * requests have one prompt, or only a cache explains the times. */
 
 #include <string.h>
 
@@ -10,19 +10,19 @@
 #include "base/json/json.h"
 
 #define CACHED_SHARE 0.1  /* of the input tokens */
-#define CACHED_TIMES 2    /* a first cell so much slower than one with more users, */
-#define GROWING_TIMES 1.5 /* or so much where such times grow with the prompt, */
-#define CACHED_MS 100     /* and by so much */
-#define LENGTH_NEEDED 512 /* shorter prompts are read too fast to tell from other delays */
-#define PREFILL_SPEED                                                                              \
-    500 /* tokens/s and more: as fast as prompts are read, not as compilers are                    \
-         */
-#define REQUESTS_OF_MEDIAN 4 /* and more: one that waited does not move the median */
+#define CACHED_TIMES 2    /* how many times slower the first cell is than one with more users, */
+#define GROWING_TIMES 1.5 /* or, where such times grow with the prompt, this many times, */
+#define CACHED_MS 100     /* and at least by this much */
+#define LENGTH_NEEDED 512 /* shorter prompts are read too fast to distinguish from other delays */
+/* tokens/s: prompts are read at least this fast, and compilations never are */
+#define PREFILL_SPEED 500
+/* at least; the median is then not moved by one request that waited */
+#define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
 /* ---- As the server told ---------------------------------------------------------------------- */
 
-/* Of the input tokens; NaN. */
+/* The share of the input tokens; NaN: not known. */
 static double cached_share(const struct evidence_cell *cell)
 {
     if (!isnan(cell->cached_share))
@@ -48,13 +48,15 @@ static void check_told(struct audit *audit)
         most = fmax(most, cached_share(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic, "up to %.0f %% of the input tokens came from the prefix cache",
               100 * most);
-    text_add(&finding->consequence,
-             "Prefill was mostly not done: TTFT and input rates are those of repeated prompts.");
+    text_add(
+        &finding->consequence,
+        "Most of the prefill was skipped: TTFT and input rates are those of repeated prompts.");
 }
 
 /* ---- As times tell --------------------------------------------------------------------------- */
 
-/* Of the first token, where both tell it, the median before the mean: else of the request. */
+/* The time to the first token where both cells report it, preferably the median; else the time of
+ * the whole request. */
 static double compared_ms(const struct audit_place *place, const struct audit_place *other)
 {
     const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
@@ -75,7 +77,7 @@ static bool is_slower(const struct audit_place *first, const struct audit_place 
     return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
-/* A compilation is in one request, and the median of several does not show it. */
+/* A compilation delays one request, which the median of several does not show. */
 static bool has_slow_median(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
@@ -86,8 +88,9 @@ static bool has_slow_median(const struct audit_place *first, const struct audit_
                       > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
 }
 
-/* Another first cell, of a prompt at most half or at least twice as long, took about as much less
- * or more, and no longer one took less: it was read. A compilation takes as long for either. */
+/* Whether the prompt was read rather than compiled for: another first cell, with a prompt at most
+ * half or at least twice as long, took about proportionally less or more, and no longer prompt took
+ * less. A compilation takes as long for either. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -125,7 +128,8 @@ const struct audit_place *audit_cache_reads(const struct audit_places *places,
                : NULL;
 }
 
-/* Cells of the shape of `first` whose prompts were read faster than with no other user. */
+/* Cells of the same shape as `first` whose prompts were read faster although there were more users.
+ */
 static void add_reads(const struct audit_places *places, const struct audit_place *first,
                       bool *reads, const struct evidence *evidence)
 {
@@ -170,7 +174,7 @@ static void check_times(struct audit *audit)
               (long long)later->cell->row);
     text_add(&finding->consequence,
              "More users do not make a prompt shorter: it was read once, and came from the prefix "
-             "cache from then on. These cells show no prefill.");
+             "cache from then on. These cells do not measure prefill.");
 }
 
 /* ---- As the file says ------------------------------------------------------------------------ */
@@ -188,7 +192,7 @@ static bool is_prompt_column(const char *heading)
     return false;
 }
 
-/* The row's prompt, if it has one in words; NULL. */
+/* The row's prompt, if it is given as text; else NULL. */
 static const char *prompt_of(const struct evidence_cell *cell)
 {
     const char *key;
@@ -215,7 +219,7 @@ static bool names_one_prompt(const char *text)
     return false;
 }
 
-/* Of two measured rows or more, all of which say the same; NULL. */
+/* The value that all measured rows share, if there are at least two; else NULL. */
 static const char *one_prompt(const struct evidence *evidence)
 {
     const char *only = NULL;
@@ -264,7 +268,7 @@ static void check_named(struct audit *audit)
         text_add_char(&finding->arithmetic, '"');
     }
     text_add(&finding->consequence,
-             "Where the server caches prefixes, and most do unless told otherwise, the prompt was "
+             "Where the server caches prefixes, which most do by default, the prompt was "
              "read once: TTFT and input rates are those of a cached prompt.");
 }
 

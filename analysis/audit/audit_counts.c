@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens that are counted twice: by the tool and by the server, asked for and seen. */
+/* Rules on tokens that have two counts: the tool's and the server's, or the requested and the
+ * measured length. */
 
 #include "analysis/audit/audit_parts.h"
 
 #define RECOUNTED_WITHIN 0.02
-#define ENDING_TOKENS 2     /* that one count may have at the ends and another may not */
-#define TEMPLATE_TOKENS 100 /* a chat template may add */
-#define LENGTH_WITHIN 0.1   /* of the tokens asked for */
-#define LOOKED_AT 1000      /* cells that each is held against */
+/* special tokens at both ends that only one of the counts may include */
+#define ENDING_TOKENS 2
+#define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
+#define LENGTH_WITHIN 0.1   /* share of the tokens requested */
+#define LOOKED_AT 1000      /* how many other cells each cell is compared with */
 
 static bool differs(double counted, double told, double tokens)
 {
     return fabs(counted - told) > fmax(tokens, RECOUNTED_WITHIN * told);
 }
 
-/* What the server counts of a prompt beyond the tool's count: a chat template, if it is as much for
- * every prompt. */
+/* The number of tokens that the server counts in a prompt beyond the tool's count: a chat template,
+ * if it is the same for every prompt. */
 static double more_of_prompt(const struct evidence_cell *cell)
 {
     return cell->input_tokens_usage - cell->input_tokens_mean;
 }
 
-/* By prompts of the same run that are much longer or shorter: do the counts differ by a share of
- * the prompt, as two tokenizers' do? Without such: by more than a template has. */
+/* Compares with prompts of the same run that are much longer or shorter: does the difference grow
+ * with the prompt, as with two tokenizers? Without such prompts: is it more than a template adds?
+ */
 static bool has_other_prompt_count(const struct evidence *evidence,
                                    const struct evidence_cell *cell)
 {
@@ -85,7 +88,7 @@ void audit_check_recounted(struct audit *audit)
              "and latencies, or measure again with the model's own tokenizer.");
 }
 
-/* By the server's count where it is told. */
+/* Uses the server's count where it is known. */
 static double input_seen(const struct evidence_cell *cell)
 {
     return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
@@ -118,13 +121,13 @@ void audit_check_lengths(struct audit *audit)
     cell = &audit->evidence->cells[finding->cells[0]];
     text_addf(&finding->arithmetic, "row %lld:", (long long)cell->row);
     if (!isnan(cell->input_length + input_seen(cell)))
-        text_addf(&finding->arithmetic, " %.4g input tokens asked for, %.4g seen;",
+        text_addf(&finding->arithmetic, " %.4g input tokens requested, %.4g measured;",
                   cell->input_length, input_seen(cell));
     if (!isnan(cell->output_tokens_asked + output_seen(cell)))
-        text_addf(&finding->arithmetic, " %.4g output tokens asked for, %.4g seen;",
+        text_addf(&finding->arithmetic, " %.4g output tokens requested, %.4g measured;",
                   cell->output_tokens_asked, output_seen(cell));
     finding->arithmetic.data[--finding->arithmetic.length] = '\0';
     text_add(&finding->consequence,
-             "Name the lengths that were seen, not those asked for, and compare only with runs "
+             "Report the measured lengths, not the requested ones, and compare only with runs "
              "that have the same.");
 }

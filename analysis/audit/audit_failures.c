@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on requests that failed: what is told of them, and by which name. */
+/* Rules on requests that failed: whether they are reported, and under which name. */
 
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "base/core/memory.h"
 
 #define SUCCESS_NEEDED 0.99
-#define AT_ONCE_S 2.0 /* sooner answers no model: it was refused */
-#define FEW_USERS 4   /* do not keep one another waiting for a refusal */
+#define AT_ONCE_S 2.0 /* no model answers sooner: the request was refused */
+#define FEW_USERS 4   /* users who do not delay one another's refusals */
 
 /* ---- Success ---- */
 
@@ -30,9 +30,9 @@ void audit_check_failed_speed(struct audit *audit)
     if (finding == NULL)
         return;
     cell = &audit->evidence->cells[finding->cells[0]];
-    text_addf(&finding->arithmetic, "row %lld failed, and tells %.4g requests/s",
+    text_addf(&finding->arithmetic, "row %lld failed, but reports %.4g requests/s",
               (long long)cell->row, cell->request_throughput);
-    text_add(&finding->consequence, "Failed cells have no speed: leave them out of every mean.");
+    text_add(&finding->consequence, "Failed cells have no speed: omit them from every mean.");
 }
 
 static bool has_low_success(const struct evidence_cell *cell)
@@ -51,12 +51,13 @@ void audit_check_success(struct audit *audit)
     for (size_t i = 0; i < finding->cell_count; i++)
         lowest = fmin(lowest, audit->evidence->cells[finding->cells[i]].success_rate);
     text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
-    text_add(
-        &finding->consequence,
-        audit->evidence->imported
-            ? "Latencies are those of the lucky ones: compare these cells with nothing."
-            : "What timed out or was never answered counts in the latencies as \"at least\" so "
-              "long, what failed otherwise is in none: compare these cells with nothing.");
+    text_add(&finding->consequence,
+             audit->evidence->imported
+                 ? "The latencies cover only the requests that succeeded: compare these cells with "
+                   "nothing."
+                 : "Requests that timed out or were never answered count in the latencies as \"at "
+                   "least\" "
+                   "that long; other failures are not included: compare these cells with nothing.");
 }
 
 /* ---- Failures by another name ---- */
@@ -75,13 +76,14 @@ static bool sounds_like_memory(const char *text)
            && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
 }
 
-/* How long it took until the cell's requests had failed; NaN. */
+/* How long the cell's requests took to fail; NaN: not known. */
 static double failing_s(const struct evidence_cell *cell)
 {
     return cell->duration_s > 0 ? cell->duration_s : cell->latency[METRIC_E2E].max_ms / 1000;
 }
 
-/* Of the shape that begins at `first`: nothing is served, and few users are refused at once. */
+/* Whether nothing is served from the shape of `first` on while even few users are refused at once.
+ */
 static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
     double soonest = INFINITY;
@@ -97,12 +99,12 @@ static bool is_refused_at_once(const struct audit_places *places, const struct a
     return soonest < AT_ONCE_S;
 }
 
-/* Where no load of a length or a longer one is served, and few users are refused at once, and a
- * shorter one is served: it is the length. */
+/* Whether the length is the cause: no load of that length or a longer one is served, few users are
+ * refused at once, and a shorter length is served. */
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
-    double served = NAN; /* the longest, of the run */
+    double served = NAN; /* the longest length in the run */
     bool refused = false;
 
     for (size_t i = 0; i < places.count; i++) {
@@ -119,13 +121,13 @@ static void mark_refused_lengths(const struct evidence *evidence, bool *out)
     }
 }
 
-/* Input and output; an answer has a token at least. */
+/* Input plus output; an answer has at least one token. */
 static double needed_length(const struct evidence_cell *cell)
 {
     return cell->input_length + fmax(1, cell->output_tokens_asked);
 }
 
-/* Of each cell, whether its failure is told by another name; free(). */
+/* For each cell, whether its failure is reported under another name; the caller frees it. */
 static bool *find_misnamed(const struct evidence *evidence)
 {
     bool *misnamed = memory_zeroed(evidence->cell_count + 1, sizeof *misnamed);
@@ -163,7 +165,7 @@ void audit_check_misnamed(struct audit *audit)
     if (!isnan(limit))
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
     else if (sounds_too_long(first->error))
-        text_add(&finding->arithmetic, "refused as too long, and told as out of memory");
+        text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else
         text_addf(&finding->arithmetic,
                   "from a context of %.15g on everything fails, at %.15g users too (row %lld), and "
@@ -176,7 +178,7 @@ void audit_check_misnamed(struct audit *audit)
 
 /* ---- All of them failed ---- */
 
-/* Of those that no other rule tells of. */
+/* Only cells that no other rule reports. */
 void audit_check_all_failed(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
@@ -203,5 +205,5 @@ void audit_check_all_failed(struct audit *audit)
     else
         text_add(&finding->arithmetic, "no request succeeded");
     text_add(&finding->consequence,
-             "These cells have no figures: leave them out of every mean and of every grid.");
+             "These cells have no figures: omit them from every mean and from every grid.");
 }

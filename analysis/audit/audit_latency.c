@@ -6,16 +6,16 @@
 #include "analysis/audit/audit_parts.h"
 
 #define NEAR_TIMEOUT 0.97     /* of a timeout */
-#define PAST_LATENCY 1.05     /* of it, what a request may take longer, */
-#define PAST_BURST 1.2        /* and a burst of requests, whose last begin late */
+#define PAST_LATENCY 1.05     /* share of the timeout that a request may take longer, */
+#define PAST_BURST 1.2        /* and the same for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
-#define WALL_CELLS 2          /* at one timeout that nobody states: one may be chance */
-#define WALL_SHARE 0.5        /* of the cells that lost requests */
-#define LOST_SHARE 0.01       /* of its requests: the cell lost some */
-#define ALONE_LOST 0.05       /* of its requests: then one cell is enough, */
-#define ALONE_WITHIN 0.015    /* this near, unless the figure is a round one */
-#define USUAL_WITHIN 0.1      /* of p95 / mean: as in other cells */
-#define BUNCHED 1.05          /* so near one another: the percentiles are the timeout's */
+#define WALL_CELLS 2          /* cells at one unstated timeout: a single one may be chance */
+#define WALL_SHARE 0.5        /* share of the cells that lost requests */
+#define LOST_SHARE 0.01       /* share of its requests: the cell lost some */
+#define ALONE_LOST 0.05       /* share of its requests: a single cell is enough, */
+#define ALONE_WITHIN 0.015    /* this close to the timeout, unless the figure is a round number */
+#define USUAL_WITHIN 0.1      /* relative to p95 / mean of other cells */
+#define BUNCHED 1.05          /* percentiles this close to one another are those of the timeout */
 
 /* ---- Timeouts ---- */
 
@@ -25,7 +25,8 @@ static double cell_rounds(const struct evidence_cell *cell)
            / audit_cell_users(cell);
 }
 
-/* Of a burst, as long as its slowest request: as told, or by the rate of those that succeeded. */
+/* How long a burst took, which is as long as its slowest request: as reported, or computed from the
+ * rate of the successes. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -43,8 +44,8 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* The usual timeout that this stands at; NaN. `past`: as a factor, by how much it may be over it.
- */
+/* The common timeout that this latency stands at; NaN: none. `past`: the factor by which it may
+ * exceed it. */
 static double timeout_near(double seconds, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
@@ -55,8 +56,8 @@ static double timeout_near(double seconds, double past)
     return NAN;
 }
 
-/* The one that the cell's slowest requests stand at: by its percentiles, or as long as it took
- * where it is a burst, or where nothing succeeded. */
+/* The timeout that the cell's slowest requests stand at, judged by its percentiles, or by its
+ * duration where it is a burst or nothing succeeded. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -95,7 +96,8 @@ static double tail_of(const struct evidence_cell *cell)
     return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
-/* Percentiles that all stand at the timeout, far above the mean: nothing else stops them there. */
+/* Percentiles that all stand at the timeout, far above the mean: nothing else would stop them
+ * there. */
 static bool is_bunched(const struct evidence_cell *cell)
 {
     const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -104,7 +106,7 @@ static bool is_bunched(const struct evidence_cell *cell)
     return highest <= e2e->p95_ms * BUNCHED && tail_of(cell) > 1 + USUAL_WITHIN;
 }
 
-/* p95 / mean, of cells that lost nothing; NaN. */
+/* p95 / mean of the cells that lost nothing; NaN: there are none. */
 static double usual_tail(const struct evidence *evidence)
 {
     double sum = 0;
@@ -121,11 +123,11 @@ static double usual_tail(const struct evidence *evidence)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The timeouts of a run that nobody states, by the cells that stand at them. */
+/* The unstated timeouts of a run, found by the cells that stand at them. */
 struct walls {
     double at[32];
     size_t cells[32], count;
-    size_t lost;       /* cells that lost requests, and whose slowest are known */
+    size_t lost;       /* cells that lost requests and whose slowest requests are known */
     double usual_tail; /* p95 / mean of the others; NaN */
 };
 
@@ -169,8 +171,9 @@ static bool is_wall(const struct walls *walls, double timeout_s)
     return false;
 }
 
-/* The one cell of a run that tells: it lost many requests, for no reason told, and its percentile
- * stands at the timeout, with all its digits and other than the percentiles of its neighbours. */
+/* The single cell of a run that shows it: it lost many requests for no stated reason, and its
+ * percentile stands at the timeout, in all its digits and unlike the percentiles of its neighbours.
+ */
 static bool tells_alone(const struct walls *walls, const struct evidence_cell *cell,
                         double timeout_s)
 {
@@ -182,8 +185,8 @@ static bool tells_alone(const struct walls *walls, const struct evidence_cell *c
            && !(fabs(tail_of(cell) / walls->usual_tail - 1) < USUAL_WITHIN);
 }
 
-/* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles say so.
- */
+/* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles report
+ * it. */
 static double cutting_timeout(const struct evidence *evidence, const struct walls *walls,
                               const struct evidence_cell *cell)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the load: was as much in flight as the cell says? */
+/* Rules on the load: were as many requests in flight as the cell claims? */
 
 #include <stdlib.h>
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
-#define PAUSE_SHARE 0.5 /* one user has a request in flight for so much of its time, */
-#define PAUSE_S 0.1     /* or has none for so long after each */
+#define LOAD_SHORT 0.95 /* at least this share of the users must have been in flight on average */
+/* one user has a request in flight for at least this share of the time, */
+#define PAUSE_SHARE 0.5
+#define PAUSE_S 0.1 /* or pauses at most this long after each request */
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3
-#define RUNS_MAX 100   /* of one file that are looked at */
-#define BURST_ROUNDS 2 /* requests per user below which there is no steady state */
+#define RUNS_MAX 100   /* the most levels examined in one file */
+#define BURST_ROUNDS 2 /* with fewer requests per user there is no steady state */
 
-/* Measured where we measured; else Little's law: throughput x mean latency = requests in flight. */
+/* Measured in our own runs; else by Little's law: throughput x mean latency = requests in flight.
+ */
 static double in_flight(const struct evidence_cell *cell)
 {
     if (!isnan(cell->concurrency_actual))
@@ -29,8 +31,8 @@ static double load_ratio(const struct evidence_cell *cell)
     return in_flight(cell) / (isnan(expected) ? audit_cell_users(cell) : expected);
 }
 
-/* Between the requests of one user the client prepares the next one: nobody else is missing then.
- */
+/* With one user the client prepares the next request between two requests, when nobody else is in
+ * flight. */
 static bool is_pause_of_one(const struct evidence_cell *cell)
 {
     double pause_s = (audit_cell_users(cell) - in_flight(cell)) / cell->request_throughput;
@@ -58,7 +60,8 @@ static int compare_level_cells(const void *left, const void *right)
     return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
 }
 
-/* The measured cells whose users are told, ascending: those of a run, or of all (NULL); free(). */
+/* The measured cells whose users are known, in ascending order: of one run, or of all (NULL); the
+ * caller frees it. */
 static struct level_cell *level_cells(const struct evidence *evidence,
                                       const struct evidence_cell *of, const bool *is_bad,
                                       size_t *count)
@@ -78,7 +81,7 @@ static struct level_cell *level_cells(const struct evidence *evidence,
     return cells;
 }
 
-/* How many cells, of `count`, are of the first one's level. */
+/* How many of the `count` cells have the first one's number of users. */
 static size_t level_size(const struct level_cell *cells, size_t count)
 {
     size_t size = 1;
@@ -110,8 +113,7 @@ static double first_bad_level(const struct evidence *evidence, const struct find
     return INFINITY;
 }
 
-/* The most users up to which no more than half of each level's cells are in the finding; 0: none.
- */
+/* The most users up to which at most half of each level's cells are in the finding; 0: none. */
 static double users_below(const struct evidence *evidence, const struct finding *finding)
 {
     double first_bad = first_bad_level(evidence, finding), below = 0;
@@ -175,17 +177,17 @@ static int compare_values(const void *a, const void *b)
     return audit_compare(*(const double *)a, *(const double *)b);
 }
 
-/* Of the run that `of` belongs to. */
+/* Only of the run that `of` belongs to. */
 static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
 {
     return audit_cell_is_measured(cell) && audit_cells_same_run(cell, of);
 }
 
 struct level {
-    double users, in_flight; /* median; NaN: no cell tells */
+    double users, in_flight; /* median; NaN: not known for any cell */
 };
 
-/* `cells` are those of one level. */
+/* `cells` all belong to one level. */
 static double median_in_flight(const struct level_cell *cells, size_t count)
 {
     FREE_AUTO double *values = memory_zeroed(count, sizeof *values);
@@ -198,7 +200,7 @@ static double median_in_flight(const struct level_cell *cells, size_t count)
     return told == 0 ? NAN : values[told / 2];
 }
 
-/* The levels of users, ascending; free(). */
+/* The levels of users, in ascending order; the caller frees it. */
 static struct level *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
                                size_t *count)
 {
@@ -231,12 +233,13 @@ static void tell_plateau(struct audit *audit, const struct evidence_cell *of, do
               "about %.3g requests are in flight at every level from %.15g to %.15g users",
               in_flight, lowest, highest);
     text_addf(&finding->consequence,
-              "Something lets no more than that in: these levels are one and the same load. Do not "
+              "Something admits no more than that: these levels are one and the same load. Do not "
               "compare above %.15g users.",
               lowest);
 }
 
-/* Levels from `first` on with as much in flight as `last` has; which is the first of them. */
+/* Returns the first of the levels, from `first` on, that have as many requests in flight as `last`.
+ */
 static size_t plateau_begin(const struct level *levels, size_t last)
 {
     size_t first = last;
@@ -247,7 +250,7 @@ static size_t plateau_begin(const struct level *levels, size_t last)
     return first;
 }
 
-/* From the top down: behind one plateau there may be another. */
+/* From the top down: there may be another plateau below the first. */
 static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
 {
     size_t count;
@@ -271,7 +274,7 @@ static bool is_first_of_run(const struct evidence *evidence, size_t index)
     return true;
 }
 
-/* With more users there is more in flight, unless something lets no more in. */
+/* With more users there are more requests in flight, unless something limits them. */
 void audit_check_plateau(struct audit *audit)
 {
     size_t runs = 0;
@@ -300,11 +303,12 @@ void audit_check_requests(struct audit *audit)
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
               audit_cell_requests(last), audit_cell_users(last), (long long)last->row);
-    text_add(&finding->consequence,
-             "So many users were never there: read these cells as a burst of that many requests.");
+    text_add(
+        &finding->consequence,
+        "There were never that many users: read these cells as a burst of that many requests.");
 }
 
-/* Where nothing else is told, what was completed. */
+/* The number of completed requests, where no other count is known. */
 static double requests_told(const struct evidence_cell *cell)
 {
     return isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell);
@@ -328,9 +332,10 @@ void audit_check_burst(struct audit *audit)
     text_addf(&finding->arithmetic,
               "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
               requests_told(last), audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
-    text_add(&finding->consequence,
-             "All start at once and the last run alone: neither throughput nor latency is that of "
-             "a steady load.");
+    text_add(
+        &finding->consequence,
+        "All start at once and the last ones run alone: neither throughput nor latency is that of "
+        "a steady load.");
 }
 
 void audit_check_front_door(struct audit *audit)
@@ -355,7 +360,8 @@ void audit_check_front_door(struct audit *audit)
         return;
     text_addf(&finding->arithmetic, "%.15g requests an instance x %.15g instances = %.15g at once",
               facts->container_concurrency, instances, door);
-    text_addf(&finding->consequence,
-              "Above %.15g users the queue in front of the model server was measured, not it.",
-              door);
+    text_addf(
+        &finding->consequence,
+        "Above %.15g users the queue in front of the model server was measured, not the server.",
+        door);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each rule of the audit needs, and whether a run's figures have it: a rule that could not be
- * applied has not found that nothing is wrong. */
+/* What each rule of the audit needs, and whether a run's figures have it. A rule that could not be
+ * applied does not mean that nothing is wrong. */
 
 #include <string.h>
 
 #include "analysis/audit/audit_needs.h"
 #include "analysis/audit/audit_places.h"
 
-#define LENGTH_OF_CACHE 512 /* shorter prompts tell nothing of a cache by their times */
+#define LENGTH_OF_CACHE 512 /* the times of shorter prompts do not reveal a cache */
 
 /* ---- Of a cell ------------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ static bool tells_stream_rate(const struct evidence_cell *cell)
 
 /* ---- Of a run -------------------------------------------------------------------------------- */
 
-/* Different numbers of users, so many at least, in cells that tell it. */
+/* Whether the cells that report it have at least this many different numbers of users. */
 static bool has_levels(const struct audit *audit, size_t needed,
                        bool (*tells)(const struct evidence_cell *cell))
 {

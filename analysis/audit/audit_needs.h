@@ -5,7 +5,8 @@
 
 #include "analysis/audit/audit_parts.h"
 
-bool audit_needs_places(const struct audit *audit); /* what sets rows apart, and two rows */
+bool audit_needs_places(const struct audit *audit); /* what distinguishes rows, and at least two
+                                                     * rows */
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);
 bool audit_needs_in_flight(const struct audit *audit);
@@ -19,11 +20,11 @@ bool audit_needs_percentiles(const struct audit *audit);
 bool audit_needs_order(const struct audit *audit);
 bool audit_needs_output(const struct audit *audit);
 bool audit_needs_tokens_of_context(const struct audit *audit);
-bool audit_needs_marks(const struct audit *audit); /* our own load generator's */
+bool audit_needs_marks(const struct audit *audit); /* from our own load generator */
 bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
-bool audit_needs_roof(const struct audit *audit); /* hardware and model, in the catalogue */
+bool audit_needs_roof(const struct audit *audit); /* hardware and model are in the catalogue */
 bool audit_needs_token_rate(const struct audit *audit);
 bool audit_needs_stream_rate(const struct audit *audit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules of the audit share. Private to analysis/. */
+/* What the audit's rules share. Private to analysis/. */
 #pragma once
 
 #include <math.h>
@@ -16,28 +16,31 @@ struct audit {
     struct findings *findings;
 };
 
-/* A new finding of the rule at work; valid until the next. */
+/* A new finding of the current rule; valid until the next is added. */
 struct finding *audit_find(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
 
-/* The cells' indices for which it holds, into a new finding; NULL, and no finding, if for none. */
+/* Puts the indices of the cells for which `holds` is true into a new finding; NULL, and no finding,
+ * if there are none. */
 struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
                                  bool (*holds)(const struct evidence_cell *cell));
 
-/* NaN where the figures do not tell. */
-double audit_cell_users(const struct evidence_cell *cell);      /* asked for */
-double audit_cell_mean_ms(const struct evidence_cell *cell);    /* E2E */
-double audit_cell_requests(const struct evidence_cell *cell);   /* attempted, told or computed */
+/* NaN where the figures do not show it. */
+double audit_cell_users(const struct evidence_cell *cell);      /* as requested */
+double audit_cell_mean_ms(const struct evidence_cell *cell);    /* end to end */
+double audit_cell_requests(const struct evidence_cell *cell);   /* requests attempted, reported or
+                                                                 * computed */
 double audit_cell_tokens_out(const struct evidence_cell *cell); /* output tokens per request */
-/* Of one run, as far as the file tells runs apart: only such cells say anything of one another. */
+/* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
+ * be compared with each other. */
 bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
-/* Asked for, or as it was seen where the file does not say what was asked for; both unknown: yes.
- */
+/* By the requested length, or the measured one where the file does not say what was requested; two
+ * unknown lengths are equal. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* Of each cell, which of the runs that were appended or repeated in one file it is of: 0 everywhere
- * where no cell is there twice. free(). */
+/* For each cell, the number of the run it belongs to, where several were appended to or repeated in
+ * one file: 0 everywhere where no cell occurs twice. The caller frees it. */
 size_t *audit_passes(const struct evidence *evidence);
 
 /* For sorting: ascending, NaN last. */

@@ -53,7 +53,7 @@ static int compare_means(const void *left, const void *right)
     return order != 0 ? order : compare_rows(a, b);
 }
 
-/* How far what starts at `first` goes. */
+/* The end of the group that starts at `first`. */
 static size_t end_of(const struct audit_places *places, size_t first,
                      int (*compare)(const struct audit_place *a, const struct audit_place *b))
 {
@@ -143,7 +143,7 @@ bool audit_place_same_output(const struct audit_place *a, const struct audit_pla
     return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
 }
 
-/* Cells of a run that differ in nothing but their users. */
+/* Cells of a run that differ only in their users. */
 static bool same_shape(const struct audit_place *a, const struct audit_place *b)
 {
     return audit_place_same_length(a, b) && audit_place_same_output(a, b);

@@ -10,9 +10,9 @@ struct audit_place {
     double users, length, output;
     double mean_ms; /* E2E */
     const struct evidence_cell *cell;
-    size_t pass;         /* which of the runs of a file that does not tell them apart */
-    size_t run, run_end; /* its run's places */
-    const struct evidence_cell *run_first; /* in the file */
+    size_t pass;         /* which of the runs in a file that does not distinguish them */
+    size_t run, run_end; /* the other cells of its run */
+    const struct evidence_cell *run_first; /* position in the file */
     size_t shape, shape_end;               /* those of them with the same length */
 };
 
@@ -20,8 +20,8 @@ struct audit_places {
     size_t count;
     struct audit_place *at;             /* by run, length and users */
     const struct audit_place **by_mean; /* by run and mean latency */
-    const struct audit_place **by_row;  /* as in the file */
-    bool cache_is_off;                  /* as the server's flags say */
+    const struct audit_place **by_row;  /* in the order of the file */
+    bool cache_is_off;                  /* according to the server's flags */
 };
 struct audit_places audit_places_of(const struct evidence *evidence);
 void audit_places_finish(struct audit_places *places);
@@ -29,16 +29,16 @@ void audit_places_finish(struct audit_places *places);
 
 bool audit_place_same_length(const struct audit_place *a, const struct audit_place *b);
 bool audit_place_same_output(const struct audit_place *a, const struct audit_place *b);
-/* The measured cell of the same shape with the fewest users above this one's, or NULL. */
+/* The measured cell of the same shape with the next larger number of users, or NULL. */
 const struct audit_place *audit_place_next_level(const struct audit_places *places,
                                                  const struct audit_place *place);
-/* No cell of its shape has fewer users. */
+/* Whether no cell of its shape has fewer users. */
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
-/* Its flags turn the prefix cache off. */
+/* Whether its flags turn the prefix cache off. */
 bool audit_cache_is_none(const struct evidence_facts *facts);
-/* `first` read its prompt and those with more users took it from the prefix cache, as far as times
- * tell: the next level then; else NULL (audit_cache.c). */
+/* If the times show that `first` read its prompt and the cells with more users took it from the
+ * prefix cache: the next level of users; else NULL (audit_cache.c). */
 const struct audit_place *audit_cache_reads(const struct audit_places *places,
                                             const struct audit_place *first);
-/* Rows have a prompt, or somebody stated what was sent. */
+/* Whether rows have a prompt, or somebody stated what was sent. */
 bool audit_cache_has_prompts(const struct evidence *evidence);

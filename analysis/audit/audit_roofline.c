@@ -11,17 +11,17 @@
 #include "analysis/audit/audit_needs.h"
 #include "analysis/import/import_columns.h"
 
-#define COMPUTE_SHARE 0.9 /* of the peak; real prefill reaches two thirds */
+#define COMPUTE_SHARE 0.9 /* share of the peak; real prefill reaches two thirds */
 
-/* What a cell is held against: the model and the accelerator that its row names, where the file has
- * several; else the run's. NULL: the catalogue does not know it. */
+/* What a cell is compared with: the model and the accelerator that its row names, where the file
+ * has several; else the run's. NULL: not in the catalogue. */
 struct roof {
     const struct hardware *hardware;
     const struct model *model;
     double chips;
 };
 
-/* Of "model=a, gpu=b": the value of the first of these names; "" if there is none. */
+/* In "model=a, gpu=b", the value of the first of these names that occurs; "" if none does. */
 static void variant_value(const char *variant, const char *const *names, char out[160])
 {
     char heading[HEADING_SIZE], normalized[HEADING_SIZE];
@@ -87,7 +87,7 @@ static double best_flops(const struct hardware *hardware)
     return best;
 }
 
-/* In the type the run says; else in the fastest. */
+/* In the number format of the run; else in the fastest one. */
 static double peak_flops(const struct audit *audit, const struct roof *roof)
 {
     const char *type = audit->evidence->facts.weights_type;
@@ -100,8 +100,8 @@ static double peak_flops(const struct audit *audit, const struct roof *roof)
     return roof->chips * best_flops(roof->hardware);
 }
 
-/* Tokens a second that went through the model, prompts and answers; NaN. A word is a token or more;
- * where the file does not say what it counts, the finding says so. */
+/* Tokens per second that passed through the model, prompts and answers; NaN: not known. A word is
+ * at least one token; where the file does not say what it counts, the finding says so. */
 static double tokens_through(const struct evidence_cell *cell)
 {
     double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
@@ -112,7 +112,7 @@ static double tokens_through(const struct evidence_cell *cell)
            + (cell->output_throughput > 0 ? cell->output_throughput : 0);
 }
 
-/* Operations a second that the cell's tokens take, as a share of what there is; NaN. */
+/* The operations per second that the cell's tokens need, as a share of the peak; NaN: not known. */
 static double compute_share(const struct audit *audit, const struct evidence_cell *cell)
 {
     const struct roof roof = roof_of(audit, cell);
@@ -122,7 +122,7 @@ static double compute_share(const struct audit *audit, const struct evidence_cel
     return tokens_through(cell) * 2 * roof.model->active_parameters / peak_flops(audit, &roof);
 }
 
-/* The cells above a share, and which is the most above; NULL: none. */
+/* The cells above a share, and which of them is the highest; NULL: there are none. */
 static struct finding *find_above(struct audit *audit, enum finding_weight weight, double share,
                                   double (*share_of)(const struct audit *audit,
                                                      const struct evidence_cell *cell),
@@ -178,7 +178,7 @@ static double least_weights(const struct model *model)
     return least * model->active_parameters / model->parameters;
 }
 
-/* Output tokens per second of one stream; NaN. */
+/* Output tokens per second of one stream; NaN: not known. */
 static double stream_speed(const struct evidence_cell *cell)
 {
     if (cell->latency[METRIC_TPOT].mean_ms > 0)
@@ -188,10 +188,12 @@ static double stream_speed(const struct evidence_cell *cell)
     return cell->output_throughput / audit_cell_users(cell);
 }
 
-/* Speculative decoding makes several tokens of one reading: four to eight at most. */
+/* Speculative decoding produces several tokens per reading of the weights: four to eight at most.
+ */
 #define TOKENS_PER_STEP 8
 
-/* Readings of the weights a second, at least, as a share of what there is; NaN. */
+/* The least number of readings of the weights per second, as a share of the peak; NaN: not known.
+ */
 static double bandwidth_share(const struct audit *audit, const struct evidence_cell *cell)
 {
     const struct roof roof = roof_of(audit, cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the rows: which of them are there twice, copied, or not what they say. */
+/* Rules on the rows: which of them are duplicates, copies, or mislabelled. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define OUTPUT_WITHIN 0.1 /* answers end where they like: as long as another run's */
-#define COPIES_NEEDED 3   /* cells equal to the digit: fewer may be chance */
+#define OUTPUT_WITHIN 0.1 /* answers end on their own, so that two runs can agree in length */
+#define COPIES_NEEDED 3   /* cells equal in every digit: fewer may be chance */
 
 static bool same(double a, double b)
 {
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
-/* A load that the file tells; how many requests a burst had, where it says no more. */
+/* The load as the file gives it; where it says no more, the number of requests of a burst. */
 static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
@@ -25,7 +25,7 @@ static bool same_load(const struct evidence_cell *a, const struct evidence_cell 
            && same(a->request_rate_asked, b->request_rate_asked);
 }
 
-/* As asked for, or as it was seen where the file does not say what was asked for. */
+/* By the requested length, or the measured one where the file does not say what was requested. */
 static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     double seen = a->output_tokens_mean, other = b->output_tokens_mean;
@@ -43,7 +43,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 
 /* ---- The same cell again ---- */
 
-/* By all of a place that is told: what stands apart here is of different places. */
+/* Compares everything known of a place: rows that differ here belong to different places. */
 static int compare_told(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {
@@ -70,8 +70,7 @@ static int compare_told_then_row(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* The first of `sorted` at the place of sorted[index], from `from` on, where all that may be begin.
- */
+/* Returns the first of `sorted`, from `from` on, at the place of sorted[index]. */
 static const struct evidence_cell *first_of_place(const struct evidence_cell *const *sorted,
                                                   size_t from, size_t index)
 {
@@ -81,7 +80,7 @@ static const struct evidence_cell *first_of_place(const struct evidence_cell *co
     return sorted[from];
 }
 
-/* Of each cell the first one of its place, itself or an earlier one; free(). */
+/* For each cell the first cell at its place, which may be itself; the caller frees it. */
 static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 {
     size_t count = evidence->cell_count, group = 0;
@@ -99,7 +98,8 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
     return firsts;
 }
 
-/* How often each cell's place came before it, and how often the first cell's place comes in all. */
+/* For each cell, how many cells at its place precede it, and how many there are at the first cell's
+ * place. */
 static size_t *count_places(const struct evidence_cell *const *firsts,
                             const struct evidence *evidence, size_t *before)
 {
@@ -119,7 +119,7 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* A place that came in this run already begins the next one. */
+/* A place that already occurred in this run begins the next one. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
@@ -146,7 +146,7 @@ size_t *audit_passes(const struct evidence *evidence)
     return passes;
 }
 
-/* The pair of a place whose rates differ most. */
+/* The two cells of one place whose rates differ most. */
 static void tell_spread(const struct evidence *evidence, const struct evidence_cell *const *firsts,
                         struct finding *finding)
 {
@@ -170,7 +170,7 @@ static void tell_spread(const struct evidence *evidence, const struct evidence_c
     if (!isnan(audit_cell_users(worst)))
         text_addf(&finding->arithmetic, "at %.15g users ", audit_cell_users(worst));
     text_addf(&finding->arithmetic,
-              "%.4g requests/s (row %lld) and %.4g (row %lld), of which the mean would be %.4g",
+              "%.4g requests/s (row %lld) and %.4g (row %lld), whose mean would be %.4g",
               worst_first->request_throughput, (long long)worst_first->row,
               worst->request_throughput, (long long)worst->row,
               (worst->request_throughput + worst_first->request_throughput) / 2);
@@ -191,11 +191,11 @@ void audit_check_duplicates(struct audit *audit)
     }
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu of %zu cells stand for a place that an earlier row has",
+    text_addf(&finding->arithmetic, "%zu of %zu cells have the same place as an earlier row",
               finding->cell_count, evidence->cell_count);
     tell_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
-             "These are two runs or more in one file: take them apart, and do not average them.");
+             "The file holds two runs or more: separate them, and do not average them.");
 }
 
 /* ---- Copies ---- */
@@ -220,7 +220,7 @@ static int compare_cells(const void *left, const void *right)
     return order;
 }
 
-/* Has it figures with so many digits that they cannot be another's too? */
+/* Whether its figures have so many digits that no other cell has the same by chance. */
 static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
@@ -229,7 +229,7 @@ static bool is_distinctive(const struct evidence_cell *cell)
            && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
 }
 
-/* The distinctive cells in order; free(). */
+/* The distinctive cells in order; the caller frees it. */
 static const struct evidence_cell **sort_cells(const struct evidence *evidence, size_t *count)
 {
     const struct evidence_cell **cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
@@ -262,14 +262,15 @@ static void check_copy(struct audit *audit, const struct evidence *other)
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < count; i++)
         audit_finding_add_cell(finding, copies[i]);
-    text_addf(&finding->arithmetic, "%zu of %zu cells are equal to the digit with those of %s (%s)",
-              count, evidence->cell_count, other->id, other->name);
+    text_addf(&finding->arithmetic,
+              "%zu of %zu cells are identical to the last digit with those of %s (%s)", count,
+              evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
-             "One measurement under two names: at most one of them is what it says. Do not compare "
+             "One measurement under two names: at most one of them is right. Do not compare "
              "them.");
 }
 
-/* Imported again, with other facts stated: one measurement, under one name. */
+/* The file was imported again with different stated facts: one measurement under one name. */
 static bool is_same_file(const struct evidence *a, const struct evidence *b)
 {
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);
@@ -289,9 +290,9 @@ void audit_check_copies(struct audit *audit)
     for (size_t i = 0; i < json_array_size(evidence->other_names); i++) {
         struct finding *finding = audit_find(audit, FINDING_WRONG);
 
-        text_addf(&finding->arithmetic, "the same file came as \"%s\" and as \"%s\"",
+        text_addf(&finding->arithmetic, "the same file was imported as \"%s\" and as \"%s\"",
                   evidence->name, json_string_value(json_array_get(evidence->other_names, i)));
         text_add(&finding->consequence,
-                 "One measurement under two names: at most one of them is what it says.");
+                 "One measurement under two names: at most one of them is right.");
     }
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that hold the cells of a run against one another: a first request that waited, less work
- * that took longer. */
+/* Rules that compare the cells of one run: a first request that waited, less work that took longer.
+ */
 
 #include "analysis/audit/audit_places.h"
 
-#define COLD_TIMES 2 /* a first cell so much slower than one with more users, */
-#define COLD_MS 100  /* and by so much: a cold start; */
+#define COLD_TIMES 2 /* how many times slower a first cell is than one with more users, */
+#define COLD_MS 100  /* and by how much: it includes a cold start; */
 #define COLD_WRONG_TIMES 3
-#define COLD_WRONG_MS 1000 /* this much: its figures are nothing else */
-#define DISORDER_TIMES 1.5 /* less work that took so much longer */
-#define DISORDER_MS 50     /* and by so much */
+#define COLD_WRONG_MS 1000 /* by this much: it is nothing but a cold start */
+#define DISORDER_TIMES 1.5 /* how many times longer less work took */
+#define DISORDER_MS 50     /* and by how much */
 
 /* ---- Cold starts ----------------------------------------------------------------------------- */
 
-/* The cell of a shape that was measured first, as far as the order of users tells; or of its run,
- * by the order of rows. */
+/* The cell of a shape that was measured first, judged by the order of users; or of its run, by the
+ * order of rows. */
 static bool is_first(const struct audit_places *places, const struct audit_place *place)
 {
     return place->cell == place->run_first || audit_place_is_lowest(places, place);
@@ -91,7 +91,7 @@ void audit_check_first_shape(struct audit *audit)
 
 /* ---- Less work that took longer -------------------------------------------------------------- */
 
-/* Is `less` less work than `more`, and was it slower beyond what may be chance? */
+/* Whether `less` is less work than `more` and yet was slower by more than chance explains. */
 static bool contradicts(const struct audit_place *less, const struct audit_place *more)
 {
     bool same, smaller;
@@ -109,7 +109,7 @@ static bool is_neighbour(const struct audit_place *a, const struct audit_place *
     return audit_place_same_length(a, b) || fabs(a->users - b->users) < 0.5;
 }
 
-/* The fastest of those that do; or NULL. */
+/* The fastest such cell; NULL: there is none. */
 static const struct audit_place *contradicted_by(const struct audit_places *places,
                                                  const struct audit_place *place)
 {
@@ -163,7 +163,7 @@ void audit_check_monotone(struct audit *audit)
     add_place(against, &finding->arithmetic);
     text_addf(
         &finding->consequence,
-        "Single measurements differ by a factor of %.1f here for no reason: differences below "
-        "it say nothing.",
+        "Single measurements differ by a factor of %.1f here without a cause: smaller differences "
+        "mean nothing.",
         worst->mean_ms / against->mean_ms);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit found, and by which rules, for people and as JSON. */
+/* What the audit found, and by which rules, as text and as JSON. */
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ size_t findings_applied(const struct findings *findings)
     return count;
 }
 
-/* The first rule that lacks this. */
+/* The first rule that lacks the same figures. */
 static bool is_first_need(const struct findings *findings, size_t rule)
 {
     if (findings->uses[rule] != RULE_LACKS)
@@ -30,7 +30,7 @@ static bool is_first_need(const struct findings *findings, size_t rule)
     return true;
 }
 
-/* Those that lack what `rule` does; NULL: those that were applied. */
+/* The rules that lack the same figures as `rule`; NULL: the rules that were applied. */
 static json_t *names_of(const struct findings *findings, const struct audit_rule *rule)
 {
     json_t *names = json_array();

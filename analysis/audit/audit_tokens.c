@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens: were they counted, and which? */
+/* Rules on tokens: were they counted, and which ones? */
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define OUTPUT_NEEDED 16    /* tokens per request below which nothing is said of generation */
-#define LOCKED_WITHIN 0.005 /* tokens per request equal to the context within this share */
-#define LOCKED_NEEDED 3     /* cells, at two contexts or more */
-#define LINE_WITHIN 0.03    /* tokens per request grow by one with each of the context */
-#define LINE_SPAN 4         /* over contexts so many times apart, */
-#define LINE_SHARE 0.8      /* in so many of the cells */
+#define OUTPUT_NEEDED 16 /* with fewer tokens per request nothing can be said of generation */
+/* tokens per request within this share of the context count as equal to it */
+#define LOCKED_WITHIN 0.005
+#define LOCKED_NEEDED 3  /* cells, at two contexts or more */
+#define LINE_WITHIN 0.03 /* tokens per request grow by about one per token of context */
+#define LINE_SPAN 4      /* over contexts that differ by this factor, */
+#define LINE_SHARE 0.8   /* in this share of the cells */
 #define RATES_WITHIN 0.03
 #define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
-#define TEMPLATE_TOKENS 100 /* a chat template may add */
-#define LENGTH_WITHIN 0.1   /* of the tokens asked for */
+#define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
+#define LENGTH_WITHIN 0.1   /* share of the tokens requested */
 
-/* Where no output was asked for, as when an engine reads prompts alone, nobody speaks of
- * generation. */
+/* Where no output was requested, as when an engine only reads prompts, there is no generation to
+ * judge. */
 static bool has_short_output(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && audit_cell_tokens_out(cell) < OUTPUT_NEEDED
@@ -34,14 +35,15 @@ void audit_check_one_token(struct audit *audit)
         least = fmin(least, audit_cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic, "%.3g output tokens per request, where %d are needed", least,
               OUTPUT_NEEDED);
-    text_add(&finding->consequence,
-             "Nothing follows for generation speed, quantization or speculative decoding: this is "
-             "prefill and overhead.");
+    text_add(
+        &finding->consequence,
+        "No conclusion on generation speed, quantization or speculative decoding is valid: this is "
+        "prefill and overhead.");
 }
 
 /* ---- Which tokens? ---- */
 
-/* Tokens per request by the rates: of whatever tokens the file counts. */
+/* Tokens per request computed from the rates, whichever tokens the file counts. */
 static double tokens_per_request(const struct evidence_cell *cell)
 {
     double rate = isnan(cell->token_throughput) ? cell->output_throughput : cell->token_throughput;
@@ -49,21 +51,21 @@ static double tokens_per_request(const struct evidence_cell *cell)
     return rate / cell->request_throughput;
 }
 
-/* As many as were asked for as answers, that is what they are. */
+/* If they equal the requested output length, they are output tokens. */
 static bool may_be_locked(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
            && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
 }
 
-/* Equal to the context: to within the rounding of a rate. */
+/* Equal to the context, within the rounding of a rate. */
 static bool is_locked(const struct evidence_cell *cell)
 {
     return may_be_locked(cell)
            && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
 }
 
-/* At one context alone it may be chance: as many tokens may have been asked for. */
+/* A match at one context alone may be chance: that many tokens may have been requested. */
 static bool is_proof(const struct evidence *evidence)
 {
     double low = INFINITY, high = 0;
@@ -83,7 +85,7 @@ static bool is_proof(const struct evidence *evidence)
 
 /* Tokens per request = a + b x context, by least squares over the cells of all contexts. */
 struct line {
-    double a, b, low, high; /* low, high: contexts */
+    double a, b, low, high; /* low, high: the contexts' range */
     size_t count;
 };
 
@@ -119,8 +121,8 @@ static bool is_on_line(const struct evidence_cell *cell, const struct line *line
     return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
 }
 
-/* One token more for each of the context, over contexts far apart, and few besides: a template, or
- * answers of a few tokens, or a rate that was rounded. */
+/* Tokens grow by one per token of context, over widely different contexts, and few others are
+ * added: by a template, answers of a few tokens, or the rounding of a rate. */
 static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
 {
     size_t on_it = 0;
@@ -133,7 +135,7 @@ static bool is_line_of_context(const struct evidence *evidence, const struct lin
     return (double)on_it >= LINE_SHARE * (double)line->count;
 }
 
-/* The cells whose tokens are those of the context, into *locked; false: none. */
+/* Puts the cells whose tokens are those of the context into *locked; false: there are none. */
 static bool find_locked(const struct evidence *evidence, bool *locked)
 {
     struct line line = fit_line(evidence);
@@ -166,7 +168,7 @@ void audit_check_locked_tokens(struct audit *audit)
               tokens_per_request(cell) * cell->request_throughput, cell->request_throughput,
               tokens_per_request(cell), cell->input_length);
     text_add(&finding->consequence, "These are prompt tokens: neither generation speed nor a price "
-                                    "per generated token follows.");
+                                    "per generated token follows from them.");
 }
 
 static bool counts_nothing(const struct evidence_cell *cell)
@@ -182,11 +184,11 @@ void audit_check_unknown_output(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_CAUTION, counts_nothing);
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu cells tell no number of output tokens",
+    text_addf(&finding->arithmetic, "%zu cells have no number of output tokens",
               finding->cell_count);
-    text_add(&finding->consequence,
-             "Requests of unknown length: do not compare them with another workload, and conclude "
-             "nothing on generation.");
+    text_add(&finding->consequence, "Requests of unknown length: do not compare them with another "
+                                    "workload, and draw no conclusion "
+                                    "about generation.");
 }
 
 static bool is_estimated(const struct evidence_cell *cell)
@@ -200,7 +202,8 @@ void audit_check_estimated(struct audit *audit)
 
     if (finding == NULL)
         return;
-    text_add(&finding->arithmetic, "the server told no usage: one chunk was taken for one token");
+    text_add(&finding->arithmetic,
+             "the server reported no usage: each chunk was counted as one token");
     text_add(&finding->consequence,
              "With speculative decoding or tool calls a chunk is several tokens: token rates are "
              "lower bounds.");
@@ -219,9 +222,11 @@ void audit_check_client(struct audit *audit)
 
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu cells are marked client_limited", finding->cell_count);
-    text_add(&finding->consequence,
-             "The machine that measured was the limit: the server may be faster than these cells.");
+    text_addf(&finding->arithmetic, "%zu cells have the warning client_limited",
+              finding->cell_count);
+    text_add(
+        &finding->consequence,
+        "The measuring machine was the bottleneck: the server may be faster than these cells.");
 }
 
 static bool is_contaminated(const struct evidence_cell *cell)
@@ -236,8 +241,8 @@ void audit_check_contaminated(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "in %zu cells the server worked for others too, each time they were measured: "
-              "run_show with `cell` tells by what that was seen",
+              "in %zu cells the server also worked for others, each time they were measured: "
+              "run_show with `cell` says how this was detected",
               finding->cell_count);
     text_add(&finding->consequence,
              "Others used the server meanwhile: these cells show less than it can do alone.");
@@ -255,16 +260,16 @@ void audit_check_uneven(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "in %zu cells the server stalled or changed its pace, each time they were measured: "
+              "in %zu cells the server stalled or changed its speed, each time they were measured: "
               "their reasons say how",
               finding->cell_count);
     text_add(&finding->consequence,
-             "The means of these cells are of two states of the server, and of neither.");
+             "The means of these cells mix two states of the server and describe neither.");
 }
 
 /* ---- Rates ---- */
 
-/* Half of the last decimal that the figure has: so much rounding may have taken. */
+/* Half a unit of the figure's last decimal: the most that rounding can change. */
 static double rounding(double value)
 {
     double unit = 1;
@@ -306,5 +311,5 @@ void audit_check_rates(struct audit *audit)
     text_addf(&finding->arithmetic, "row %lld: %.5g requests/s, but %.15g succeeded in %.5g s",
               (long long)cell->row, cell->request_throughput, cell->succeeded, cell->duration_s);
     text_add(&finding->consequence,
-             "A rate was taken over another time or other requests than the row says.");
+             "A rate was computed from another duration or other requests than the row says.");
 }

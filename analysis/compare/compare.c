@@ -8,8 +8,8 @@
 #include "base/core/memory.h"
 #include "base/stats/statistics.h"
 
-#define DECODE_TOKENS 16      /* fewer output tokens say nothing of decoding speed */
-#define OUTPUT_TOLERANCE 0.05 /* answers that differ more in length are other work */
+#define DECODE_TOKENS 16      /* fewer output tokens are too few to judge decoding speed */
+#define OUTPUT_TOLERANCE 0.05 /* answers whose lengths differ more are different work */
 
 const char *const compare_metric_names[] = {
     "output_throughput", "request_throughput",
@@ -53,20 +53,21 @@ static const struct {
     [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible, skipped or inferred" },
     [CELL_SUCCESS_UNKNOWN] = { "success_unknown",
                                "how many requests succeeded is not known (accept_unknown "
-                               "success_rate takes it as all)" },
+                               "success_rate assumes all)" },
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
-    [CELL_CONTAMINATED] = { "contaminated", "the server worked for others meanwhile" },
+    [CELL_CONTAMINATED] = { "contaminated", "the server also worked for others" },
     [CELL_FOUND_WRONG] = { "found_wrong", "run_audit finds it wrong (keep_wrong compares it all "
                                           "the same)" },
-    [CELL_NO_FIGURE] = { "no_figure", "it has no figure of this metric" },
+    [CELL_NO_FIGURE] = { "no_figure", "it does not have this metric" },
     [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
-    [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
+    [CELL_SHORT_OUTPUT] = { "short_output",
+                            "fewer than 16 output tokens are too few to judge decoding" },
     [CELL_OTHER_OUTPUT] = { "other_output_length",
                             "the answers' mean length differs by more than 5 %" },
-    [CELL_OTHER_COUNT] = { "other_token_count",
-                           "tokens were told by the server in some runs and estimated from stream "
-                           "chunks in others" },
+    [CELL_OTHER_COUNT] = { "other_token_count", "tokens were reported by the server in some runs "
+                                                "and estimated from stream "
+                                                "chunks in others" },
 };
 
 const char *left_out_name(enum left_out why)
@@ -96,11 +97,11 @@ struct comparing {
     const struct compare_metric *metric;
     struct comparison *out;
     size_t run_count;
-    bool by_output; /* every cell tells the output length that was asked for */
+    bool by_output; /* every cell has the output length that was requested */
     /* Each run's logarithms, over the cells in which every pair counts, and over the others; there
-     * only of the pairs that count. */
+     * only for the pairs that count. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool spoiled[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these others */
+    bool spoiled[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these other cells */
 };
 
 static bool alike(double a, double b)
@@ -141,7 +142,7 @@ static void add_cell(struct comparing *comparing, const struct evidence_cell *ce
     };
 }
 
-/* Unknown ones last. */
+/* Unknown values sort last. */
 static int order(double a, double b)
 {
     return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
@@ -217,7 +218,7 @@ static enum left_out why_not(const struct comparing *comparing, const struct evi
     return CELL_COMPARED;
 }
 
-/* *found: the run's cell; the answer says why it cannot be compared. */
+/* *found: the run's cell; the return value is the reason why it cannot be compared. */
 static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
                                const struct evidence *run, const struct evidence_cell **found)
 {
@@ -232,19 +233,20 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : why_not(comparing, *found);
 }
 
-/* Not the servers' doing. What failed is theirs: to leave out that pair alone would hide it. */
+/* Disturbances that the servers did not cause. Failures are the servers' own: omitting only the
+ * failed pair would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
 }
 
-/* Of the n-th run: its pair, or itself. */
+/* The n-th run's pair, or the run itself. */
 static size_t pair_of(const struct comparing *comparing, size_t n)
 {
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
 }
 
-/* Enough pairs, and most of them: what disturbs every other one is no accident. */
+/* Enough pairs, and most of them: a disturbance of every other pair is no accident. */
 static bool are_enough(const struct comparing *comparing, size_t without)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];
@@ -252,7 +254,7 @@ static bool are_enough(const struct comparing *comparing, size_t without)
     return without == 0 || (pairs >= without + COMPARE_PAIRS_MIN && 2 * without < pairs);
 }
 
-/* Of one value per run, those that count, the baseline's first; how many each side has. */
+/* Of one value per run, keeps those that count, the baseline's first, and counts each side's. */
 static void keep(const struct comparing *comparing, const double *values, const bool *spoiled,
                  double *kept, size_t counts[SIDES])
 {
@@ -280,7 +282,7 @@ static bool is_other_output(const struct comparing *comparing, const double *tok
            && !compare_is_named(comparing->input->factors, "output_length");
 }
 
-/* Of the logarithms of all runs, the baseline's first. */
+/* The logarithms of all runs, the baseline's first. */
 static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
                                 const bool *spoiled)
 {
@@ -382,8 +384,8 @@ static int order_by_p(const void *a, const void *b)
     return order((*left)->estimate.p, (*right)->estimate.p);
 }
 
-/* Holm, S., Scandinavian Journal of Statistics 6 (1979): the k-th smallest p of m counts
- * m - k + 1 times, and no less than the one before. */
+/* Holm, S., Scandinavian Journal of Statistics 6 (1979): of m tests the k-th smallest p is
+ * multiplied by m - k + 1, and is never less than the one before. */
 static void correct_cells(struct comparing *comparing)
 {
     struct comparison *out = comparing->out;
@@ -419,12 +421,13 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (out->primary.verdict != VERDICT_NO_EVIDENCE)
         return NULL;
     if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
-        return "one run a side has no spread to hold a difference against: give at least two runs "
+        return "one run a side has no spread to compare a difference with: give at least two runs "
                "a side";
     if (isnan(out->primary.p) && input->paired)
-        return "all pairs have one ratio to the digit: they are copies, not repetitions";
+        return "all pairs have the same ratio to the last digit: they are copies, not repetitions";
     if (isnan(out->primary.p))
-        return "the runs of each side are equal to the digit: they are copies, not repetitions";
+        return "the runs of each side are equal to the last digit: they are copies, not "
+               "repetitions";
     return input->paired ? "the 95 % interval holds 1: the difference is within the spread between "
                            "pairs"
                          : "the 95 % interval holds 1: the difference is within the spread between "
@@ -443,7 +446,8 @@ static void no_comparison(struct comparison *out, const char *reason)
     out->reason = reason;
 }
 
-/* Every pair is to count by the same cells: else a pair's ratio would tell which cells it has. */
+/* Every pair must count in the same cells: otherwise a pair's ratio would reflect which cells it
+ * has. */
 static void estimate_primary(struct comparing *comparing)
 {
     static const bool none[COMPARE_RUNS_MAX];
@@ -455,8 +459,9 @@ static void estimate_primary(struct comparing *comparing)
     for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
         out->primary_pairs_left_out += spoiled[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
-        no_comparison(out, "no cell counts in every pair, and too few pairs in every cell: see the "
-                           "cells");
+        no_comparison(out,
+                      "no cell counts in every pair, and every cell has too few pairs: see the "
+                      "cells");
         return;
     }
     if (!whole)
@@ -477,7 +482,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
 
     compare_facts(input, out);
     if (out->refused > 0) {
-        no_comparison(out, "the runs differ in facts that were not named");
+        no_comparison(out, "the runs differ in facts that were not named as factors");
         return;
     }
     comparing.by_output =
@@ -488,7 +493,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
     correct_cells(&comparing);
     count_verdicts(out);
     if (out->compared == 0) {
-        no_comparison(out, "no cell can be compared: see what was left out");
+        no_comparison(out, "no cell can be compared: see what was skipped");
         return;
     }
     estimate_primary(&comparing);

@@ -12,7 +12,8 @@ enum verdict compare_verdict(const struct estimate *estimate, double p, bool hig
     return (estimate->ratio > 1) == higher_is_better ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
-/* What is told of a difference of logarithms with this standard error and degrees of freedom. */
+/* The estimate for a difference of logarithms with this standard error and these degrees of
+ * freedom. */
 static struct estimate estimate_of(double baseline, double difference, double error, double freedom,
                                    bool higher_is_better)
 {
@@ -27,7 +28,7 @@ static struct estimate estimate_of(double baseline, double difference, double er
     };
     double half;
 
-    if (!(error > 1e-12)) /* one run a side, or figures equal to the digit */
+    if (!(error > 1e-12)) /* one run a side, or figures equal in every digit */
         return estimate;
     half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
     estimate.low = exp(difference - half);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two runs are of the same thing: fact by fact. */
+/* Whether two runs measured the same thing: fact by fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void add_canonical(const json_t *object, struct text *out)
     text_add(out, written);
 }
 
-/* The arguments, or as far as the server tells them. */
+/* The engine's arguments, as far as the server reports them. */
 static void write_flags(const struct evidence *run, struct text *out)
 {
     text_add(out, run->facts.flags);
@@ -44,7 +44,7 @@ static void write_limits(const struct evidence *run, struct text *out)
     add_canonical(limits, out);
 }
 
-/* What was stated goes before what the file tells. */
+/* What a person stated takes precedence over what the file says. */
 static void write_workload(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "workload"), out);
@@ -61,7 +61,7 @@ static void write_dataset(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
-/* How the same work is written for that server. */
+/* How the same work is described for that server. */
 static void write_request_form(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "request_form"), out);
@@ -73,7 +73,7 @@ static void write_input_unit(const struct evidence *run, struct text *out)
         text_add(out, length_unit_name(run->input_unit));
 }
 
-/* Known where every cell tells it; which it is, is part of the cell. */
+/* Known where every cell has one; its value is part of the cell. */
 static void write_output_length(const struct evidence *run, struct text *out)
 {
     for (size_t i = 0; i < run->cell_count; i++)
@@ -82,14 +82,14 @@ static void write_output_length(const struct evidence *run, struct text *out)
     text_add(out, "stated per cell");
 }
 
-/* Of facts that are not needed, two unknown ones are no difference: most runs tell none. */
+/* Two unknown values of a fact that is not required are no difference: most runs report none. */
 static const struct fact {
     const char *name;
     bool needed;
-    bool of_work;        /* not of the deployment, but of what it was given to do */
-    bool is_told;        /* it differs, which is said, and refuses nothing */
+    bool of_work;        /* a fact of the workload, not of the deployment */
+    bool is_told;        /* a difference is reported, but does not refuse the comparison */
     size_t offset, size; /* in the facts; size 0: a double */
-    void (*write)(const struct evidence *run, struct text *out); /* instead */
+    void (*write)(const struct evidence *run, struct text *out); /* function to use instead */
 } facts[] = {
 #define NUMBER(member) #member, .offset = offsetof(struct evidence_facts, member)
 #define TEXT(member) NUMBER(member), .size = sizeof((struct evidence_facts *)0)->member
@@ -155,14 +155,14 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* One deployment that was not changed in between: what is not known of it is the same. */
+/* The same deployment, unchanged in between: what is not known of it is still the same. */
 static bool same_deployment(const struct evidence *a, const struct evidence *b)
 {
     return a->deployment_id > 0 && a->deployment_id == b->deployment_id
            && a->revision == b->revision;
 }
 
-/* Nor can what a sweep knows of a deployment differ between its runs there. */
+/* Within a sweep, what the sweep records of a deployment cannot differ between its runs either. */
 static bool same_sweep(const struct evidence *a, const struct evidence *b)
 {
     return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0
@@ -189,7 +189,8 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
     return difference->unknown && compare_is_named(input->accepted, difference->fact);
 }
 
-/* The worst pair speaks for the fact: one that is not allowed, then one whose values are known. */
+/* The worst pair of runs stands for the fact: first one that is not allowed, then one whose values
+ * are known. */
 static bool is_worse(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;

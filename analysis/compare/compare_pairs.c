@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs were measured in turns: the two of one repetition of an A/B sweep. */
+/* Which runs were measured in turns: the two runs of one repetition of an A/B sweep. */
 #include <string.h>
 
 #include "analysis/compare/compare.h"
@@ -11,7 +11,7 @@ static bool is_pair(const struct evidence *a, const struct evidence *b)
            && strcmp(a->facts.deployment, b->facts.deployment) != 0;
 }
 
-/* Else what the sides are would change from pair to pair. */
+/* Otherwise the sides would change from pair to pair. */
 static bool is_of_one_deployment(const struct evidence *runs, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -20,7 +20,7 @@ static bool is_of_one_deployment(const struct evidence *runs, size_t count)
     return true;
 }
 
-/* Of the side's runs, the index of the one that was measured in turns with `run`; count: none. */
+/* Index of the side's run that was measured in turns with `run`; `count`: there is none. */
 static size_t find_partner(const struct evidence *run, const struct evidence *side, size_t count)
 {
     size_t i = 0;

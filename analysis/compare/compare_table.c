@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ratios as tables for people. */
+/* Ratios as tables to read. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 
-#define COLUMNS 7 /* of ratios, so that a table is at most 100 wide */
+#define COLUMNS 7 /* ratios per row, so that a table is at most 100 characters wide */
 #define ENTRIES_MAX 1000
 
 static bool alike(double a, double b)
@@ -44,7 +44,7 @@ static void axis_finish(struct axis *axis)
 }
 #define AXIS_AUTO __attribute__((cleanup(axis_finish))) struct axis
 
-/* "0.951 -": the candidate is slower; "x": left out; "": there is no such cell. */
+/* "0.951 -": the candidate is slower; "x": not compared; "": there is no such cell. */
 static void write_ratio(const struct compared_cell *cell, struct table *table)
 {
     static const char *const marks[] = { " +", " -", "", "" };

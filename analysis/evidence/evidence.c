@@ -20,19 +20,19 @@
     }
 
 const struct evidence_field evidence_cell_fields[] = {
-    NUMBER(evidence_cell, concurrency, "users, or requests in flight, asked for"),
-    NUMBER(evidence_cell, request_rate_asked, "requests per second asked for (open loop)"),
+    NUMBER(evidence_cell, concurrency, "users, or requests in flight, as requested"),
+    NUMBER(evidence_cell, request_rate_asked, "requests per second, as requested (open loop)"),
     NUMBER(evidence_cell, input_length, "per request, in the run's input_unit"),
     NUMBER(evidence_cell, output_tokens_asked, "per request"),
-    NUMBER(evidence_cell, requests_asked, "requests that were to be sent"),
+    NUMBER(evidence_cell, requests_asked, "requests planned"),
     NUMBER(evidence_cell, attempted, "requests"),
     NUMBER(evidence_cell, succeeded, "requests"),
     NUMBER(evidence_cell, failed, "requests"),
     NUMBER(evidence_cell, success_rate, "succeeded / attempted"),
-    NUMBER(evidence_cell, duration_s, "seconds of measuring"),
+    NUMBER(evidence_cell, duration_s, "length of the measurement in seconds"),
     NUMBER(evidence_cell, input_tokens, "of all requests"),
     NUMBER(evidence_cell, output_tokens, "of all requests"),
-    NUMBER(evidence_cell, cached_tokens, "of the input tokens, from the server's prefix cache"),
+    NUMBER(evidence_cell, cached_tokens, "input tokens served from the server's prefix cache"),
     NUMBER(evidence_cell, cached_share, "share of the input tokens from the prefix cache"),
     NUMBER(evidence_cell, input_tokens_mean, "per request"),
     NUMBER(evidence_cell, output_tokens_mean, "per request"),
@@ -45,17 +45,17 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, input_throughput, "input tokens per second"),
     NUMBER(evidence_cell, output_throughput, "output tokens per second"),
     NUMBER(evidence_cell, total_throughput, "input and output tokens per second"),
-    NUMBER(evidence_cell, token_throughput, "tokens per second, the file does not say which"),
+    NUMBER(evidence_cell, token_throughput, "tokens per second where the file does not say which"),
     NUMBER(evidence_cell, stream_throughput, "output tokens per second of one stream"),
     NUMBER(evidence_cell, concurrency_actual, "time average of the requests in flight"),
     NUMBER(evidence_cell, concurrency_max, "most requests in flight"),
     NUMBER(evidence_cell, concurrency_expected,
            "requests in flight on average that the users make with their think time"),
-    NUMBER(evidence_cell, timeout_s, "seconds after which a request was given up"),
+    NUMBER(evidence_cell, timeout_s, "request timeout in seconds"),
     TEXT(evidence_cell, status, "as the file says"),
     TEXT(evidence_cell, time, "as the file says"),
-    TEXT(evidence_cell, variant, "which of the runs in the file it is of: model, trial, ..."),
-    TEXT(evidence_cell, marks, "why to doubt it, by names, as it was measured or exported"),
+    TEXT(evidence_cell, variant, "which of the runs in the file it belongs to: model, trial, ..."),
+    TEXT(evidence_cell, marks, "warnings by name, as measured or exported"),
     { 0 },
 };
 
@@ -78,27 +78,27 @@ const struct evidence_field evidence_fact_fields[] = {
     TEXT(evidence_facts, quantization, "of the weights"),
     TEXT(evidence_facts, weights_type, "type of the weights"),
     TEXT(evidence_facts, cache_type, "type of the KV cache"),
-    TEXT(evidence_facts, engine, "what serves it"),
-    TEXT(evidence_facts, engine_version, "of the engine"),
+    TEXT(evidence_facts, engine, "serving engine"),
+    TEXT(evidence_facts, engine_version, "version of the engine"),
     TEXT(evidence_facts, flags, "the engine's arguments"),
     TEXT(evidence_facts, hardware, "accelerator"),
     TEXT(evidence_facts, provider, "cloud or provider"),
     TEXT(evidence_facts, region, "region or zone"),
-    TEXT(evidence_facts, deployment, "what was measured, by name"),
-    TEXT(evidence_facts, tool, "what measured it"),
-    TEXT(evidence_facts, dataset, "what prompts were made from"),
+    TEXT(evidence_facts, deployment, "name of what was measured"),
+    TEXT(evidence_facts, tool, "name of the tool that measured it"),
+    TEXT(evidence_facts, dataset, "source of the prompts"),
     TEXT(evidence_facts, workload, "what was sent, as stated"),
     TEXT(evidence_facts, date, "when, as the file says"),
     NUMBER(evidence_facts, chips, "accelerators"),
     NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator"),
-    NUMBER(evidence_facts, price_usd_per_chip_hour, "of one accelerator"),
+    NUMBER(evidence_facts, price_usd_per_chip_hour, "price of one accelerator"),
     NUMBER(evidence_facts, context_limit_tokens, "the model's context as served"),
-    NUMBER(evidence_facts, max_instances, "of the deployment"),
-    NUMBER(evidence_facts, container_concurrency, "requests at once to one instance"),
+    NUMBER(evidence_facts, max_instances, "price of the deployment"),
+    NUMBER(evidence_facts, container_concurrency, "requests that one instance admits at once"),
     NUMBER(evidence_facts, tensor_parallel, "accelerators that share the weights"),
-    NUMBER(evidence_facts, repetitions, "runs behind each cell"),
-    NUMBER(evidence_facts, output_tokens, "per request, where its cell does not say"),
-    NUMBER(evidence_facts, timeout_s, "seconds after which a request was given up"),
+    NUMBER(evidence_facts, repetitions, "runs averaged in each cell"),
+    NUMBER(evidence_facts, output_tokens, "requests per cell, where the cell does not say"),
+    NUMBER(evidence_facts, timeout_s, "request timeout in seconds"),
     { 0 },
 };
 
@@ -138,7 +138,7 @@ enum length_unit length_unit_find(const char *name)
 
 /* ---- Life ---- */
 
-/* Every number NaN, every text empty. */
+/* Sets every number to NaN and every text to "". */
 static void forget(const struct evidence_field *fields, void *base)
 {
     for (; fields->name != NULL; fields++)
@@ -274,7 +274,7 @@ static void read_fields(const struct evidence_field *fields, const json_t *json,
     }
 }
 
-/* The flags that a percentile is only known to be at least so. */
+/* The flags that say a percentile is a lower bound. */
 static const struct flag {
     const char *name;
     size_t offset;

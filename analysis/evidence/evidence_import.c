@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence of imported runs, as the store keeps them. */
+/* Evidence of imported runs, as stored. */
 #include <math.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ static CHECKED bool read_cell(void *context, const char *written, struct error *
     return true;
 }
 
-/* What the file says of a cell goes before what is known of the run. */
+/* What the file says of a cell takes precedence over what is known of the run. */
 static void settle_facts(struct evidence *evidence)
 {
     const struct evidence_facts *facts = &evidence->facts;

@@ -86,7 +86,7 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
 
     out->position = from->position;
     out->state = states[from->state];
-    if (from->request_rate > 0) /* the users are as many as come */
+    if (from->request_rate > 0) /* the number of users follows from the arrivals */
         out->request_rate_asked = from->request_rate;
     else
         out->concurrency = (double)from->concurrency;

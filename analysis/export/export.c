@@ -15,7 +15,7 @@ const struct exporter exporters[] = {
       export_write_vllm, false },
     { "aiperf", "aiperf profile exports, a line of JSON per cell", "application/x-ndjson", "jsonl",
       export_write_aiperf, false },
-    { "csv", "a table, a line per cell; units are in the names of the columns", "text/csv", "csv",
+    { "csv", "a table, one line per cell; units are in the names of the columns", "text/csv", "csv",
       export_write_csv, true },
     { "serving-report", "a serving report of schema 1.1", "application/json", "json",
       export_write_serving_report, true },
@@ -97,7 +97,7 @@ void export_own(json_t *json, const char *format, const struct evidence *evidenc
     export_text(json, "opsbrain_context_unit", length_unit_name(evidence->input_unit));
 }
 
-/* vLLM writes 20260314-190304, which nobody else reads. */
+/* vLLM writes 20260314-190304, which no other tool reads. */
 static bool is_compact(const char *time)
 {
     return strlen(time) == 15 && time[8] == '-' && strspn(time, "0123456789-") == 15
@@ -189,7 +189,7 @@ json_t *export_losses(const struct exporter *exporter, const struct evidence *ev
     for (size_t i = first; i < first + count; i++)
         if (export_takes(exporter, &evidence->cells[i]) && read < again.cell_count)
             note_cell(&evidence->cells[i], &again.cells[read++], seen);
-    facts.output_tokens = facts.timeout_s = NAN; /* each cell has them */
+    facts.output_tokens = facts.timeout_s = NAN; /* each cell has its own */
     note_losses(evidence_fact_fields, "", &facts, &again.facts, seen);
     json_object_foreach(seen, name, value)
         json_array_append_new(list, json_string(name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aiperf's profile_export_aiperf.json: a block per metric. */
+/* aiperf's profile_export_aiperf.json: one object per metric. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -38,7 +38,7 @@ static void add_latency(json_t *json, const char *tag, const struct evidence_lat
 
 /* ---- What was asked for ---- */
 
-/* aiperf's own model wants an address and a model's name where it has anything of the settings. */
+/* aiperf's model requires an address and a model's name whenever any setting is present. */
 #define UNKNOWN_URL "http://unknown.invalid"
 #define UNKNOWN_MODEL "(unknown)"
 
@@ -50,7 +50,8 @@ static const char *phase_type(const struct evidence *evidence, const struct evid
                                            : json_get_text(workload, "arrival", "constant");
 }
 
-/* A phase ends by a count or a clock; one of which neither is known ended with what was sent. */
+/* A phase ends after a count or a time; where neither is known, after the number of requests sent.
+ */
 static bool add_end(json_t *phase, const struct evidence_cell *cell)
 {
     if (cell->requests_asked >= 1)
@@ -62,7 +63,7 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase, which has whole users or a rate, and an end. */
+/* NULL: too little is known for a phase, which needs whole users or a rate, and an end. */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);
@@ -95,7 +96,7 @@ static json_t *prompts_json(const struct evidence *evidence, const struct eviden
     return prompts;
 }
 
-/* Where that is all that is known of the settings: as the values of a sweep. */
+/* Where nothing else of the settings is known: as the values of a sweep. */
 static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     json_t *values = json_object();
@@ -171,7 +172,7 @@ static void add_latencies(json_t *json, const struct evidence_cell *cell)
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
     add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
-    if (isnan(cell->latency[METRIC_QUEUE].count)) /* else it counts from the schedule */
+    if (isnan(cell->latency[METRIC_QUEUE].count)) /* otherwise it counts from the schedule */
         add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
 }
 

@@ -9,7 +9,7 @@
 
 struct column {
     const char *heading;
-    size_t offset; /* of a double in struct evidence_cell */
+    size_t offset; /* offset of a double in struct evidence_cell */
 };
 #define COLUMN(heading, member)                                                                    \
     {                                                                                              \
@@ -68,7 +68,7 @@ static double number_at(const void *base, size_t offset)
     return *(const double *)(const void *)((const char *)base + offset);
 }
 
-/* Without a lie about the unit of what the file did not say. */
+/* Claims no unit where the file did not give one. */
 static const char *length_heading(enum length_unit unit)
 {
     static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };
@@ -76,7 +76,7 @@ static const char *length_heading(enum length_unit unit)
     return names[unit];
 }
 
-/* What is written of one table: latencies that some cell has, and facts that are known. */
+/* What is written of one table: latencies that at least one cell has, and facts that are known. */
 struct plan {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];
@@ -87,13 +87,14 @@ static bool is_known(const struct evidence_facts *facts, const struct evidence_f
     const char *at = (const char *)facts + field->offset;
 
     if (at == (const char *)&facts->output_tokens || at == (const char *)&facts->timeout_s)
-        return false; /* each row has them */
+        return false; /* each row has its own */
     return field->size > 0 ? at[0] != '\0' : isfinite(number_at(facts, field->offset));
 }
 
 static const char *heading_of(const struct evidence_field *fact)
 {
-    return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name; /* "date" is each row's */
+    return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name; /* "date" belongs to each row
+                                                                       */
 }
 
 static void plan_cell(struct plan *plan, const struct evidence_cell *cell)
@@ -138,7 +139,8 @@ static void add_number(double value, struct text *out)
     text_add(out, written);
 }
 
-/* A spreadsheet takes text that begins like this for a formula, and it may be a server's. */
+/* A spreadsheet would run a text that begins like this as a formula, and the text may come from a
+ * server. */
 static bool is_formula(const char *text)
 {
     return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vLLM `bench serve --save-result`: its metrics are defined as ours are, but that its ITL is the
+/* vLLM `bench serve --save-result`: its metrics are defined as ours are, except that its ITL is the
  * gap between chunks, our ICL. */
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static void add_latency(json_t *json, const char *metric, const struct evidence_
     add_statistic(json, "p99", metric, known.p99_ms);
 }
 
-/* Users who send again when they are answered are what vLLM calls an infinite rate, limited by
- * max_concurrency. Of an import nobody knows whether its load came so. */
+/* vLLM calls users who send again when they are answered an infinite rate, limited by
+ * max_concurrency. For an import it is not known whether its load was of that kind. */
 static void add_load(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
@@ -56,14 +56,14 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* As vLLM writes it: 20260314-190304. */
+/* In vLLM's form: 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
     char time[EXPORT_TIME_SIZE], date[20];
     const char *iso = export_time(evidence, cell, time);
 
-    if (strlen(iso) < 19) { /* not of that precision, or not of that form: as the file has it */
+    if (strlen(iso) < 19) { /* not of that precision or form: as in the file */
         export_text(json, "date", cell->time);
         return;
     }

@@ -50,7 +50,7 @@ const struct importer importers[] = {
             NULL, true),
     BY_LOOK("summary", "sweep summary JSON: per model an object of cells", summary, NULL, true),
     BY_LOOK("rows",
-            "JSON rows: objects of figures in a list, one behind the other, or in an object; units "
+            "JSON rows: objects of figures in a list, one after the other, or in an object; units "
             "are taken from the members' names",
             rows, NULL, true),
     BY_LOOK("csv", "a table with a heading; units are taken from the columns' names", csv, NULL,
@@ -87,7 +87,7 @@ static bool begins(const char *bytes, size_t length, const char *with, size_t si
     return length >= size && memcmp(bytes, with, size) == 0;
 }
 
-/* What every format would only call wrong; NULL: nothing of that kind. */
+/* An input that no format accepts; NULL: none of these. */
 static const char *foreign(const char *bytes, size_t length)
 {
     if (begins(bytes, length, "\xff\xfe", 2) || begins(bytes, length, "\xfe\xff", 2)
@@ -107,7 +107,7 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* The format of whose members the file has most, half of them at least; NULL: of none. */
+/* The format whose members the file has most of, and at least half of; NULL: none. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -145,19 +145,19 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
 
     import_scan_init(&scan, file->bytes, file->length);
     if (is_json(file) && !json_scan_value(&scan, NULL, NULL))
-        return json_scan_fail(&scan, error); /* of broken JSON the place is told */
+        return json_scan_fail(&scan, error); /* for broken JSON the position is reported */
     nearest = find_nearest(file->bytes, file->length, &lacking);
     list_formats(&formats);
     if (nearest != NULL && lacking.length > 0)
         return error_set(error, ERROR_INVALID,
-                         "the file is of no format known here: the nearest is %s, but it lacks %s; "
+                         "the file has no known format: the nearest is %s, but it lacks %s; "
                          "there are %s",
                          nearest->format, text_string(&lacking), text_string(&formats));
     return error_set(error, ERROR_INVALID,
-                     "the file is none of the formats known here (%s): if it is one of them, name "
-                     "it in `format` to be told what is wrong with it%s",
+                     "the file has none of the known formats (%s): if it is one of them, name "
+                     "it in `format` to see what is wrong with it%s",
                      text_string(&formats),
-                     is_json(file) ? "; of JSON rows with members of other names, say in "
+                     is_json(file) ? "; for JSON rows with members of other names, say in "
                                      "\"columns\" what they mean: \"tput=output_tok_per_s\""
                                    : "");
 }
@@ -171,8 +171,8 @@ static CHECKED bool refuse_format(const char *format, struct error *error)
                      text_string(&formats));
 }
 
-/* A file named as of one format that is surely of another would be misread: members of one name
- * mean different things in them. */
+/* A file that is given one format but surely has another would be misread: members of the same name
+ * have different meanings in them. */
 static CHECKED bool check_named(const struct importer *named, const char *bytes, size_t length,
                                 struct error *error)
 {
@@ -184,14 +184,14 @@ static CHECKED bool check_named(const struct importer *named, const char *bytes,
         || sniffs(named, bytes, length))
         return true;
     import_count_keys(bytes, length, named->keys, &count, &missing);
-    return error_set(error, ERROR_INVALID, "the file is %s, not %s%s%s: leave `format` out",
+    return error_set(error, ERROR_INVALID, "the file is %s, not %s%s%s: omit `format`",
                      found->format, named->format,
                      missing.length > 0 ? ", for which it lacks " : "", text_string(&missing));
 }
 
 /* ---- Reading ---- */
 
-/* The mark that Windows' programs put before UTF-8. */
+/* The byte order mark that Windows programs write before UTF-8. */
 static size_t mark_length(const char *bytes, size_t length)
 {
     return begins(bytes, length, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -208,7 +208,7 @@ static const struct importer *find(const struct import_file *file)
                                        ? find_by_name(file->format)
                                        : find_by_content(file->bytes, file->length);
 
-    /* rows whose members nobody knows but who brings them */
+    /* rows of JSON whose members are only known to their author */
     return found == NULL && file->format == NULL && has_columns(file) && is_json(file)
                ? find_by_name("rows")
                : found;
@@ -251,14 +251,14 @@ static CHECKED bool read_marked(const struct import_file *file, struct evidence 
     return importer->read(&unmarked, out, error);
 }
 
-/* What a table does not know is told by its columns. */
+/* Columns that a table does not recognise are listed elsewhere. */
 static bool is_table(const struct evidence *evidence)
 {
     return find_by_name(evidence->format)->is_table;
 }
 
-/* A document of another kind in a named format has cells of which nothing is known. Of a table the
- * columns are known, and what is wrong with their values is told. */
+/* A document of another kind, read as a named format, yields cells without any known value. For a
+ * table the columns are known, and errors in their values are reported. */
 static bool tells_nothing(const struct evidence *evidence)
 {
     if (is_table(evidence))
@@ -283,8 +283,8 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
         return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
     if (tells_nothing(out))
         return error_set(error, ERROR_INVALID,
-                         "the %s file tells no requests, no rate and no latency: is it of that "
-                         "format? Leave `format` out to have it found",
+                         "the %s file has no requests, no rate and no latency: is it of that "
+                         "format? Omit `format` to have it detected",
                          out->format);
     if (!is_table(out))
         import_tell_unknown(out);

@@ -99,7 +99,7 @@ static bool read_errors(struct json_scan *scan, void *base)
 }
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
-/* Since 0.13 the options are lists: models, datasets, and phases of which one is measured. */
+/* Since 0.13 the options are lists: models, datasets, and phases, one of which is measured. */
 static bool read_item(struct json_scan *scan, void *context)
 {
     static const struct import_member item[] = {
@@ -195,7 +195,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* Settings, of which the table has what is asked for: the rest is no figure. */
+/* Settings: the table reads what was requested; the rest are no figures. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -262,7 +262,7 @@ static void take_latency(const struct import_aiperf_block *block, struct evidenc
     out->max_ms *= ms;
 }
 
-/* Of all input tokens: requests that tell nothing of a cache count too. */
+/* Of all input tokens: requests that report no cached tokens count too. */
 static double cached_share(const struct import_aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
@@ -322,7 +322,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
     import_own_take(&profile->own, cell, out);
     cell->original = json_incref(original);
     cell->row = row;
-    if (isnan(cell->failed)) /* a count of none is left out, but not the summary */
+    if (isnan(cell->failed)) /* a count of zero is omitted, but the summary is not */
         cell->failed = profile->errors_told;
     if (profile->error[0] != '\0')
         cell->error = memory_copy_text(profile->error);
@@ -343,7 +343,7 @@ static const struct import_member parameters[] = {
     NUMBER("osl", asked_output),
     { 0 },
 };
-/* Of one run of a sweep. */
+/* Reads one run of a sweep. */
 static const struct import_member run_info[] = {
     MEMBER_INSIDE("variation_values", 0, parameters),
     { 0 },
@@ -421,7 +421,10 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
         return false;
     if (out->cell_count == 1)
         text_copy(out->facts.model, sizeof out->facts.model,
-                  strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model); /* our own */
+                  strcmp(profile.model, "(unknown)") == 0
+                      ? ""
+                      : profile.model); /* added by our own exports
+                                         */
     return true;
 }
 

@@ -5,8 +5,8 @@
 
 #include "analysis/import/import_members.h"
 
-/* Milliseconds in a unit as aiperf names it; its latencies are milliseconds where none is named;
- * NaN: it is not known. */
+/* Milliseconds per unit, as aiperf names it; latencies without a unit are milliseconds; NaN: the
+ * unit is not known. */
 double import_aiperf_ms(const char *unit);
 
 /* A metric as both write it. */
@@ -15,7 +15,7 @@ struct import_aiperf_block {
     struct evidence_latency values;
 };
 
-/* One profile as it is read. */
+/* One profile while it is read. */
 struct import_aiperf_profile {
     struct import_aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token,
         first_output;
@@ -24,25 +24,25 @@ struct import_aiperf_profile {
     struct import_aiperf_block concurrency, cached, cached_total, told_input_total;
     struct import_aiperf_block input_rate, total_input, total_output;
     struct import_own own;
-    struct evidence_cell cell; /* what our own exports add */
+    struct evidence_cell cell; /* added by our own exports */
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
     char model[160], start_time[40];
-    double errors_told; /* by the error summary; NaN: there is none */
+    double errors_told; /* from the error summary; NaN: there is none */
     char error[600];
-    char aggregation[24]; /* "confidence": repeated runs, of which only means are told */
+    char aggregation[24]; /* "confidence": repeated runs, of which the file has only means */
     /* of a sweep */
     struct evidence *out;
     struct error *refusal;
     bool is_refused;
     size_t combinations;
 };
-/* Nothing known yet. */
+/* Sets every value to unknown. */
 void import_aiperf_forget(struct import_aiperf_profile *profile);
-/* The metrics, by their names. */
+/* Reads the metrics by their names. */
 extern const struct import_member import_aiperf_metrics[];
-/* The model of a list of names, the first. */
+/* Reads a list of model names and keeps the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);
-/* The cell of what was read; INVALID: there are too many. */
+/* Adds the cell of what was read; INVALID: there are too many. */
 CHECKED bool import_aiperf_add_cell(const struct import_aiperf_profile *profile,
                                     struct evidence *out, int64_t row, json_t *original,
                                     struct error *error);

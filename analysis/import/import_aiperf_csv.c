@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CSV that aiperf and GenAI-Perf write beside their JSON: a line for each metric, first those
- * with statistics, then, below a heading of their own, those with one value. It does not tell the
- * load. */
+/* The CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric with
+ * statistics, then, under a heading of its own, a line for each metric with a single value. It does
+ * not contain the load. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"
@@ -11,7 +11,7 @@
 
 #define LABEL_SIZE 128
 
-/* As "Time to First Token (ms)" names them, before the unit; "": its mean is the cell's figure. */
+/* As in "Time to First Token (ms)", without the unit; "": its mean is the cell's figure. */
 static const struct import_alias metrics[] = {
     { "Time to First Token", "ttft_ms" },
     { "Time To First Token", "ttft_ms" },
@@ -44,7 +44,7 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* What the names above become, and what is made of it here. */
+/* What the names above mean, and how they are stored here. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },
@@ -74,7 +74,7 @@ static bool is_one_of(const char *const *list, const char *word)
     return *list != NULL;
 }
 
-/* "Request Latency (ms)": without its unit. */
+/* Cuts "Request Latency (ms)" before its unit. */
 static void cut_unit(char *label)
 {
     char *unit = strstr(label, " (");
@@ -87,7 +87,7 @@ static void cut_unit(char *label)
 
 struct reading {
     struct csv csv;
-    char columns[CSV_FIELDS_MAX][16]; /* of the heading that the line stands below */
+    char columns[CSV_FIELDS_MAX][16]; /* of the heading above the line */
     size_t column_count;
     json_t *row;
 };
@@ -150,7 +150,8 @@ static CHECKED bool read_lines(struct reading *reading, struct error *error)
     bool more = true, done = false;
 
     while (csv_next(&reading->csv, &more, error) && more) {
-        done = done || begins_with(reading, "Endpoint"); /* the rest is of the accelerators */
+        done = done || begins_with(reading, "Endpoint"); /* the remaining lines are about the
+                                                          * accelerators */
         if (begins_with(reading, "Metric"))
             read_heading(reading);
         else if (!done)
@@ -187,7 +188,7 @@ bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out
     if (!import_table_read_rows(&made, aliases, "name", out, error))
         return false;
     out->input_unit = LENGTH_TOKENS;
-    evidence_remark(out, "the CSV tells neither the load nor the lengths that were asked for: "
+    evidence_remark(out, "the CSV has neither the load nor the lengths that were requested: "
                          "the JSON beside it does");
     return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aiperf's profile_export.jsonl: a line per request, from which one cell is made. How many users
- * were asked for does not stand in it; how many requests were in flight follows from their times.
- */
+/* aiperf's profile_export.jsonl: a line per request, all of which make one cell. The file does not
+ * say how many users were requested; how many requests were in flight follows from their times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 struct values {
     double *data;
-    size_t count, more; /* more: beyond VALUES_MAX, not kept */
+    size_t count, more; /* further values, beyond VALUES_MAX, which are not kept */
 };
 
 struct sample {
@@ -106,7 +105,7 @@ static bool read_chunks(struct json_scan *scan, void *base)
     return import_array(scan, read_chunk, base);
 }
 
-/* The gaps between chunks, a list: read by itself. */
+/* The gaps between chunks, which are a list, need a reader of their own. */
 static void find_chunks(const char *document, size_t size, struct records *records)
 {
     static const struct import_member gaps[] = {
@@ -268,13 +267,13 @@ static CHECKED bool finish(struct records *records, struct error *error)
         return false;
     fill(records, cell);
     import_settle(cell);
-    evidence_remark(records->out,
-                    "one cell was made of %.0f requests; how many users were asked for does not "
-                    "stand in this format, only how many requests were in flight",
-                    records->succeeded + records->failed);
+    evidence_remark(
+        records->out,
+        "one cell was made of %.0f requests; this format does not say how many users were "
+        "requested, only how many requests were in flight",
+        records->succeeded + records->failed);
     if (records->warmup > 0)
-        evidence_remark(records->out, "%.0f requests of the warm-up were left out",
-                        records->warmup);
+        evidence_remark(records->out, "%.0f requests of the warm-up were skipped", records->warmup);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
         if (records->metrics[i].more > 0)
             evidence_remark(records->out, "%s is of the first %zu values; %zu more were not kept",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells that importers make: their state, and what follows by arithmetic alone. */
+/* The cells that importers add: their state, and values that follow by arithmetic alone. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* More successes than requests: the file contradicts itself, and tells no rate. */
+/* More successes than requests: the file contradicts itself and gives no usable rate. */
 static void settle_counts(struct evidence_cell *cell)
 {
     double whole = round(cell->attempted * cell->success_rate);
@@ -38,7 +38,7 @@ static void settle_counts(struct evidence_cell *cell)
         cell->success_rate = cell->succeeded / cell->attempted;
 }
 
-/* Tools differ in whose tokens they add up: a mean follows only where every request succeeded. */
+/* Tools differ in whose tokens they add up: a mean follows only if every request succeeded. */
 static void settle_means(struct evidence_cell *cell)
 {
     if (!(cell->succeeded > 0) || cell->failed != 0)
@@ -84,8 +84,8 @@ bool import_has_speed(const struct evidence_cell *cell)
     return false;
 }
 
-/* Tools write 0 for what had no value: the TTFT of a cell where nothing succeeded, the TPOT of
- * answers of one token. */
+/* Tools write 0 where there was no value: the TTFT of a cell without successes, the TPOT of answers
+ * of one token. */
 static void forget_zeros(struct evidence_latency *latency)
 {
     const struct evidence_latency unknown = { NAN, NAN, NAN,   NAN,   NAN,   NAN,  NAN,
@@ -103,7 +103,7 @@ static void forget_zeros(struct evidence_latency *latency)
         *latency = unknown;
 }
 
-/* As they stand in a file that we exported. */
+/* As written by our own exports. */
 static void settle_marks(struct evidence_cell *cell)
 {
     char marks[sizeof cell->marks];
@@ -160,7 +160,8 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
 
 #define NAMES_TOLD 16
 
-/* A figure, or a list or an object that holds one: words and their digits only name things. */
+/* Whether the value is a figure, or a list or an object that contains one: words and digits in them
+ * are only names. */
 static bool has_figures(const char *text)
 {
     bool is_quoted = false;

@@ -231,7 +231,7 @@ static const struct known {
     { "zone", FACT(region) },
     { "quantization", FACT(quantization) },
     { "dataset", FACT(dataset) },
-    { "run_date", FACT(date) }, /* "date" is each row's */
+    { "run_date", FACT(date) }, /* "date" belongs to each row */
     { "chips", FACT_NUMBER(chips) },
     { "num_gpus", FACT_NUMBER(chips) },
     { "max_model_len", FACT_NUMBER(context_limit_tokens) },
@@ -313,7 +313,7 @@ static const struct unit {
     { "_ns", 0.000001 }, { NULL, 0 },
 };
 
-/* Cuts the unit off; 0: there is none. */
+/* Cuts off the unit; 0: there is none. */
 static double cut_unit(char *name)
 {
     size_t length = strlen(name);
@@ -329,7 +329,7 @@ static double cut_unit(char *name)
     return 0;
 }
 
-/* Cuts the word off at the beginning or the end. */
+/* Cuts off the word at the beginning or the end. */
 static const struct name *cut_statistic(char *name)
 {
     size_t length = strlen(name);
@@ -446,7 +446,7 @@ static struct import_column find_rate(const char *heading)
     return column;
 }
 
-/* By the names that figures and facts have here, which are those of our own tables. */
+/* By the names that figures and facts have in our own tables. */
 static struct import_column find_field(const struct evidence_field *fields,
                                        enum import_column_kind number, enum import_column_kind text,
                                        const char *heading)

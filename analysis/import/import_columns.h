@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the columns of other tools' tables mean, by their headings: units are in the names. Private
+/* The meaning of other tools' columns, found from their headings: units are in the names. Private
  * to analysis/import_*.c. */
 #pragma once
 
@@ -18,18 +18,19 @@ struct import_column {
     enum import_column_kind kind;
     size_t offset, size;
     double scale;
-    enum length_unit unit; /* of an input length */
-    const char *assumed;   /* what its name does not say, and how it is read; NULL: it says all */
-    bool is_complement;    /* a share of failures where successes are kept */
-    bool is_throughput;    /* a throughput of something: only its figures can tell of requests */
-    bool lacks_unit;       /* a latency, in seconds or milliseconds: not read */
-    bool is_passed;        /* known, and no figure of ours: nothing is said of it */
-    bool is_other;         /* passed because the tool's other columns are no figures either */
-    bool is_of_each;       /* perhaps of each request, perhaps of all: only its figures can tell */
+    enum length_unit unit; /* for an input length */
+    const char *assumed;   /* what its name leaves open, and how it is read; NULL: nothing */
+    bool is_complement;    /* a share of failures, stored as a share of successes */
+    bool is_throughput;    /* a throughput of something: only its figures can show that it counts
+                            * requests */
+    bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
+    bool is_passed;        /* known, but not a figure: ignored without a remark */
+    bool is_other;         /* ignored because the tool's other columns are no figures either */
+    bool is_of_each;       /* per request or for all requests: only its figures can show which */
 };
 
 #define HEADING_SIZE 128
-/* The heading as the table has it: lower case, '_' between its words. */
+/* Normalizes a table's heading: lower case, with '_' between the words. */
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
-/* By the normalized heading. */
+/* Looks a normalized heading up. */
 struct import_column import_column_find(const char *heading);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What vLLM's `bench serve` and SGLang's `bench_serving` print: a block of lines "label: value" for
- * each measurement. The options of the run, which both print before it, are taken where they were
- * kept too. */
+ * each measurement. The run's options, which both print before it, are also read if they were kept.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define TITLE "= Serving Benchmark Result ="
 #define OPTIONS "Namespace("
 #define VALUE_SIZE 256
-#define LINES_MAX 400000 /* of all blocks together */
+#define LINES_MAX 400000 /* in all blocks together */
 
 #define CHUNK_LATENCY(statistic, name)                                                             \
     {                                                                                              \
@@ -78,7 +78,7 @@ static bool is_none(const char *value)
 
 /* ---- Options ---- */
 
-/* The value behind "name=", which stands between quotes if it is a text. */
+/* The value after "name=", which is quoted if it is a text. */
 static void copy_option(const char *at, const char *end, char out[VALUE_SIZE])
 {
     char quote = at < end && (*at == '\'' || *at == '"') ? *at++ : '\0';
@@ -90,7 +90,7 @@ static void copy_option(const char *at, const char *end, char out[VALUE_SIZE])
     out[length] = '\0';
 }
 
-/* Those that count, of Python's "Namespace(name=value, name='value')". */
+/* Reads the options that matter from Python's "Namespace(name=value, name='value')". */
 static json_t *read_options(const char *line, size_t length)
 {
     const char *end = line + length;
@@ -111,7 +111,8 @@ static json_t *read_options(const char *line, size_t length)
     return row;
 }
 
-/* SGLang draws lengths from a share of what the option says, up to all of it; vLLM about it. */
+/* SGLang draws lengths from a share of the option's value up to all of it; vLLM draws them around
+ * the value. */
 static void take_mean_length(json_t *row, const char *name)
 {
     double ratio = strtod(json_get_text(row, "random_range_ratio", "1"), NULL);
@@ -124,7 +125,7 @@ static void take_mean_length(json_t *row, const char *name)
     json_object_set_new(row, name, json_string(text_string(&mean)));
 }
 
-/* Lengths of a dataset that was not used stand among the options too. */
+/* The options also contain lengths for datasets that were not used. */
 static void settle_lengths(json_t *row)
 {
     if (strncmp(json_get_text(row, "dataset_name", ""), "random", 6) != 0) {
@@ -135,7 +136,7 @@ static void settle_lengths(json_t *row)
     take_mean_length(row, "random_output_len");
 }
 
-/* Without a limit to the rate or to what is in flight all requests begin together. */
+/* Without a limit on the rate or on the requests in flight all requests start together. */
 static void settle_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
@@ -153,9 +154,9 @@ static void settle_load(json_t *row)
 /* ---- Blocks ---- */
 
 struct console {
-    json_t *rows, *options; /* options: of the run whose block is still to come; NULL: none */
-    json_t *row;            /* the block that is being read; NULL: none. Borrowed */
-    size_t lines;           /* with a label, of all blocks */
+    json_t *rows, *options; /* options of the run whose block is still to come; NULL: none */
+    json_t *row;            /* the block being read; NULL: none. Borrowed */
+    size_t lines;           /* lines with a label, in all blocks */
 };
 
 static void begin_block(struct console *console)
@@ -221,7 +222,7 @@ static void take_line(struct console *console, const char *line, size_t length)
     }
 }
 
-/* Of too many blocks or lines it stops after one more than there may be. */
+/* With too many blocks or lines it stops one past the limit. */
 static json_t *read_blocks(const struct import_file *file, size_t *lines)
 {
     struct console console = { .rows = json_array() };
@@ -245,7 +246,7 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Too much, cut before its figures, or with something before each line. */
+/* Too large, truncated before its figures, or with a prefix on each line. */
 static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;
@@ -259,7 +260,7 @@ static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error 
         if (json_object_get(row, "Successful requests") == NULL)
             return error_set(error, ERROR_INVALID,
                              "block %zu of the console text has no line \"Successful requests: "
-                             "...\": is it whole, as the tool printed it?",
+                             "...\": is it complete, as the tool printed it?",
                              i + 1);
     }
     return true;
@@ -273,7 +274,7 @@ static bool lacks_attempts(const struct evidence *out)
     return false;
 }
 
-/* A line of its own; what precedes it may begin as JSON does: "[transformers] ...". */
+/* A line of its own; text before it may begin as JSON does: "[transformers] ...". */
 bool import_sniff_console(const char *bytes, size_t length)
 {
     const char *at = bytes, *end = bytes + length;

@@ -8,7 +8,7 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* columns that have the name of the one before */
+#define GROUPED_NEEDED 3  /* columns that have the name of the previous one */
 #define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
@@ -46,9 +46,7 @@ bool import_sniff_csv(const char *bytes, size_t length)
     return false;
 }
 
-/* ---- The heading ---- */
-
-/* How many of the row's fields name figures known here. */
+/* How many of the row's fields are names of known figures. */
 static size_t find_columns(struct import_table *table)
 {
     char heading[HEADING_SIZE];
@@ -62,7 +60,7 @@ static size_t find_columns(struct import_table *table)
     return import_table_known(table, &results);
 }
 
-/* Is the heading on the line that the bytes begin with? Reads it. */
+/* Whether the line that the bytes begin with is the heading; if so, reads it. */
 static bool is_heading_line(struct import_table *table, const char *bytes, size_t length,
                             int64_t line)
 {
@@ -89,8 +87,8 @@ static CHECKED bool refuse_heading(struct import_table *table, const char *bytes
     return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
-/* Names of groups, each repeated over its columns, whose own names are on the next lines: as
- * GuideLLM writes it, and pandas of two levels. */
+/* Names of groups, each repeated over its columns, whose own names are on the next lines: GuideLLM
+ * and two-level pandas tables write them. */
 static bool is_grouped(struct import_table *table, const char *bytes, size_t length)
 {
     char before[HEADING_SIZE] = "", name[HEADING_SIZE];
@@ -109,7 +107,7 @@ static bool is_grouped(struct import_table *table, const char *bytes, size_t len
     return repeated >= GROUPED_NEEDED && 2 * repeated >= table->csv.count;
 }
 
-/* The first line that names two known columns; what stands before it is a title or comments. */
+/* The first line that names two known columns; lines before it are a title or comments. */
 static CHECKED bool read_heading(struct import_table *table, const char *bytes, size_t length,
                                  struct error *error)
 {
@@ -118,7 +116,7 @@ static CHECKED bool read_heading(struct import_table *table, const char *bytes, 
 
     if (is_grouped(table, bytes, length))
         return error_set(error, ERROR_INVALID,
-                         "the heading has several lines, the first of them with the names of "
+                         "the heading has several lines, of which the first has the names of "
                          "groups: give one line of names, or the JSON that the tool writes too, as "
                          "GuideLLM does");
     for (int i = 0; i < PREAMBLE_LINES && import_table_next_line(&at, end, &line, &size); i++)
@@ -143,7 +141,7 @@ static bool is_heading(const struct import_table *table)
     return true;
 }
 
-/* A comment, a rule of dashes, or nothing at all. */
+/* A comment, a rule of dashes, or an empty line. */
 static bool is_no_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -159,7 +157,7 @@ static bool is_no_row(const struct import_table *table)
     return true;
 }
 
-/* "Average", "TOTAL": what a program or a sheet wrote under the rows. */
+/* "Average", "TOTAL": rows that a program or a spreadsheet wrote below the data. */
 static bool is_summary(const struct import_table *table, char *out, size_t size)
 {
     static const char *const words[] = { "total",   "totals", "sum",     "average",   "avg",
@@ -174,7 +172,7 @@ static bool is_summary(const struct import_table *table, char *out, size_t size)
     return false;
 }
 
-/* More fields than the heading only if they are empty. */
+/* A row may have more fields than the heading only if they are empty. */
 static bool fits_heading(const struct import_table *table)
 {
     if (table->csv.count < table->count)
@@ -185,7 +183,7 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Lines that are told and left out, or passed over. */
+/* Lines that are skipped, with a remark or without. */
 static bool is_left_out(struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -200,7 +198,7 @@ static bool is_left_out(struct import_table *table)
         return true;
     }
     if (is_summary(table, text, sizeof text)) {
-        evidence_remark(table->out, "line %lld is a summary of others (\"%.40s\"): left out", line,
+        evidence_remark(table->out, "line %lld is a summary of others (\"%.40s\"): skipped", line,
                         text);
         return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of several JSON documents: one behind the other, or in lists. */
+/* Files of several JSON documents: one after the other, or in lists. */
 #include <string.h>
 
 #include "analysis/import/import_members.h"
@@ -100,9 +100,9 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-/* A file of documents, and where they are told to. */
+/* A file of documents, and the function that receives them. */
 struct documents {
-    const char *counted; /* up to here its lines are counted */
+    const char *counted; /* lines are counted up to here */
     int64_t line;
     bool (*read)(void *context, const char *document, size_t size, int64_t line,
                  struct error *error);
@@ -131,7 +131,7 @@ static CHECKED bool read_object(struct documents *documents, const char *documen
     return documents->read(documents->context, document, size, documents->line, error);
 }
 
-/* The elements of the list that begins at the scan, which is passed. */
+/* Reads the elements of the list that begins at the scan, and moves past it. */
 static CHECKED bool read_list(struct documents *documents, struct json_scan *scan,
                               struct error *error)
 {
@@ -164,7 +164,7 @@ bool import_documents(const char *bytes, size_t length,
         if (*at == '[') {
             if (!read_list(&documents, &scan, error))
                 return false;
-            at = skip_space(scan.text + 1, end); /* behind its ']' */
+            at = skip_space(scan.text + 1, end); /* after its ']' */
             continue;
         }
         if (!json_scan_value(&scan, &document, &size))

@@ -62,7 +62,7 @@ static bool read_suffix(const char *text, struct import_figure *out)
     return out->percent;
 }
 
-/* Contexts of 8k are 8192 tokens; of 10k they are 10000. */
+/* A context of 8k is 8192 tokens; one of 10k is 10000. */
 static void take_thousands(struct import_figure *out)
 {
     double power = log2(out->value);
@@ -109,7 +109,7 @@ static void drop(char *text, char mark)
     *to = '\0';
 }
 
-/* To the form that strtod reads. */
+/* Converts to the form that strtod reads. */
 static void normalize(char *digits, bool comma)
 {
     static const char marks[] = " _'";
@@ -126,7 +126,7 @@ static void normalize(char *digits, bool comma)
             *at = '.';
 }
 
-/* Past "c=", "ctx:" and the like. */
+/* Skips "c=", "ctx:" and the like. */
 static const char *skip_name(const char *text)
 {
     const char *at = text;
@@ -140,7 +140,7 @@ static const char *skip_name(const char *text)
     return at;
 }
 
-/* The digits end where a letter or a sign of a unit begins; "1e-05" is all digits. */
+/* The digits end where a letter or a unit's sign begins; "1e-05" is all digits. */
 static size_t digits_length(const char *text)
 {
     size_t length = strspn(text, "0123456789.,_' ");

@@ -6,15 +6,15 @@
 #include "analysis/import/import.h"
 
 struct import_figure {
-    double value;          /* its unit, if it has one, not yet applied */
-    double ms;             /* of a time with a unit: milliseconds in it; NaN: it names none */
-    bool percent;          /* value is of a hundred */
-    bool assumed;          /* "8k" was taken for 8192, as contexts are counted */
+    double value;          /* without its unit, which is not yet applied */
+    double ms;             /* for a time with a unit: milliseconds per unit; NaN: it names none */
+    bool percent;          /* the value is a percentage */
+    bool assumed;          /* "8k" was read as 8192, as contexts are counted */
     enum length_unit unit; /* "8k tokens"; LENGTH_UNKNOWN: it names none */
 };
 
-/* `comma`: a comma is the decimal point, as where semicolons separate. False: it is none of these
- * forms, or below zero, or not finite; *out is then undefined. */
+/* `comma`: a comma is the decimal point, as where semicolons separate the fields. False: it has
+ * none of these forms, or is negative or not finite; *out is then undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);
-/* Does it stand for nothing known: "", "-", "N/A", "nan", ...? */
+/* Whether it means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GenAI-Perf's profile_export_genai_perf.json. Its metrics are those that aiperf took over; its
- * settings stand elsewhere, before 0.0.12 or so under the names of its options. */
+ * settings are elsewhere, before 0.0.12 or so under the names of its options. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static const struct import_member settings[] = {
     { 0 },
 };
 
-/* Settings and metrics stand in one object, of which the metrics alone are figures. */
+/* Settings and metrics are in one object, in which only the metrics are figures. */
 static void read_both(const char *document, size_t size, struct import_aiperf_profile *profile,
                       json_t *original)
 {
@@ -76,7 +76,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     return true;
 }
 
-/* aiperf's files look alike, but for its settings. */
+/* aiperf's files look alike, except for their settings. */
 bool import_sniff_genai_perf(const char *bytes, size_t length)
 {
     static const char *const metrics[] = { "request_latency", "input_config", NULL };

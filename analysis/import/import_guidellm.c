@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT, and its TPOT includes the
- * TTFT: that one has no counterpart here and is not taken. Chunk gaps it does not tell. */
+ * TTFT, which has no counterpart here and is not read. It does not report gaps between chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* of the successful requests, each a distribution whose mean is wanted */
+    /* for the successful requests, each a distribution of which the mean is read */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric's distributions: of the successful requests. */
+/* A metric's distributions: that of the successful requests is read. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);
@@ -34,7 +34,7 @@ static const struct import_member in_flight[] = {
 static const struct import_member sum_input[] = { NUMBER("total_sum", input_sum), { 0 } };
 static const struct import_member sum_output[] = { NUMBER("total_sum", output_sum), { 0 } };
 
-/* Both the mean and the sum: read twice, from where the value begins. */
+/* Reads both the mean and the sum, each from the beginning of the value. */
 static bool read_twice(struct json_scan *scan, struct benchmark *benchmark,
                        const struct import_member *sums, struct evidence_latency *means)
 {
@@ -150,7 +150,7 @@ static double asked_concurrency(const struct benchmark *benchmark)
         return 1;
     if (strcmp(benchmark->strategy, "concurrent") == 0 && !isnan(benchmark->streams))
         return benchmark->streams;
-    /* with a rate it is a limit, not what was asked for */
+    /* together with a rate it is a limit, not the requested load */
     return isnan(benchmark->rate) ? benchmark->strategy_concurrency : NAN;
 }
 
@@ -182,12 +182,12 @@ struct reading {
     struct error *error;
     bool refused;
     size_t data_sources;
-    double prompt_tokens, output_tokens; /* asked for by the synthetic data; NaN */
+    double prompt_tokens, output_tokens; /* requested by the synthetic data; NaN: not known */
 };
 
 /* ---- What was asked for ---- */
 
-/* Older versions keep the option as it was given: "prompt_tokens=256,output_tokens=64". */
+/* Older versions store the option as it was given: "prompt_tokens=256,output_tokens=64". */
 static double find_option(const char *text, const char *name)
 {
     const char *at = strstr(text, name);

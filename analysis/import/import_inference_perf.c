@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one cell. Its
- * times are seconds. Since 0.7 its `output_len` is counted by its own tokenizer, from which all its
- * rates come, and `output_tokens` is what the server told. */
+ * times are seconds. Since 0.7 its `output_len` is counted by its own tokenizer, as are all its
+ * rates, and `output_tokens` is what the server reported. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +17,9 @@ struct total {
 struct lifecycle {
     struct evidence_cell cell;
     double requested_rate, asked_concurrency;
-    struct evidence_latency input, output, told; /* told: output tokens by the server's usage */
+    struct evidence_latency input, output, told; /* reported: output tokens by the server's usage */
     struct total input_total, output_total, told_total;
-    char label[160], message[400]; /* of the first kind of failure */
+    char label[160], message[400]; /* for the first kind of failure */
 };
 
 #define LATENCY(name, metric)                                                                      \
@@ -52,7 +52,7 @@ static bool read_messages(struct json_scan *scan, void *base)
     return import_array(scan, read_message, base);
 }
 
-/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first kind is kept. */
+/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first kind is stored. */
 static bool read_labels(struct json_scan *scan, void *base)
 {
     static const struct import_member kind[] = { MEMBER_BY("messages", read_messages), { 0 } };
@@ -70,7 +70,7 @@ static bool read_labels(struct json_scan *scan, void *base)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The totals stand beside the statistics. */
+/* The totals are beside the statistics. */
 static bool read_lengths(struct json_scan *scan, struct evidence_latency *means,
                          struct total *total)
 {
@@ -242,13 +242,12 @@ bool import_read_inference_perf(const struct import_file *file, struct evidence 
     if (!import_documents(file->bytes, file->length, read_lifecycle, &reading, error))
         return false;
     if (out->cell_count == 0)
-        return error_set(
-            error, ERROR_INVALID,
-            "the file is inference-perf's summary, which tells no load: it adds up all "
-            "stages, of whatever rates. Import the stage_N_lifecycle_metrics.json "
-            "instead, several one behind the other");
+        return error_set(error, ERROR_INVALID,
+                         "the file is inference-perf's summary, which has no load: it adds up all "
+                         "stages, of whatever rates. Import the stage_N_lifecycle_metrics.json "
+                         "instead, several one after the other");
     if (reading.summaries > 0)
-        evidence_remark(out, "%zu summaries were left out: each adds up stages of several loads",
+        evidence_remark(out, "%zu summaries were skipped: each adds up stages of several loads",
                         reading.summaries);
     return true;
 }

@@ -17,7 +17,7 @@
     {                                                                                              \
         "std_" metric, "std_" name "_s"                                                            \
     }
-/* tokens per second of one user: the inverse of a TPOT that stands beside it */
+/* tokens per second of one user: the inverse of a TPOT that the file also has */
 #define INVERSE(metric)                                                                            \
     { "mean_" metric, "" }, { "median_" metric, "" }, { "p90_" metric, "" },                       \
         { "p95_" metric, "" }, { "p99_" metric, "" }, { "p99.9_" metric, "" },                     \
@@ -42,7 +42,7 @@ static const struct import_alias aliases[] = {
     { "tput_per_gpu", "" },
     { "output_tput_per_gpu", "" },
     { "input_tput_per_gpu", "" },
-    /* what sets one configuration apart, as text */
+    /* what distinguishes one configuration, as text */
     { "infmax_model_prefix", "" },
     { "recipe_fingerprint", "" },
     { "run_url", "" },
@@ -61,7 +61,7 @@ static const char *text_of(const struct evidence_cell *cell, const char *name)
 
     if (text != NULL)
         return text;
-    snprintf(path, sizeof path, "metrics.%s", name); /* the dashboard's */
+    snprintf(path, sizeof path, "metrics.%s", name); /* names of the dashboard */
     return json_get_text(cell->original, path, "");
 }
 
@@ -74,7 +74,7 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && *end == '\0' && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* What rates were divided by: all accelerators, those that prefill, those that decode. */
+/* What rates were divided by: all accelerators, or those that prefill or decode. */
 struct divisors {
     double all, prefill, decode;
 };
@@ -101,7 +101,7 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
     divisors.all = number_of(cell, "num_gpus");
     if (isnan(divisors.all) && !isnan(tensor))
         divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
-    if (isnan(divisors.all)) /* of the dashboard: the same accelerators, under both names */
+    if (isnan(divisors.all)) /* in the dashboard: the same accelerators, under both names */
         divisors.all = divisors.decode;
     divisors.prefill = divisors.decode = divisors.all;
     return divisors;
@@ -119,7 +119,7 @@ static void multiply(struct evidence_cell *cell)
     import_settle(cell);
 }
 
-/* Accelerators of the run, where all cells had as many. */
+/* Accelerators of the run, if the number is the same for all cells. */
 static double chips_of(const struct evidence *evidence)
 {
     double chips = divisors_of(&evidence->cells[0]).all;
@@ -148,6 +148,6 @@ bool import_read_inferencex(const struct import_file *file, struct evidence *out
         multiply(&out->cells[i]);
     if (out->cell_count > 0)
         out->facts.chips = chips_of(out);
-    evidence_remark(out, "rates are told for each accelerator, and are here those of all");
+    evidence_remark(out, "rates per accelerator were multiplied by the number of accelerators");
     return true;
 }

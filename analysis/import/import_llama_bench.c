@@ -12,7 +12,7 @@
 #include "analysis/import/import_variant.h"
 #include "base/json/json.h"
 
-/* All else is a setting of the engine. */
+/* All other members are settings of the engine. */
 static const struct import_alias aliases[] = {
     { "build_commit", "engine_version" },
     { "gpu_info", "hardware" },
@@ -30,7 +30,7 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-/* Of which rows of one run may differ. */
+/* Settings in which rows of one run may differ. */
 static const char *const results[] = { "n_prompt",   "n_gen",      "test",   "test_time",
                                        "avg_ns",     "stddev_ns",  "avg_ts", "stddev_ts",
                                        "samples_ns", "samples_ts", "t/s",    "model_filename",
@@ -45,12 +45,12 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* Tokens that were read, and that were generated. */
+/* Tokens of the prompt and tokens generated. */
 struct shape {
     double prompt, generated;
 };
 
-/* Of Markdown: "pp512", "tg 128 @ d4096", "pp512+tg128". */
+/* Markdown's test names: "pp512", "tg 128 @ d4096", "pp512+tg128". */
 static double after(const char *test, const char *word)
 {
     const char *at = strstr(test, word);
@@ -78,7 +78,7 @@ static double samples_of(const struct evidence_cell *cell)
     return count;
 }
 
-/* Of Markdown too, which has no column of it: what stood in the context before the test. */
+/* Also for Markdown, which has no column for it: the tokens in the context before the test. */
 static void keep_depth(struct evidence_cell *cell)
 {
     const char *test = json_get_text(cell->original, "test", "");
@@ -116,7 +116,7 @@ static void fill(struct evidence_cell *cell)
     import_settle(cell);
 }
 
-/* A heading of CSV or Markdown, which is the first line. */
+/* A heading of CSV or Markdown, on the first line. */
 static bool is_table(const char *bytes, size_t length)
 {
     static const char *const words[2][3] = { { "build_commit", "n_prompt", "avg_ts" },

@@ -112,7 +112,7 @@ static const struct import_member throughput[] = {
     BLOCK("total_token_rate", total_rate),
     { 0 },
 };
-/* What its inter_token_latency is depends on the tool that measured it. */
+/* The meaning of its inter_token_latency depends on the tool that measured it. */
 static const struct import_member latency[] = {
     BLOCK("time_to_first_token", ttft),
     BLOCK("time_per_output_token", tpot),
@@ -130,7 +130,7 @@ static const struct import_member performance[] = {
     { 0 },
 };
 
-/* ISO 8601, of which its writers use seconds alone: "PT49.97S". */
+/* ISO 8601 duration, of which its writers only use seconds: "PT49.97S". */
 static bool read_duration(struct json_scan *scan, void *base)
 {
     struct report *report = base;
@@ -169,7 +169,7 @@ static void forget(struct report *report)
         blocks[i]->values = report->cell.latency[METRIC_E2E];
 }
 
-/* "s", "s/token" and so on, else milliseconds. */
+/* "s", "s/token" and so on; else milliseconds. */
 static struct evidence_latency in_ms(const struct block *block)
 {
     struct evidence_latency out = block->values;

@@ -49,8 +49,8 @@ bool import_read_llmperf(const struct import_file *file, struct evidence *out, s
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "llmperf");
-    evidence_remark(out, "LLMPerf counts tokens with one tokenizer whatever the model, so that "
-                         "tokens and tokens/s are estimates; its inter_token_latency holds the "
-                         "first token's time, as no metric here does, and was not taken");
+    evidence_remark(out, "LLMPerf counts tokens with one tokenizer for every model, so that "
+                         "tokens and tokens/s are estimates; its inter_token_latency includes the "
+                         "first token's time, unlike any metric here, and was not read");
     return true;
 }

@@ -71,7 +71,7 @@ static void copy_text(const struct json_scan *scan, char *out, size_t size)
         text_copy(out, size, whole);
 }
 
-/* Nothing that is measured is below zero. */
+/* No measured value is negative. */
 static bool take_number(double value, double *out)
 {
     if (!(value >= 0) || !isfinite(value))
@@ -80,7 +80,7 @@ static bool take_number(double value, double *out)
     return true;
 }
 
-/* A number that was written as text, "4.0", as options given on a command line are kept. */
+/* A number written as text, "4.0", as some tools store command-line options. */
 static bool take_number_text(const struct json_scan *scan, double scale, double *out)
 {
     char text[64], *end;
@@ -93,7 +93,7 @@ static bool take_number_text(const struct json_scan *scan, double scale, double 
     return *end == '\0' && take_number(value * scale, out);
 }
 
-/* The scalar value of `row`, whose token is read; false: it is not of the row's kind. */
+/* Stores the scalar value of `row`, whose token was read; false: it has another type. */
 static bool take(const struct json_scan *scan, const struct import_member *row, void *base,
                  enum json_scan_token token)
 {
@@ -109,7 +109,7 @@ static bool take(const struct json_scan *scan, const struct import_member *row, 
     return true;
 }
 
-/* What was not taken, as text; "null" is nothing. */
+/* Keeps an unread member as text; "null" is skipped. */
 static void keep_unknown(const char *key, const char *bytes, size_t length, json_t *unknown)
 {
     TEXT_AUTO text = { 0 };
@@ -132,7 +132,7 @@ static void keep_text(const struct json_scan *scan, const char *key, json_t *unk
     keep_unknown(key, text, strlen(text), unknown);
 }
 
-/* The value of a member that no row takes, whose first token is read. */
+/* The value of a member that no row reads, whose first token was read. */
 static bool pass_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
                          json_t *unknown)
 {
@@ -155,7 +155,7 @@ static const struct import_member *find(const struct import_member *members,
     return members;
 }
 
-/* What the object within does not know has its names behind that of the object: "ttft_ms.p999". */
+/* Names of unknown members inside an object follow the object's name: "ttft_ms.p999". */
 static bool read_inside(struct json_scan *scan, const struct import_member *row, void *base,
                         const char *key, json_t *unknown)
 {

@@ -8,15 +8,15 @@
 enum member_kind {
     MEMBER_NUMBER, /* a double, times `scale` */
     MEMBER_TEXT,
-    MEMBER_OBJECT, /* by `members`, into what begins at `offset` */
-    MEMBER_READ,   /* by the function, which takes the whole value */
-    MEMBER_PASSED, /* known, and no figure of ours: not kept either */
+    MEMBER_OBJECT, /* read by `members`, into what begins at `offset` */
+    MEMBER_READ,   /* read by the function, which consumes the whole value */
+    MEMBER_PASSED, /* known, but not a figure: not stored either */
 };
 
 struct import_member {
     const char *name; /* NULL: the table's end */
     enum member_kind kind;
-    size_t offset, size; /* size: of a text */
+    size_t offset, size; /* size: for a text */
     double scale;
     const struct import_member *members;
     bool (*read)(struct json_scan *scan, void *base);
@@ -45,45 +45,45 @@ struct import_member {
         name, MEMBER_PASSED, 0, 0, 0, NULL, NULL                                                   \
     }
 
-/* Mean, deviation, percentiles and so on under the names that tools give them, into a struct
+/* Mean, deviation, percentiles and so on under other tools' names for them, into a struct
  * evidence_latency; as milliseconds and as seconds. */
 extern const struct import_member latency_ms_members[], latency_s_members[];
 
-/* A scan of a file that another tool wrote: Python's NaN and Infinity are taken for null. */
+/* A scan of another tool's file: Python's NaN and Infinity are read as null. */
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
-/* Reads the next value, an object, by the table; another value is passed over, and so is a member
- * that is not of the table or not of its kind. `unknown` (NULL: not wanted) gets these members as
- * text, cut where it is long, those of objects within as "object.member". False: the JSON is wrong
- * (json_scan_fail tells). */
+/* Reads the next value, an object, by the table. Any other value is skipped, and so is a member
+ * that is not in the table or has another type; `unknown` (NULL: not wanted) receives these members
+ * as text, truncated if long, and those of nested objects as "object.member". False: the JSON is
+ * invalid (json_scan_fail reports it). */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
-/* Passes over the value that `token` begins. */
+/* Skips the value that `token` begins. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
-/* Calls `each` before every element of the next value, an array; it reads the whole element.
- * Another value is passed over. False: the JSON is wrong, or `each` said so. */
+/* Calls `each` before every element of the next value, an array; `each` reads the whole element.
+ * Any other value is skipped. False: the JSON is invalid, or `each` returned false. */
 bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, void *context),
                   void *context);
 
-/* Into the list that the document may be: to before its first element. */
+/* If the document is a list, enters it, up to its first element. */
 void import_enter_list(struct json_scan *scan);
-/* Has the document's first object, or the first of the list that it is, all these keys (ends with
- * NULL)? */
+/* Whether the document's first object, or the first in its list, has all these keys (ends with
+ * NULL). */
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
-/* How many of them, of *count; `missing` gets the names of the others. */
+/* How many of the *count keys it has; `missing` receives the names of the others. */
 size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
                          struct text *missing);
-/* The value of one of its members, as it is written. */
+/* The value of one of its members, as written. */
 bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
                         size_t *size);
-/* Calls `read` with each of several objects that stand one behind the other (JSONL, or results that
- * a tool appended) or in a list, `line` being where it begins. */
+/* Calls `read` for each of several objects, one after the other (JSONL, or results that a tool
+ * appended) or in a list; `line` is where the object begins. */
 CHECKED bool import_documents(const char *bytes, size_t length,
                               bool (*read)(void *context, const char *document, size_t size,
                                            int64_t line, struct error *error),
                               void *context, struct error *error);
 
-/* What our own exports add, of a struct that has a cell and an `own`. */
+/* Members added by our own exports, for a struct that has a cell and an `own`. */
 struct import_own {
     double context;
     char context_unit[16], format[16], tool[96];
@@ -96,22 +96,23 @@ struct import_own {
         MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
         MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_PASS("opsbrain_run")
 void import_own_init(struct import_own *own);
-/* A context that is not counted in tokens, and what measured it, which was not the format's tool.
+/* A context that is not counted in tokens, and the tool that measured it if not the format's own.
  */
 void import_own_take(const struct import_own *own, struct evidence_cell *cell,
                      struct evidence *out);
-/* Did our exporter of this format write the file? */
+/* Whether our exporter of this format wrote the file. */
 bool import_is_own(const char *bytes, size_t length, const char *format);
 
 /* A new cell, or INVALID: there are too many. */
 CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
                          struct error *error);
-/* The state that a word for one begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
+/* The state whose word the text begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
  */
 enum evidence_state import_state_of(const char *status);
 bool import_has_speed(const struct evidence_cell *cell);
-/* Derives what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state; a
- * latency whose figures are all zero is not known. */
+/* Computes what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state; a
+ * latency whose figures are all zero counts as unknown. */
 void import_settle(struct evidence_cell *cell);
-/* Remarks the figures that stand in the originals because no member of a cell takes them. */
+/* Adds a remark on the figures that remain in the originals because no member of a cell holds them.
+ */
 void import_tell_unknown(struct evidence *evidence);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a JSON document: objects in a list, one behind the other, or members of an object
- * ("cells": {"c1": {...}}). What stands in the objects around a row is of the row too, and objects
- * within one are figures by the names of both: "ttft_ms.p50". */
+/* Rows of a JSON document: objects in a list, one after the other, or members of an object
+ * ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row, and objects
+ * within a row are figures named by both names: "ttft_ms.p50". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,22 +10,22 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define DEPTH_MAX 6     /* of objects in a row */
-#define GROUPS_MAX 4    /* of groups within one another */
-#define VALUE_SIZE 1024 /* what is longer is cut */
+#define DEPTH_MAX 6     /* of nested objects */
+#define GROUPS_MAX 4    /* of nested groups */
+#define VALUE_SIZE 1024 /* a longer text is truncated */
 #define ABSENT SIZE_MAX
 
-/* The document is gone through twice: first for the names of all rows' members, then for the rows.
- */
+/* The document is read twice: first for the names of all rows' members, then for the rows. */
 struct rows {
     struct import_table table;
     json_t *indices;   /* name to column */
-    bool counting;     /* the first time */
-    bool has_lines;    /* documents begin a line each */
-    int64_t line;      /* of the row, where it is a document; 0: rows are counted */
-    const char *label; /* what the members of a document are, where it is an object of rows */
+    bool counting;     /* during the first pass */
+    bool has_lines;    /* each document begins on a line of its own */
+    int64_t line;      /* of the row, if it is a document; 0: rows are counted */
+    const char *label; /* what the members of a document are, if it is an object of rows */
     size_t rows, names_left_out;
-    struct text values; /* of the row being read, and of what is around it; a NUL behind each */
+    struct text values; /* values of the row being read and of the objects around it, each ending
+                         * with NUL */
     size_t at[CSV_FIELDS_MAX];
     struct error *error;
     bool refused;
@@ -84,7 +84,7 @@ static void take_value(struct rows *rows, const char *path, const char *value)
         keep_value(rows, path, value);
 }
 
-/* The name of a row, which is no figure that could be missed. */
+/* The name of a row, which is never listed as an unknown figure. */
 static void take_label(struct rows *rows, const char *path, const char *value)
 {
     take_value(rows, path, value);
@@ -118,7 +118,7 @@ static bool take_members(struct rows *rows, struct json_scan *scan, const char *
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Lists, and objects that lie too deep, are kept as they are written. */
+/* Lists, and objects nested too deeply, are stored as written. */
 static bool take_nested(struct rows *rows, struct json_scan *scan, const char *path)
 {
     TEXT_AUTO text = { 0 };
@@ -161,7 +161,7 @@ static bool take_member(struct rows *rows, struct json_scan *scan, const char *p
 
 /* ---- Where the rows are ---- */
 
-/* Does the object that is next have figures known here? Those of objects within count too. */
+/* Whether the next object has known figures, including those of objects within it. */
 static bool has_known(const struct rows *rows, struct json_scan scan)
 {
     struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
@@ -176,7 +176,7 @@ static bool has_known(const struct rows *rows, struct json_scan scan)
 
 static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth);
 
-/* Is one of the members of the object that is next a group of rows? */
+/* Whether one of the members of the next object is a group of rows. */
 static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
 {
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
@@ -190,7 +190,7 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
     return false;
 }
 
-/* To before the first element that is an object; false: there is none. */
+/* Moves before the first element that is an object; false: there is none. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
     struct json_scan ahead;
@@ -207,8 +207,8 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
     return *token == JSON_SCAN_ARRAY && json_scan_next(&ahead) == JSON_SCAN_OBJECT;
 }
 
-/* Is the value that is next a group of rows: a list or an object whose first element is a row, or
- * has rows? An object that is a row itself has objects of figures. */
+/* Whether the next value is a group of rows: a list or an object whose first element is a row or
+ * has rows. An object that is itself a row only has objects of figures. */
 static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth)
 {
     struct json_scan whole = scan;
@@ -249,7 +249,7 @@ static bool end_row(struct rows *rows)
 
 static bool read_object(struct rows *rows, struct json_scan *scan, int depth);
 
-/* Each element is a row, or has rows. Of an object's members the name is of the row too. */
+/* Each element is a row or has rows. In an object, the member's name also belongs to the row. */
 static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int depth)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -278,7 +278,8 @@ static bool read_group(struct rows *rows, struct json_scan *scan, const char *na
     }
 }
 
-/* All members but groups, which are left for later: what stands behind one is of its rows too. */
+/* All members except groups, which are read afterwards, because values after a group also belong to
+ * its rows. */
 static bool read_members(struct rows *rows, struct json_scan *scan, int depth, bool *has_groups)
 {
     enum json_scan_token token;
@@ -310,7 +311,7 @@ static bool read_groups(struct rows *rows, struct json_scan scan, int depth)
     return true;
 }
 
-/* A row, or what is around rows. What it has told is forgotten behind it. */
+/* A row, or an object around rows. Its values are forgotten after it. */
 static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
 {
     FREE_AUTO size_t *outer = memory_zeroed(CSV_FIELDS_MAX, sizeof *outer);
@@ -365,7 +366,8 @@ static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
     if (!import_table_columns_done(&rows->table, error) || !read_all(rows, file, false, error))
         return false;
     if (rows->names_left_out > 0)
-        evidence_remark(rows->table.out, "the rows have more than %d members: others were left out",
+        evidence_remark(rows->table.out,
+                        "the rows have more than %d members: the others were skipped",
                         CSV_FIELDS_MAX);
     import_table_settle(&rows->table);
     return true;

@@ -53,7 +53,7 @@ void report_cell_finish(struct report_cell *cell)
     free(cell->raw.cell.error);
 }
 
-/* What the cell itself says comes first. */
+/* What the cell itself says takes precedence. */
 static void fill(const struct evidence_field *fields, const void *from, void *into)
 {
     for (; fields->name != NULL; fields++) {
@@ -100,7 +100,8 @@ struct report {
     struct error *error;
     bool refused;
     struct evidence_facts facts;
-    double input_length, output_tokens, requests; /* of the whole workload, where cells say none */
+    double input_length, output_tokens, requests; /* of the whole workload, where cells do not say
+                                                   */
     char currency[16];
     double rate;
 };
@@ -222,7 +223,7 @@ static void settle(struct report *report)
     if (strcmp(report->currency, "USD") == 0)
         report->out->facts.price_usd_per_chip_hour = report->rate;
     else if (!isnan(report->rate))
-        evidence_remark(report->out, "the price is in \"%s\", not in USD: not taken",
+        evidence_remark(report->out, "the price is in \"%s\", not in USD: not read",
                         report->currency);
 }
 

@@ -7,12 +7,13 @@
 struct report_cell {
     struct evidence_cell cell;
     struct import_own own;
-    struct import_vllm_result raw; /* the tool's own result; finer where the cell has rounded */
+    struct import_vllm_result raw; /* the tool's own result; more precise where the cell was rounded
+                                    */
     char error[600];
 };
-/* Reads the next value, an object. Also after failing, finish it or have it taken. */
+/* Reads the next value, an object. Also after failing, finish the cell or have it taken. */
 bool report_cell_read(struct json_scan *scan, struct report_cell *out);
 void report_cell_finish(struct report_cell *cell);
-/* Takes the cell as the evidence's newest, with what only the raw result knows; false: there are
- * too many cells. */
+/* Moves the cell into the evidence as its newest, with what only the raw result contains; false:
+ * there are too many cells. */
 CHECKED bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error);

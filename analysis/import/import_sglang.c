@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SGLang's `bench_serving` JSONL, a line per measurement. Its names are vLLM's, but lengths stand
- * in it that the workload did not use, and it does not tell how many requests were sent. */
+/* SGLang's `bench_serving` JSONL, a line per measurement. Its names are vLLM's, but it also
+ * contains lengths that the workload did not use, and not how many requests were sent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct result {
     struct evidence_facts facts;
     char dataset[64];
     double random_input, random_output, range_ratio, shared_output;
-    double sent; /* by the list of all requests' errors, where details were kept */
+    double sent; /* from the list of all requests' errors, if details were stored */
     double total_prompt, total_cached;
 };
 
@@ -30,7 +30,7 @@ struct result {
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* The first error that was not empty; there is one for each request that was sent. */
+/* The first error that is not empty; there is one for each request sent. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;
@@ -52,7 +52,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* What the server said of itself: a long list, of which the rest is no figure. */
+/* The server's description of itself: a long list, of which the rest are no figures. */
 static bool read_server(struct json_scan *scan, void *base)
 {
     static const struct import_member server[] = {
@@ -107,7 +107,7 @@ static const struct import_member members[] = {
     LATENCIES("e2e_latency", METRIC_E2E),
     MEMBER_INSIDE("cache_report", 0, cache_report),
     MEMBER_BY("errors", read_errors),
-    /* of each request, by --output-details */
+    /* one per request, with --output-details */
     MEMBER_PASS("input_lens"),
     MEMBER_PASS("output_lens"),
     MEMBER_PASS("ttfts"),
@@ -128,13 +128,13 @@ static void forget(struct result *result)
     result->sent = result->total_prompt = result->total_cached = NAN;
 }
 
-/* Lengths are drawn from a share of what the option says, up to all of it: this is their mean. */
+/* Lengths are drawn from a share of the option's value up to all of it: this is their mean. */
 static double drawn_length(double length, double range_ratio)
 {
     return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
 }
 
-/* The options of other datasets stand in the file too, with their defaults. */
+/* The file also contains the options of other datasets, with their defaults. */
 static void take_lengths(const struct result *result, struct evidence_cell *cell)
 {
     if (strncmp(result->dataset, "random", 6) == 0) {
@@ -153,7 +153,7 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* Facts of the run, where every line says the same. */
+/* Facts of the run, where every line agrees. */
 static void merge_facts(const struct result *result, struct evidence *out)
 {
     struct evidence_facts *all = &out->facts;
@@ -176,7 +176,7 @@ static void merge_facts(const struct result *result, struct evidence *out)
         text_copy(all->engine, sizeof all->engine, "sglang");
 }
 
-/* They stand in the row too: the lines of one file may be of several models or workloads. */
+/* The row has them too: the lines of one file may be of several models or workloads. */
 static void keep_facts(const struct result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -194,7 +194,7 @@ static void settle(const struct result *result, struct evidence_cell *cell)
     import_settle(cell);
 }
 
-/* Without a limit to the rate or to what is in flight, all requests begin together. */
+/* Without a limit on the rate or on the requests in flight, all requests start together. */
 static void settle_burst(struct evidence_cell *cell)
 {
     if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))
@@ -264,7 +264,7 @@ bool import_read_sglang(const struct import_file *file, struct evidence *out, st
     if (!import_documents(file->bytes, file->length, read_result, &reading, error))
         return false;
     if (lacks_attempts(out))
-        evidence_remark(out, "how many requests were sent does not stand in this format, unless "
+        evidence_remark(out, "this format does not say how many requests were sent, unless "
                              "--output-details was given: a success rate is not known");
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep's summary: an object per model, whose cells are members of one object by their name
- * ("c1024-u16"). */
+/* A sweep's summary: an object per model, whose cells are members of one object, named for example
+ * "c1024-u16". */
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 #include "analysis/import/import_table.h"
@@ -21,7 +21,7 @@ bool import_sniff_summary(const char *bytes, size_t length)
 
 bool import_read_summary(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    /* vLLM's ITL is the gap between chunks, and these summaries are made of its results */
+    /* vLLM's ITL is the gap between chunks, and these summaries are made from its results */
     static const struct import_alias aliases[] = {
         { "itl_ms.mean", "mean_icl_ms" },
         { "itl_ms.median", "median_icl_ms" },

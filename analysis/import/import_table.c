@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of a table: by the caller's word, by their tool's, by their names. */
+/* The columns of a table: as stated by the caller, known for the tool, or derived from their names.
+ */
 #include "analysis/import/import_table.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 /* ---- What a heading means ---- */
 
-/* The name that a stated "heading=name" gives; NULL: it is another heading's. */
+/* The name in a stated "heading=name"; NULL: it is for another heading. */
 static const char *stated_name(const char *stated, const char *heading)
 {
     const char *equals = strrchr(stated, '=');
@@ -30,7 +31,7 @@ static struct import_column find_named(const char *name)
     return normalized[0] == '\0' ? column : import_column_find(normalized);
 }
 
-/* By the caller's word, else by that of the tool, else by the heading itself. */
+/* First as the caller stated it, then as the tool defines it, else from the heading itself. */
 static struct import_column find_whole(const struct import_table *table, const char *heading)
 {
     const struct import_alias *alias = table->aliases;
@@ -49,7 +50,8 @@ static struct import_column find_whole(const struct import_table *table, const c
     return find_named(heading);
 }
 
-/* Behind the name of an object that only groups figures: "results.rps"; NULL: there is none. */
+/* The part after the name of an object that only groups figures: "results.rps"; NULL: there is
+ * none. */
 static const char *skip_group(const char *heading)
 {
     static const char *const groups[] = { "metrics",    "results", "result",    "summary",
@@ -97,7 +99,7 @@ bool import_table_check_stated(const char *const *stated, struct error *error)
                              "HEADING=NAME with a name that says what is counted, as "
                              "concurrency, input_len, output_len, requests_per_s, "
                              "output_tok_per_s, mean_ttft_ms, p99_e2e_s, success_rate, or with "
-                             "none to pass it over",
+                             "none to skip it",
                              *stated);
     }
     return true;
@@ -149,8 +151,8 @@ static void find_unit(struct import_table *table)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Two columns of one meaning: the first of those that surely have it counts, the other is kept as
- * text. */
+/* Two columns of one meaning: the first that certainly has it is read, the other is kept as text.
+ */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -9,8 +9,8 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define FIELD_SIZE 1024        /* what is longer is cut */
-#define FIELDS_KEPT_MAX 400000 /* of all rows together */
+#define FIELD_SIZE 1024        /* longer ones are truncated */
+#define FIELDS_KEPT_MAX 400000 /* in all rows together */
 
 void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size)
 {
@@ -34,7 +34,7 @@ void import_table_odd_row(struct import_table *table, const char *column, const 
     if (table->odd_rows++ >= IMPORT_TABLE_REMARKS_MAX)
         return;
     if (column == NULL)
-        evidence_remark(table->out, "line %lld has %zu fields where the heading has %zu: left out",
+        evidence_remark(table->out, "line %lld has %zu fields where the heading has %zu: skipped",
                         line, table->csv.count, table->count);
     else
         evidence_remark(table->out,
@@ -45,7 +45,7 @@ void import_table_odd_row(struct import_table *table, const char *column, const 
 
 /* ---- Figures ---- */
 
-/* What a millisecond is in the column's figures; NaN: they are no times. */
+/* Milliseconds per unit of the column's figures; NaN: they are no times. */
 static double ms_in(const struct import_column *column)
 {
     size_t first = offsetof(struct evidence_cell, latency);
@@ -65,7 +65,7 @@ bool import_table_is_share(const struct import_column *column)
            || column->offset == offsetof(struct evidence_cell, cached_share);
 }
 
-/* A length that says what it counts; false: another row counts otherwise. */
+/* A length that names its unit; false: another row uses a different one. */
 static bool settle_unit(struct evidence *out, enum length_unit unit)
 {
     if (out->input_unit == LENGTH_UNKNOWN)
@@ -73,7 +73,7 @@ static bool settle_unit(struct evidence *out, enum length_unit unit)
     return out->input_unit == unit;
 }
 
-/* The figure as the cell has it; false: its unit does not fit the column. */
+/* Converts the figure to the cell's unit; false: its unit does not fit the column. */
 static bool apply_unit(struct import_table *table, const struct import_column *column,
                        const struct import_figure *figure, double *out)
 {
@@ -98,7 +98,7 @@ static void tell_assumed(struct import_table *table, const char *text, double va
     evidence_remark(table->out, "\"%.20s\" was read as %.15g, and others like it", text, value);
 }
 
-/* A place that cannot be read is another one than those of other words. */
+/* A place that cannot be read differs from those of other words. */
 static void keep_place(const struct import_column *column, const char *text,
                        struct evidence_cell *cell)
 {
@@ -195,7 +195,7 @@ static void read_field(struct import_table *table, size_t i, struct evidence_cel
     }
 }
 
-/* A word where a figure should be tells of the row if nothing else does. */
+/* A word in place of a figure describes the row if nothing else does. */
 static void take_word(const struct import_table *table, struct evidence_cell *cell)
 {
     if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))

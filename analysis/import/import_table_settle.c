@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only all rows of a table together tell. */
+/* What only all rows of a table together show. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include "analysis/import/import_table.h"
 #include "analysis/import/import_variant.h"
 
-#define LOOKED_AT 1000 /* rows that each row is held against */
+#define LOOKED_AT 1000 /* rows that each row is compared with */
 
 static double *share_at(const struct import_column *column, struct evidence_cell *cell)
 {
     return (double *)(void *)((char *)cell + column->offset);
 }
 
-/* A share above 1 is percent, and then all of the column is. */
+/* If one share is above 1, the whole column is a percentage. */
 static void settle_percent(struct evidence *out, const struct import_column *column,
                            const char *heading)
 {
@@ -26,7 +26,7 @@ static void settle_percent(struct evidence *out, const struct import_column *col
         percent |= *share_at(column, &out->cells[i]) > 1;
     if (!percent)
         return;
-    evidence_remark(out, "\"%s\" has values above 1: read as percent", heading);
+    evidence_remark(out, "\"%s\" has values above 1: read as a percentage", heading);
     for (size_t i = 0; i < out->cell_count; i++)
         *share_at(column, &out->cells[i]) /= 100;
 }
@@ -46,8 +46,8 @@ static void settle_shares(const struct import_table *table)
     }
 }
 
-/* Of one user, requests per second times their seconds are one: whatever else a "throughput" may
- * count, it would not be. */
+/* With one user, requests per second times the seconds of a request is one; a "throughput" of
+ * anything else would not satisfy this. */
 static bool is_request_throughput(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -75,7 +75,7 @@ static void settle_throughput(const struct import_table *table)
             continue;
         }
         evidence_remark(out,
-                        "the column \"%s\" has no unit, and nothing in the file tells it: kept "
+                        "the column \"%s\" has no unit, and nothing in the file shows it: kept "
                         "as text",
                         table->headings[i]);
         for (size_t c = 0; c < out->cell_count; c++)
@@ -90,9 +90,10 @@ static double requests_of(const struct evidence_cell *cell)
     return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
 }
 
-/* What the rows with the same length as one row tell of it. */
+/* What the rows of the same length show about one row. */
 struct twins {
-    bool any, other_requests, other_users; /* others: with a number of requests not known in both */
+    bool any, other_requests, other_users; /* others: with a number of requests that is not known in
+                                            * both */
 };
 
 static struct twins find_twins(const struct evidence *out, const struct evidence_cell *of)
@@ -112,9 +113,9 @@ static struct twins find_twins(const struct evidence *out, const struct evidence
     return found;
 }
 
-/* Are they tokens of each request, not of all of a row? Surely where there are fewer than requests,
- * or the same for other numbers of requests; or for other loads in every row, where no numbers are
- * told. *levels: all recur. */
+/* Whether they are tokens per request, not in total. This is certain where they are fewer than the
+ * requests, or the same for other numbers of requests; or, where no numbers are known, the same for
+ * other loads in every row. *levels: every value recurs. */
 static bool is_of_each(const struct evidence *out, bool *levels)
 {
     bool other_users = true;
@@ -133,7 +134,7 @@ static bool is_of_each(const struct evidence *out, bool *levels)
     return other_users;
 }
 
-/* Of whatever they are: rows of other levels are not the same cell. */
+/* Compares the values whatever they count: rows of other levels are not the same cell. */
 static void drop_lengths(struct evidence *out, const char *heading, bool levels)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -157,14 +158,14 @@ static void settle_lengths(const struct import_table *table)
         if (is_of_each(out, &levels)) {
             out->input_unit = LENGTH_TOKENS;
             evidence_remark(out,
-                            "\"%s\" was read as the tokens of each request: as those of all "
-                            "they would not fit the other figures",
+                            "\"%s\" was read as the tokens of each request: as a total "
+                            "they would contradict the other figures",
                             table->headings[i]);
             continue;
         }
         evidence_remark(out,
                         "\"%s\" may count the tokens of each request or of all, and nothing in "
-                        "the file tells which: kept as text",
+                        "the file shows which: kept as text",
                         table->headings[i]);
         drop_lengths(out, table->headings[i], levels);
     }
@@ -238,7 +239,7 @@ static void tell_unknown(const struct import_table *table)
 
 /* ---- All of it ---- */
 
-/* Where a table tells no failures: what was asked for and did not succeed. */
+/* Where a table has no failures: the requests that were planned and did not succeed. */
 static void settle_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)

@@ -57,6 +57,6 @@ bool import_read_trtllm_bench(const struct import_file *file, struct evidence *o
     text_copy(out->facts.tool, sizeof out->facts.tool, "trtllm-bench");
     text_copy(out->facts.engine, sizeof out->facts.engine, "tensorrt-llm");
     evidence_remark(out, "trtllm-bench measures the engine itself, without a server, and does not "
-                         "tell which requests failed");
+                         "report which requests failed");
     return true;
 }

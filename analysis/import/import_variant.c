@@ -12,7 +12,7 @@
 
 static const struct name {
     const char *word;
-    bool is_label; /* may only name the row: it counts where one value stands at several places */
+    bool is_label; /* may only name the row: it counts if one value occurs at several places */
 } names[] = {
     { "model", false },
     { "model_id", false },
@@ -124,7 +124,7 @@ bool import_is_variant(const char *name)
     return find(name) != NULL;
 }
 
-/* The members of all originals that may tell runs apart. */
+/* The members of all originals that may distinguish runs. */
 struct keys {
     struct key {
         const char *key; /* borrowed from an original */

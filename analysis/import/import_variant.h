@@ -5,11 +5,11 @@
 
 #include "analysis/import/import.h"
 
-/* By the normalized name of a column or member. */
+/* Looks the normalized name of a column or member up. */
 bool import_is_variant(const char *name);
-/* Adds to `variant` of every cell, from the originals, the members that tell runs apart, where they
+/* Adds to each cell's `variant`, from its original row, the members that distinguish runs, if they
  * differ between the cells. */
 void import_mark_variants(struct evidence *evidence);
-/* The same of every member that differs between the cells, but `results` (ends with NULL) and what
- * import_mark_variants adds: for tools whose rows tell all their settings. */
+/* The same for every member that differs between the cells, except `results` (ends with NULL) and
+ * what import_mark_variants adds: for tools whose rows contain all their settings. */
 void import_mark_differing(struct evidence *evidence, const char *const *results);

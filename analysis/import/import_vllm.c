@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vLLM `bench serve --save-result`: an object per measurement; several of them one behind the other
+/* vLLM `bench serve --save-result`: an object per measurement; several of them one after the other
  * where results were appended. */
 #include "analysis/import/import_vllm.h"
 #include "analysis/import/import_formats.h"
@@ -22,7 +22,7 @@
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* The first error that was not empty, of the list that --save-detailed writes. */
+/* The first error that is not empty, in the list that --save-detailed writes. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct import_vllm_result *result = context;
@@ -42,7 +42,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* A number, or "inf": then requests wait for nothing but max_concurrency. */
+/* A number, or "inf": then only max_concurrency delays requests. */
 static bool read_rate(struct json_scan *scan, void *base)
 {
     struct import_vllm_result *result = base;
@@ -87,7 +87,7 @@ const struct import_member import_vllm_members[] = {
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
     OWN_MEMBERS(import_vllm_result),
-    /* of each request, by --save-detailed; and a speed of audio */
+    /* one per request, with --save-detailed; and a speed of audio */
     MEMBER_PASS("input_lens"),
     MEMBER_PASS("output_lens"),
     MEMBER_PASS("ttfts"),
@@ -117,7 +117,7 @@ static bool ends_with(const char *name, const char *end)
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* vLLM's latencies are milliseconds, and say so. Others took its names and count in seconds. */
+/* vLLM's latencies are milliseconds, as their names say. Other tools use its names but seconds. */
 enum units { UNITS_NONE, UNITS_TOLD, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])
@@ -161,7 +161,7 @@ bool import_sniff_vllm(const char *bytes, size_t length)
 
 /* ---- Reading it ---- */
 
-/* Before 0.10 or so it told of no failures; what was not completed had failed. */
+/* Before 0.10 or so it did not report failures; requests that did not complete had failed. */
 static void settle_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
@@ -173,7 +173,7 @@ struct reading {
     bool told_bursts;
 };
 
-/* Without a limit to the rate or to what is in flight, all requests begin together. */
+/* Without a limit on the rate or on the requests in flight, all requests start together. */
 static void settle_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
                          struct reading *reading)
 {
@@ -181,14 +181,15 @@ static void settle_burst(const struct import_vllm_result *result, struct evidenc
         return;
     cell->concurrency = cell->requests_asked;
     if (!reading->told_bursts)
-        evidence_remark(reading->out,
-                        "row %lld: neither max_concurrency nor a finite request_rate: its %.15g "
-                        "requests began at once, as those of so many users; so in each such row",
-                        (long long)cell->row, cell->requests_asked);
+        evidence_remark(
+            reading->out,
+            "row %lld: neither max_concurrency nor a finite request_rate: its %.15g "
+            "requests started at once, like those of as many users; likewise in each such row",
+            (long long)cell->row, cell->requests_asked);
     reading->told_bursts = true;
 }
 
-/* They stand in the row too: the results of one file may be of several models. */
+/* The row has them too: the results of one file may be of several models. */
 static void keep_facts(const struct import_vllm_result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -197,7 +198,7 @@ static void keep_facts(const struct import_vllm_result *result, json_t *original
         json_object_set_new(original, "dataset_name", json_string(result->facts.dataset));
 }
 
-/* Facts of the run, where every result says the same. */
+/* Facts of the run, where every result agrees. */
 static void merge_facts(const struct import_vllm_result *result, struct evidence *out)
 {
     if (out->cell_count == 1) {

@@ -5,7 +5,7 @@
 
 #include "analysis/import/import_members.h"
 
-/* A result as it is read: the cell and what it says of the run. */
+/* A result while it is read: the cell and what it says of the run. */
 struct import_vllm_result {
     struct evidence_cell cell;
     struct evidence_facts facts;
@@ -13,5 +13,5 @@ struct import_vllm_result {
     bool at_once; /* its request rate is infinite */
 };
 extern const struct import_member import_vllm_members[];
-/* Nothing known yet. */
+/* Sets every value to unknown. */
 void import_vllm_result_init(struct import_vllm_result *result);

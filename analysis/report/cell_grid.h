@@ -11,19 +11,19 @@
 #include "store/ledger/sweeps.h"
 
 struct cell_grid_axis {
-    double *values; /* ascending, each once */
+    double *values; /* ascending, without duplicates */
     size_t count;
 };
 
 struct cell_grid {
     struct cell_grid_axis outputs, contexts, loads, repetitions;
-    bool is_rate;                  /* loads are requests per second that arrive, else users */
-    const struct cell_row **cells; /* borrowed; NULL where there is none */
+    bool is_rate;                  /* loads are arriving requests per second, else users */
+    const struct cell_row **cells; /* borrowed; NULL: there is no such cell */
 };
 
-/* One point of the grid over all repetitions. */
+/* One point of the grid, with all repetitions. */
 struct grid_point {
-    const struct cell_row *const *cells; /* NULL where there is none */
+    const struct cell_row *const *cells; /* NULL: there is no such cell */
     size_t count;
     int64_t output_tokens, context_tokens;
     double load; /* users, or requests per second */
@@ -34,7 +34,7 @@ struct grid_point {
 #define LOAD_SIZE 48
 const char *cell_grid_load_name(double load, bool is_rate, char out[LOAD_SIZE]);
 json_t *cell_grid_load_json(double load, bool is_rate); /* users are whole numbers */
-/* The load as the member "users" or "request_rate", with `prefix` before the name. */
+/* Adds the load as the member "users" or "request_rate", with `prefix` before the name. */
 void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
 void cell_grid_init(struct cell_grid *grid, const struct cell_row *cells, size_t count);
@@ -43,20 +43,21 @@ void cell_grid_finish(struct cell_grid *grid);
 struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
                                   size_t load);
 
-/* Calls `each` for every point of the grid, output by output, context by context. */
+/* Calls `each` for every point of the grid, by output length, then by context. */
 void cell_grid_each(const struct cell_grid *grid,
                     void (*each)(void *context, const struct grid_point *point), void *context);
 
-/* MEASURED if one repetition is, else the worst that happened; PENDING if nothing did. */
+/* MEASURED if one repetition was measured, else the worst state of any; PENDING if there is none.
+ */
 enum cell_state grid_point_state(const struct grid_point *point);
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
-/* Measured, and at least 99 % of the requests of every measured repetition succeeded: fit to be
- * compared. */
+/* Whether it was measured, and at least 99 % of the requests of every measured repetition
+ * succeeded: fit to be compared. */
 bool grid_point_is_sound(const struct grid_point *point);
-/* What stands in a table where there is no figure: "failed", "too long", "skipped", "-". */
+/* The word shown where there is no figure: "failed", "too long", "skipped", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
-/* What the cell's witness said; NULL: nothing. New reference. */
+/* What the server monitor reported for the cell; NULL: nothing. New reference. */
 json_t *cell_grid_server_counters(const struct cell_row *cell);
-/* The class most requests failed with; FAILURE_NONE if none failed. */
+/* The class of most failed requests; FAILURE_NONE if none failed. */
 enum failure cell_grid_failure(const struct cell_row *cell);

@@ -17,7 +17,7 @@ static int64_t count_failed(const struct cell_row *cell)
     return failed;
 }
 
-/* A cell that is infeasible needs no request to say why. */
+/* An infeasible cell needs no request to show why. */
 static enum failure class_of(const struct cell_row *cell)
 {
     enum failure failure = cell_grid_failure(cell);
@@ -25,7 +25,7 @@ static enum failure class_of(const struct cell_row *cell)
     return failure == FAILURE_NONE && cell->state == CELL_INFEASIBLE ? FAILURE_TOO_LONG : failure;
 }
 
-/* The repetition that fared worst: failed before infeasible before measured with losses. */
+/* The worst repetition: failed before infeasible before measured with losses. */
 static const struct cell_row *worst_of(const struct grid_point *point)
 {
     const struct cell_row *worst = NULL;

@@ -8,11 +8,11 @@
 struct failure_onset {
     bool found;
     struct grid_point point;
-    const struct cell_row *cell; /* the repetition that tells it */
-    enum failure failure;        /* NONE: not told */
+    const struct cell_row *cell; /* the repetition that shows it */
+    enum failure failure;        /* NONE: not known */
     int64_t failed, attempted;   /* requests of that cell; 0 of 0: it was never tried */
-    const char *message;         /* what the server or the sweep said; may be "" */
-    size_t further;              /* greater loads of the context that were not measured either */
+    const char *message;         /* what the server or the sweep reported; may be "" */
+    size_t further;              /* larger loads of the context that were not measured either */
 };
 struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output,
                                         size_t context);

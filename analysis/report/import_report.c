@@ -21,7 +21,7 @@
 
 struct shown {
     const char *title;
-    size_t offset; /* of a double in struct evidence_cell */
+    size_t offset; /* offset of a double in struct evidence_cell */
 };
 #define SHOWN(title, member)                                                                       \
     {                                                                                              \
@@ -43,7 +43,7 @@ static const struct shown shown[] = {
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),
 };
 
-/* Sizes and facts are told as they are, "?" where they are not known. Returns `out`. */
+/* Sizes and facts are shown as they are, "?" where not known. Returns `out`. */
 static const char *exact(double value, char out[NUMBER_SIZE])
 {
     if (isnan(value))
@@ -60,11 +60,11 @@ static double value_of(const struct evidence_cell *cell, size_t offset)
 /* ---- Axes ---- */
 
 struct values {
-    double *data; /* ascending, each once; NaN, "not told", last */
+    double *data; /* ascending, without duplicates; NaN, "not known", last */
     size_t count;
 };
 
-/* The cells of one of the runs that a file holds: cells of another are no repetitions of them. */
+/* The cells of one of the runs in a file: cells of another run are no repetitions of them. */
 struct matrix {
     const struct evidence_cell **cells;
     size_t count;
@@ -275,7 +275,7 @@ static void write_matrices(const struct evidence *evidence, struct text *out)
     matrices_init(&matrices, evidence);
     if (matrices.is_too_large)
         text_add(out,
-                 "The grid is too large for tables: run_show tells its rows page by page.\n\n");
+                 "The grid is too large for tables: run_show lists its rows page by page.\n\n");
     for (size_t i = 0; i < matrices.count; i++) {
         if (!matrices.is_too_large && matrices.count > 1)
             write_variant(&matrices.at[i], out);
@@ -294,7 +294,7 @@ static void write_facts(const struct evidence *evidence, struct text *out)
     json_t *value;
 
     if (json_object_size(facts) == 0)
-        text_add(out, "Of model, engine, hardware and price the file tells nothing.\n");
+        text_add(out, "The file does not name model, engine, hardware or price.\n");
     json_object_foreach(facts, name, value) {
         char number[NUMBER_SIZE];
 
@@ -315,14 +315,14 @@ static void write_head(const struct evidence *evidence, struct text *out)
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
     text_addf(
         out,
-        "\n\nNot measured by opsbrain: read from a %s file (SHA-256 %.12s...) that %s brought "
+        "\n\nNot measured by opsbrain: read from a %s file (SHA-256 %.12s...) that %s imported "
         "at %s. What the file does not say is not shown.\n\n",
         evidence->format, evidence->digest, evidence->principal,
         clock_format_utc(evidence->created_ms, time));
     write_facts(evidence, out);
     text_addf(out,
               "- %zu cells; input lengths are counted in %s\n\n"
-              "Rows: input and output length, columns: users. \"?\": not told, \"!\": fewer than "
+              "Rows: input and output length, columns: users. \"?\": not known, \"!\": fewer than "
               "99 %% of the requests succeeded, \"a / b\": the file holds the cell more than "
               "once.\n\n",
               evidence->cell_count,
@@ -365,7 +365,7 @@ static void write_remarks(const struct evidence *evidence, struct text *out)
 
     if (json_array_size(evidence->remarks) == 0)
         return;
-    text_add(out, "\n## Said when it was read\n\n");
+    text_add(out, "\n## Remarks of the import\n\n");
     json_array_foreach(evidence->remarks, i, remark)
         text_addf(out, "- %s\n", json_string_value(remark));
 }

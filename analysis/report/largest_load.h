@@ -5,8 +5,8 @@
 #include "analysis/report/cell_grid.h"
 #include "base/measure/slo.h"
 
-/* A point of the grid against the limits: the mean ratio over its repetitions, and the repetition
- * that is farthest gone. */
+/* A point of the grid compared with the limits: the mean ratio over its repetitions, and the
+ * repetition that exceeds them most. */
 struct largest_load_level {
     bool judged; /* measured or failed at least once */
     double ratio;
@@ -14,14 +14,14 @@ struct largest_load_level {
     struct grid_point point;
 };
 
-/* Of one context and output length. */
+/* For one context and output length. */
 struct largest_load {
     struct largest_load_level
         met; /* the largest load that meets the limits; not judged: none does */
     struct largest_load_level
-        miss;      /* the smallest above it that does not; not judged: there is none */
-    bool exact;    /* no load between the two, or above the first, is left unknown */
-    size_t uneven; /* smaller loads that miss the limits all the same */
+        miss;      /* the smallest larger load that misses them; not judged: there is none */
+    bool exact;    /* every load between the two, or below the first, is known */
+    size_t uneven; /* smaller loads that miss the limits nevertheless */
 };
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
                                       size_t output, size_t context);

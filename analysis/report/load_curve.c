@@ -3,20 +3,18 @@
 
 #include <math.h>
 
-#define DOUBT 1.5       /* a bound allows for so many times the noise */
-#define DOUBT_LIMIT 0.9 /* with all of itself in doubt a figure would bound from the wrong side */
-#define DOUBT_MOST 0.02 /* of tokens/s that are held against a share of the peak */
+#define DOUBT 1.5       /* a bound allows for this multiple of the noise */
+#define DOUBT_LIMIT 0.9 /* with the whole doubt a figure would bound from the wrong side */
+#define DOUBT_MOST 0.02 /* for tokens/s that are compared with a share of the peak */
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
-#define STEPS 50 /* between two points, to find the greatest value there */
+#define STEPS 50 /* between two points, to find the largest value there */
 
-/* What tells that requests wait for others to end: */
-#define WAITING 0.5 /* such a share of them waits, by the server's own count; or */
-#define WAIT_SHARE                                                                                 \
-    0.25 /* the time to the first token grew by such a share of the request's time                 \
-          */
-#define WAIT_GROWTH                                                                                \
-    1.5 /* and by so much more than the load: more than all prompts in line take                   \
-         */
+/* What shows that requests wait for others to end: */
+#define WAITING 0.5 /* this share of them waits, by the server's own count; or */
+/* the time to the first token grew by this share of the request's time, */
+#define WAIT_SHARE 0.25
+/* and by this factor more than the load, which is more than all prompts in line take */
+#define WAIT_GROWTH 1.5
 
 struct curve {
     const struct load_point *points;
@@ -50,15 +48,13 @@ static size_t find_top(const struct curve *curve)
     return top;
 }
 
-/* ---- Requests that wait ---------------------------------------------------------------------- */
-
 static bool waits_for_others(const struct load_point *before, const struct load_point *now)
 {
     return now->ttft_ms - before->ttft_ms >= WAIT_SHARE * now->e2e_ms
            && now->ttft_ms / before->ttft_ms > WAIT_GROWTH * now->load / before->load;
 }
 
-/* How many requests of point i wait for others to end; 0: none is seen to. */
+/* The number of requests at point i that wait for others to end; 0: none are known to wait. */
 static double waiting_at(const struct curve *curve, size_t i)
 {
     const struct load_point *now = &curve->points[i];
@@ -80,8 +76,8 @@ static bool is_full(const struct curve *curve, size_t i)
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;
 }
 
-/* Requests worked on at once, by the smallest load of point `from` and those above it at which
- * others wait: there the count is least off. INFINITY: none waits. */
+/* The number of requests processed at once, taken from the smallest of the loads at and above point
+ * `from` at which others wait, where the count is most accurate. INFINITY: none waits. */
 static double find_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
@@ -101,8 +97,8 @@ static double time_per_token(const struct curve *curve, size_t i)
     return load(curve, i) / tokens(curve, i);
 }
 
-/* By how much the time per token grows with each load more from i to j: at least, where `sign` is
- * -1, or at most, where it is 1. */
+/* By how much the time per token grows with each additional load from i to j: at least, where
+ * `sign` is -1, or at most, where it is 1. */
 static double growth(const struct curve *curve, size_t i, size_t j, int sign)
 {
     double grown = time_per_token(curve, j) * (1 + sign * doubt(curve, j))
@@ -111,9 +107,9 @@ static double growth(const struct curve *curve, size_t i, size_t j, int sign)
     return grown / (load(curve, j) - load(curve, i));
 }
 
-/* At any load beyond the last point; INFINITY: not known. By two points with `span` between their
- * loads the time per token grows so much that the peak is at most (span - 1) / (span - gain) of
- * what the last one gives. */
+/* At any load beyond the last point; INFINITY: not known. If the time per token grows over two
+ * points with `span` between their loads, the peak is at most (span - 1) / (span - gain) times the
+ * last point's tokens/s. */
 static double most_beyond(const struct curve *curve)
 {
     size_t last = curve->count - 1;
@@ -132,8 +128,8 @@ static double most_beyond(const struct curve *curve)
     return most;
 }
 
-/* At a load between points i and i + 1: the time per token goes on growing as it did before them,
- * and grows no faster than behind them. */
+/* At a load between points i and i + 1: the time per token grows at least as fast as before them,
+ * and no faster than after them. */
 static double most_at(const struct curve *curve, size_t i, double at)
 {
     double before = i > 0 ? fmax(0, growth(curve, i - 1, i, -1)) : 0;
@@ -170,7 +166,7 @@ static double most_from(const struct curve *curve, size_t i)
 
 /* ---- The interval ---------------------------------------------------------------------------- */
 
-/* The smallest point such that no load above it gives so much that those up to it are below the
+/* The smallest point such that no load above it gives so much that the loads up to it are below the
  * share; `count`: there is none. */
 static size_t find_saturated(const struct curve *curve)
 {
@@ -185,7 +181,8 @@ static size_t find_saturated(const struct curve *curve)
     return i;
 }
 
-/* By Little's law no smaller load gives as much as saturation takes; the top point may be it. */
+/* By Little's law no smaller load gives as much as saturation requires; the top point itself may be
+ * it. */
 static double least_load(const struct curve *curve)
 {
     double share = SATURATION_SHARE * tokens(curve, curve->top) * (1 - doubt(curve, curve->top));

@@ -21,22 +21,25 @@ struct load_point {
     double tokens_per_s;
     double noise;           /* tokens/s may be off by this share (95 % confidence) */
     double ttft_ms, e2e_ms; /* medians; NaN: not known */
-    double waiting;         /* requests that waited on the server, on average; NaN: not told */
+    double waiting;         /* average number of requests that waited on the server; NaN: not known
+                             */
     bool overloaded;        /* the queue of an open loop grew */
-    bool at_least;          /* the load generator was the limit: the server may give more */
+    bool at_least;          /* the load generator was the bottleneck: the server may give more */
 };
 
 struct load_verdict {
-    bool reached;     /* false: saturation lies, or may lie, beyond the greatest load */
+    bool reached;     /* false: saturation is, or may be, beyond the largest load */
     double low, high; /* the interval, both ends included; high is INFINITY unless reached */
-    size_t at;        /* the smallest point that is saturated for certain; else the last */
-    double at_once;   /* requests worked on while others wait; INFINITY: none was seen to wait */
+    size_t at;        /* the smallest point that is certainly saturated; else the last */
+    double at_once;   /* requests processed while others wait; INFINITY: none was seen to wait */
 };
 
-/* `points`: two or more, ascending in load, all fit to be compared. `is_rate`: of an open loop. */
+/* `points`: two or more, ascending in load, all fit to be compared. `is_rate`: from an open loop.
+ */
 struct load_verdict load_curve_judge(const struct load_point *points, size_t count, bool is_rate);
 
-/* Loads that would narrow the interval, ascending, none of them a point; how many. */
+/* Loads that would narrow the interval, ascending, without the points themselves; returns how many.
+ */
 #define LOADS_TO_MEASURE 3
 size_t load_curve_next(const struct load_point *points, size_t count, bool is_rate,
                        const struct load_verdict *verdict, double out[LOADS_TO_MEASURE]);

@@ -12,10 +12,10 @@
 
 /* ---- Markdown ---- */
 
-/* The table as texts, before it is known how many columns fit side by side. */
+/* The table as texts, kept until it is known how many columns fit side by side. */
 struct sheet {
     size_t rows, columns;
-    char **cells; /* row after row */
+    char **cells; /* row by row */
 };
 
 static char *cell_text(const struct grid_point *point, enum quantity_id quantity)
@@ -82,7 +82,7 @@ static size_t column_width(const struct sheet *sheet, size_t column, double head
     return width > 3 ? width : 3;
 }
 
-/* How many columns from `first` on fit into one table; at least one. */
+/* The number of columns, from `first` on, that fit into one table; at least one. */
 static size_t columns_that_fit(const struct sheet *sheet, const struct cell_grid *grid,
                                size_t first)
 {

@@ -8,7 +8,8 @@
 
 #include "analysis/report/repetition_stats.h"
 
-#define TABLE_COLUMNS 100 /* a table is not wider; more users than fit: further blocks */
+/* the largest width of a table; if more users do not fit, further tables follow */
+#define TABLE_COLUMNS 100
 
 /* Markdown tables. Where there is no figure, a word says why. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,

@@ -35,7 +35,7 @@ static bool is_near_ceiling(const struct cell_row *cell)
     return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
-/* Users who think are not in flight, and in an open loop as many are as come. */
+/* Users who think are not in flight, and in an open loop the number varies. */
 static bool lacks_users(const struct cell_row *cell)
 {
     double expected = cell->measurement.concurrency_expected;
@@ -99,7 +99,7 @@ static bool is_estimated(const struct cell_row *cell)
     return cell->measurement.tokens_estimated;
 }
 
-/* One token, or 1 %, is within what templates and tokenizers do. */
+/* A difference of one token, or 1 %, is normal for templates and tokenizers. */
 static bool matters(int64_t difference, int64_t requested)
 {
     return difference > 1 && difference * 100 > requested;
@@ -146,8 +146,8 @@ static bool had_lengths_cut(const struct cell_row *cell)
     return cell->measurement.lengths_cut > 0;
 }
 
-/* Throughput x latency is the number of requests in flight (Little 1961): else the window caught a
- * ramp or a burst. */
+/* Throughput x latency is the number of requests in flight (Little 1961): otherwise the window
+ * caught a ramp or a burst. */
 static bool is_unsteady(const struct cell_row *cell)
 {
     return fabs(cell->measurement.little_ratio - 1) > 0.2;
@@ -167,7 +167,7 @@ static bool is_witness(const struct cell_row *cell, const char *state)
     return strcmp(json_get_text(witness, "state", ""), state) == 0;
 }
 
-/* The witness saw one of several instances, or they took turns. */
+/* The server monitor saw one of several instances, or alternating ones. */
 static bool is_partly_witnessed(const struct cell_row *cell)
 {
     return is_witness(cell, "partial");
@@ -215,14 +215,14 @@ const struct point_warning warnings[] = {
       "opsbrain itself was late or busy there: the server may be faster than shown", true,
       is_client_limited, NULL },
     { "client_late",
-      "opsbrain read the slowest answers late: p99 and above may be as much too long as the cell's "
+      "opsbrain read the slowest answers late: p99 and above may be too long by up to the cell's "
       "lag_p99_ms; rates, means and medians are right",
       false, is_client_late, NULL },
     { "machine_busy",
       "opsbrain was late because others used its machine: free it, or run opsbrain on another",
       false, is_machine_busy, NULL },
     { "contaminated",
-      "by its own counters the server worked for others too, each time this was measured", true,
+      "by its own counters the server also worked for others, each time this was measured", true,
       is_contaminated, NULL },
     { "near_ceiling",
       "more than 60 % of the stream chunks per second that this machine could read when it was "
@@ -231,22 +231,24 @@ const struct point_warning warnings[] = {
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },
     { "overloaded",
-      "requests came faster than they were answered and the queue grew: there is no steady state, "
+      "requests arrived faster than they were answered and the queue grew: there is no steady "
+      "state, "
       "and latencies grow with the window's length",
       true, was_overloaded, NULL },
-    { "no_room", "requests waited because as many as allowed were in flight; their wait counts",
+    { "no_room",
+      "requests waited because the limit of requests in flight was reached; their wait counts",
       true, had_no_room, NULL },
     { "uneven",
-      "the server stalled or changed its pace in the middle, each time this was measured: means "
-      "are of no state of it",
+      "the server stalled or changed its speed in the middle, each time this was measured: means "
+      "describe neither state",
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
       was_unsettled, NULL },
-    { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,
-      lost_requests, NULL },
+    { "success", "fewer than 99 % of the requests succeeded: omitted from peak and saturation",
+      true, lost_requests, NULL },
     { "held",
       "users waited all through the window for an answer that did not come before the cell ended, "
-      "and their wait is in no figure: the server hangs, or window_s is shorter than a request",
+      "and no figure includes their wait: the server hangs, or window_s is shorter than a request",
       true, held_users, NULL },
     { "partly_measured", "not every repetition could be measured; figures are of those that could",
       true, NULL, is_partly_measured },
@@ -254,9 +256,9 @@ const struct point_warning warnings[] = {
       true, saw_restart, NULL },
     { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
       is_unsteady, NULL },
-    { "input_length", "prompts were not as long as asked for, by the server's count", true,
+    { "input_length", "prompts did not have the requested length, by the server's count", true,
       has_other_input, NULL },
-    { "output_length", "answers were not as long as asked for, by the server's count", true,
+    { "output_length", "answers did not have the requested length, by the server's count", true,
       has_other_output, NULL },
     { "cached",
       "more than 1 % of the input tokens came from the server's prefix cache, beyond what the plan "
@@ -268,7 +270,7 @@ const struct point_warning warnings[] = {
       "prompts of the dataset were sent more than once: the server may have had them cached "
       "(unique_prompts)",
       true, repeated_prompts, NULL },
-    { "prompts_left_out", "prompts of the dataset that do not fit the context were left out", false,
+    { "prompts_left_out", "prompts of the dataset that do not fit the context were skipped", false,
       left_prompts_out, NULL },
     { "lengths_cut", "some drawn lengths were cut to the model's context, or up to what is shared",
       false, had_lengths_cut, NULL },
@@ -276,22 +278,22 @@ const struct point_warning warnings[] = {
       is_scattered },
     { "censored", "requests were cut off at a timeout: \">=\" means the true value is greater",
       false, was_cut_off, NULL },
-    { "few_samples", "\"~\": fewer than 100 requests behind a p99", false, NULL, has_few_samples },
-    { "short_output", "fewer than 16 output tokens: nothing is concluded about decoding", false,
+    { "few_samples", "\"~\": a p99 of fewer than 100 requests", false, NULL, has_few_samples },
+    { "short_output", "fewer than 16 output tokens: too few to judge decoding", false,
       has_short_output, NULL },
-    { "tokens_estimated", "the server gives no usage: tokens are counted from stream chunks", false,
-      is_estimated, NULL },
+    { "tokens_estimated", "the server reports no usage: tokens are counted from stream chunks",
+      false, is_estimated, NULL },
     { "chunks",
-      "a stream chunk carried several tokens, or nobody knows how many, and the server told "
-      "no count of each: there is no ITL, and gaps are between chunks",
+      "a stream chunk carried several tokens, or an unknown number, and the server reported "
+      "no count for each: there is no ITL, and gaps are between chunks",
       false, lacks_token_gaps, NULL },
     { "witness_partial",
-      "the server's own counters are not those of all that was sent (several instances?): nobody "
-      "says that it worked for us alone",
+      "the server's own counters do not match what was sent (several instances?): whether it "
+      "also worked for others is not known",
       false, is_partly_witnessed, NULL },
     { "witness_absent",
-      "the server's own counters could not be read: nobody says that it worked for us alone", false,
-      is_not_witnessed, NULL },
+      "the server's own counters could not be read: whether it also worked for others is not known",
+      false, is_not_witnessed, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };

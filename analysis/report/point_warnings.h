@@ -6,9 +6,9 @@
 
 struct point_warning {
     const char *name; /* "client_limited" */
-    const char *text; /* what it means for the figures */
+    const char *text; /* its consequence for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
-    /* One of the two: does it hold for a measured cell, or for the point as a whole? */
+    /* One of the two: whether it holds for a measured cell, or for the point as a whole. */
     bool (*of_cell)(const struct cell_row *cell);
     bool (*of_point)(const struct grid_point *point);
 };
@@ -17,5 +17,5 @@ extern const struct point_warning warnings[];
 extern const size_t point_warning_count;
 
 bool point_warning_holds(const struct point_warning *warning, const struct grid_point *point);
-/* Does one that marks hold? */
+/* Whether one of the warnings with `marks` holds. */
 bool point_warning_is_marked(const struct grid_point *point);

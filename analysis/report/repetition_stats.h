@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One figure of a point over its repetitions: mean and spread, and how far it can be trusted.
+/* One figure of a point over its repetitions: mean and spread, and how far they can be trusted.
  * Private to analysis/. */
 #pragma once
 
 #include "analysis/report/cell_grid.h"
 #include "base/core/text.h"
 
-/* What a matrix shows. */
+/* A quantity that a matrix shows. */
 struct quantity {
     const char *name; /* "ttft_p50_ms" */
     const char *title;
-    size_t offset;          /* of the double in struct measurement */
-    size_t censored_offset; /* of its bool there; 0: cannot be censored */
-    size_t count_offset;    /* of the samples behind a tail percentile; 0: no tail */
-    bool of_decoding;       /* says nothing below DECODE_TOKENS output tokens */
+    size_t offset;          /* offset of the double in struct measurement */
+    size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
+    size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */
+    bool of_decoding;       /* means nothing below DECODE_TOKENS output tokens */
 };
 
 enum quantity_id {
@@ -33,21 +33,21 @@ enum quantity_id {
 };
 extern const struct quantity quantities[QUANTITY_COUNT];
 
-#define DECODE_TOKENS 16 /* fewer output tokens say nothing of decoding speed */
-#define TAIL_SAMPLES 100 /* fewer say nothing of a 99th percentile */
+#define DECODE_TOKENS 16 /* fewer output tokens are too few to judge decoding speed */
+#define TAIL_SAMPLES 100 /* fewer are too few for a 99th percentile */
 
 struct repetition_stats {
-    size_t count;      /* repetitions behind it; 0: there is no figure */
+    size_t count;      /* repetitions included; 0: there is no figure */
     double mean;       /* NaN without */
-    double low, high;  /* least and greatest repetition */
+    double low, high;  /* smallest and largest repetition */
     double half_width; /* of the 95 % confidence interval of the mean (Student's t); NaN below 2 */
-    bool at_least;     /* cut at a timeout: the true value is greater or equal */
+    bool at_least;     /* cut off at a timeout: the true value is greater or equal */
     bool few;          /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
 };
 
-/* Of the measured repetitions alone. */
+/* Only the measured repetitions. */
 struct repetition_stats repetition_stats_of(const struct grid_point *point, enum quantity_id id);
-/* The mean alone, NaN if there is none. */
+/* The mean alone; NaN: there is none. */
 double repetition_stats_mean(const struct grid_point *point, enum quantity_id quantity);
 /* ">=123 ±4 ~", three significant digits. */
 void repetition_stats_write(const struct repetition_stats *figure, struct text *out);

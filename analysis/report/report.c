@@ -7,7 +7,7 @@
 #include "analysis/report/report_sections.h"
 #include "analysis/report/takeaways.h"
 
-/* Gaps between chunks are those between tokens, but where some chunks have several. */
+/* Gaps between chunks equal those between tokens, unless some chunks have several. */
 static bool has_wide_chunks(const struct report_input *input)
 {
     for (size_t i = 0; i < input->cell_count; i++)
@@ -16,7 +16,7 @@ static bool has_wide_chunks(const struct report_input *input)
     return false;
 }
 
-/* Goodput is raw throughput of successes where no limit is stated. */
+/* Where no limit is stated, goodput equals the throughput of successes. */
 static bool is_wanted(const struct report_input *input, enum quantity_id quantity)
 {
     if (quantity == QUANTITY_ICL_P50 || quantity == QUANTITY_ICL_P99)
@@ -40,7 +40,7 @@ static void write_output(const struct report_input *input, const struct cell_gri
     if (is_short(grid, output, QUANTITY_ITL_P50))
         text_addf(
             out,
-            "Nothing is said of ITL and TPOT: answers of fewer than %d tokens tell nothing of "
+            "ITL and TPOT are not shown: answers of fewer than %d tokens are too short to judge "
             "decoding.\n\n",
             DECODE_TOKENS);
     report_peak_write(grid, output, out);

@@ -25,7 +25,7 @@ static void add_saturation(const struct cell_grid *grid, size_t output, size_t c
     if (s.found)
         saturation_sentence(&s, out);
     else
-        text_add(out, "too little was measured to tell the saturation point");
+        text_add(out, "too little was measured to find the saturation point");
 }
 
 static void add_limit(const struct report_input *input, const struct cell_grid *grid, size_t output,

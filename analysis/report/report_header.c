@@ -11,7 +11,7 @@
 #define SHOWN_BYTES 200
 #define RUNS_SHOWN 8
 
-/* Our own rows; what does not parse is shown as empty. New reference. */
+/* Rows of our own ledger; one that does not parse is shown as empty. New reference. */
 static json_t *parse(const char *document)
 {
     json_t *json = NULL;
@@ -89,7 +89,7 @@ static void add_document(struct text *out, const char *document)
 
 /* ---- The sweep and its runs ---- */
 
-/* The one that the report is of. */
+/* The run that the report is about. */
 static const struct sweep_subject *subject_of(const struct report_input *input)
 {
     const struct sweep_row *sweep = input->sweep;
@@ -100,7 +100,7 @@ static const struct sweep_subject *subject_of(const struct report_input *input)
     return &sweep->subjects[0];
 }
 
-/* NULL: it is alone. */
+/* NULL: there is only one. */
 static const struct sweep_subject *other_subject(const struct report_input *input)
 {
     const struct sweep_row *sweep = input->sweep;
@@ -160,7 +160,8 @@ static void add_runs(const struct report_input *input, struct text *out)
     }
 }
 
-/* The cell that took most of what the client could read; NULL where nobody calibrated it. */
+/* The cell that used the largest share of the client's reading capacity; NULL where the client was
+ * not calibrated. */
 static const struct measurement *busiest(const struct report_input *input)
 {
     const struct measurement *most = NULL;
@@ -180,8 +181,8 @@ static void add_client(const struct report_input *input, struct text *out)
 
     if (most != NULL)
         text_addf(out,
-                  "- load generator: calibrated to %.0f stream chunks/s; the busiest cell took "
-                  "%.0f %% of its ceiling\n",
+                  "- load generator: calibrated to %.0f stream chunks/s; the busiest cell used "
+                  "%.0f %% of that capacity\n",
                   most->ceiling_chunks_s, most->ceiling_share * 100);
 }
 
@@ -195,7 +196,7 @@ static json_t *client_to_json(const struct report_input *input)
                      most->ceiling_share);
 }
 
-/* Of the first run that differs from the first; NULL if none does. */
+/* The first run whose fingerprint differs from the first one's; NULL: none does. */
 static const struct run_row *find_other(const struct report_input *input)
 {
     const char *first = NULL;
@@ -221,7 +222,7 @@ static const struct run_row *find_fingerprint(const struct report_input *input)
     return NULL;
 }
 
-/* Names of members that two documents do not have alike. New reference. */
+/* Names of the members in which two documents differ. New reference. */
 static json_t *find_differences(const struct report_input *input)
 {
     const struct run_row *other = find_other(input);
@@ -260,13 +261,11 @@ static void add_fingerprint(const struct report_input *input, struct text *out)
         return;
     names = json_write(differences);
     text_addf(out,
-              "\n**The runs are not alike: they differ in %s. What is shown as repetitions is not "
+              "\n**The runs differ in %s. What is shown as repetitions is not "
               "one thing measured again.**\n",
               names);
     free(names);
 }
-
-/* ---- The plan ---- */
 
 static void add_list(const json_t *plan, const char *name, const char *what, struct text *out)
 {
@@ -295,11 +294,10 @@ static void add_turns(const struct report_input *input, struct text *out)
     const struct sweep_subject *other = other_subject(input);
 
     if (other != NULL)
-        text_addf(
-            out,
-            "- in turns with %s, cell by cell, each first at every other one: run_compare with "
-            "this sweep tells which is faster\n",
-            other->deployment);
+        text_addf(out,
+                  "- in turns with %s, cell by cell, each first every other time: run_compare with "
+                  "this sweep says which is faster\n",
+                  other->deployment);
 }
 
 static bool is_open(const json_t *plan)
@@ -315,7 +313,7 @@ static void add_loop(const json_t *plan, struct text *out)
     double think_s = json_get_number(plan, "think_time_s", 0);
 
     if (is_open(plan)) {
-        text_addf(out, "- open loop over /v1/%s, streamed: requests come by a schedule (%s", path,
+        text_addf(out, "- open loop over /v1/%s, streamed: requests arrive on a schedule (%s", path,
                   arrival);
         if (strcmp(arrival, "gamma") == 0)
             text_addf(out, ", burstiness %g", json_get_number(plan, "burstiness", 1));
@@ -364,9 +362,10 @@ static void add_plan(const struct report_input *input, struct text *out)
               (long long)json_get_integer(plan, "seed", 0));
     add_turns(input, out);
     if (strcmp(json_get_text(plan, "search", "full"), "full") != 0)
-        text_add(out, "- adaptive search: only the loads that tell saturation and limits were "
-                      "measured; \"inferred\" stands\n  where the others' figures would: why, "
-                      "sweep_show says for each\n");
+        text_add(out,
+                 "- adaptive search: only the loads that determine saturation and limits were "
+                 "measured; \"inferred\" is shown\n  in place of the others' figures: sweep_show "
+                 "gives the reason for each\n");
     if (is_open(plan))
         add_list(plan, "request_rate", "requests per second", out);
     add_list(plan, "concurrency", is_open(plan) ? "most requests in flight" : "users", out);
@@ -410,7 +409,7 @@ void report_header_write(const struct report_input *input, struct text *out)
 
 /* ---- JSON ---- */
 
-/* Sentences may have been cut in the middle of a character. */
+/* A sentence may have been truncated in the middle of a character. */
 static json_t *sentence(const char *text)
 {
     TEXT_AUTO shown = { 0 };

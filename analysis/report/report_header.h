@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured and how: the sweep, its runs, their fingerprint, the plan. Private to
- * analysis/.
- */
+ * analysis/. */
 #pragma once
 
 #include <jansson.h>
@@ -10,9 +9,9 @@
 
 /* "# Sweep swp_...: demo" with state, time, runs, fingerprint and plan. */
 void report_header_write(const struct report_input *input, struct text *out);
-/* Members "sweep", "runs", "fingerprint", "fingerprints_differ", "plan" into `out`. */
+/* Adds the members "sweep", "runs", "fingerprint", "fingerprints_differ" and "plan" to `out`. */
 void report_header_to_json(const struct report_input *input, json_t *out);
 /* The plan; new reference. */
 json_t *report_header_plan(const struct report_input *input);
-/* Member of the plan; NaN if there is none. */
+/* A number of the plan; NaN if there is none. */
 double report_header_plan_number(const struct report_input *input, const char *name);

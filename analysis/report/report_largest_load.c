@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest load that meets the limits of the plan, per context. */
+/* The largest load that meets the plan's limits, per context. */
 #include <math.h>
 
 #include "analysis/report/largest_load.h"
@@ -9,7 +9,7 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 
-/* False where the plan states none. */
+/* False if the plan states none. */
 static bool read_limits(const struct report_input *input, struct slo *out)
 {
     json_auto_t *plan = report_header_plan(input);
@@ -100,7 +100,7 @@ void report_limit_write(const struct report_input *input, const struct cell_grid
         return;
     text_add(out, "### Largest load that meets the limits\n\nLimits: ");
     add_limits(&limits, out);
-    text_add(out, ".\n\">=\": no greater load that was measured misses them, or loads between are "
+    text_add(out, ".\n\">=\": no larger load that was measured misses them, or loads between are "
                   "unknown.\n\n");
     table = table_create();
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
@@ -130,7 +130,7 @@ bool report_limit_sentence(const struct report_input *input, const struct cell_g
         text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : ">=",
                   cell_grid_load_name(found.met.point.load, found.met.point.is_rate, load));
     else
-        text_add(out, "no load that was measured meets the limits");
+        text_add(out, "no measured load meets the limits");
     if (found.miss.judged) {
         text_addf(out, " (%.6g: ", found.miss.point.load);
         add_nearest(&found.miss, out);

@@ -31,7 +31,7 @@ void report_peak_write(const struct cell_grid *grid, size_t output, struct text 
         peak.point.is_rate ? "at" : "with",
         cell_grid_load_name(peak.point.load, peak.point.is_rate, load),
         (long long)peak.point.context_tokens,
-        point_warning_is_marked(&peak.point) ? " It carries a mark \"!\": see the warnings." : "");
+        point_warning_is_marked(&peak.point) ? " It has the mark \"!\": see the warnings." : "");
 }
 
 json_t *report_peak_to_json(const struct cell_grid *grid, size_t output)
@@ -100,7 +100,7 @@ void report_saturation_write(const struct cell_grid *grid, size_t output, struct
              "### Saturation\n\n"
              "Saturated at: the smallest load that gives 95 % of the most output tokens/s that "
              "the server\ncan give at any load; \"to\": it lies between these two, \">=\": it "
-             "was not reached for certain.\nDoubled at: the smallest load whose E2E median is "
+             "was not certainly reached.\nDoubled at: the smallest load whose E2E median is "
              "twice that of the smallest load. \"<=\": the\nload below was not measured.\n\n");
     table_render(table, out);
     text_add_char(out, '\n');
@@ -149,7 +149,7 @@ json_t *report_saturation_to_json(const struct cell_grid *grid, size_t output)
 
 /* ---- Failures ---- */
 
-/* Failed cells and infeasible ones, or requests lost in a measured one. */
+/* Failed and infeasible cells, and measured ones that lost requests. */
 static const char *how(const struct failure_onset *f)
 {
     switch (f->cell->state) {
@@ -182,7 +182,7 @@ void report_failure_sentence(const struct cell_grid *grid, const struct failure_
     if (f->attempted > 0)
         text_addf(out, ", %lld of %lld requests", (long long)f->failed, (long long)f->attempted);
     if (f->further > 0)
-        text_addf(out, "; %zu greater load%s not measured either", f->further,
+        text_addf(out, "; %zu larger load%s not measured either", f->further,
                   f->further == 1 ? "" : "s");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a report behind the matrices, each as markdown and as JSON. Private to analysis/. */
+/* The parts of a report after the matrices, each as Markdown and as JSON. Private to analysis/. */
 #pragma once
 
 #include <jansson.h>
@@ -13,10 +13,10 @@ json_t *report_peak_to_json(const struct cell_grid *grid,
                             size_t output); /* null if there is none */
 void report_saturation_write(const struct cell_grid *grid, size_t output, struct text *out);
 json_t *report_saturation_to_json(const struct cell_grid *grid, size_t output);
-/* The largest load that meets the plan's limits; nothing where it states none. */
+/* The largest load that meets the plan's limits; nothing if it states none. */
 void report_limit_write(const struct report_input *input, const struct cell_grid *grid,
                         size_t output, struct text *out);
-/* "limits met up to 26 users (32: E2E 4600 of 4000 ms)"; false where the plan states none. */
+/* "limits met up to 26 users (32: E2E 4600 of 4000 ms)"; false if the plan states none. */
 bool report_limit_sentence(const struct report_input *input, const struct cell_grid *grid,
                            size_t output, size_t context, struct text *out);
 json_t *report_limit_to_json(const struct report_input *input, const struct cell_grid *grid,
@@ -29,7 +29,7 @@ json_t *report_failures_to_json(const struct cell_grid *grid);
 void report_warnings_write(const struct report_input *input, const struct cell_grid *grid,
                            struct text *out);
 json_t *report_warnings_to_json(const struct cell_grid *grid);
-/* Cold starts and interrupted attempts; nothing where there are none. */
+/* Cold starts and interrupted attempts; nothing if there are none. */
 void report_cold_write(const struct report_input *input, struct text *out);
 json_t *report_cold_to_json(const struct report_input *input);
 void report_interrupted_write(const struct report_input *input, struct text *out);

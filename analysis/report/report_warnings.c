@@ -74,7 +74,7 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
     bool any = false;
 
     text_addf(out,
-              "## Marks and warnings\n\nPoints are %s x context%s. A \"!\" behind a figure: "
+              "## Marks and warnings\n\nPoints are %s x context%s. A \"!\" after a figure: "
               "one of the warnings with \"!\" holds for its point.\n\n",
               grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");
@@ -84,11 +84,11 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
         text_add(out, "- figures are means of the repetitions, \"\xc2\xb1\" the half-width of the "
                       "95 % confidence interval of the mean (Student's t)\n");
     else
-        text_add(out, "- single repetition: there is no spread, and small differences say "
+        text_add(out, "- single repetition: there is no spread, and small differences mean "
                       "nothing\n");
     if (input->sweep->reason[0] != '\0')
         text_addf(out, "- the sweep is %s: %s\n", input->sweep->state, input->sweep->reason);
-    text_add(out, any ? "\n" : "- no point gives cause for a warning\n\n");
+    text_add(out, any ? "\n" : "- no point has a warning\n\n");
 }
 
 json_t *report_warnings_to_json(const struct cell_grid *grid)
@@ -112,7 +112,7 @@ json_t *report_warnings_to_json(const struct cell_grid *grid)
 
 /* ---- Cold starts ---- */
 
-/* A first request that took twice the warm median, and a tenth of a second more. */
+/* A first request that took twice the warm median and at least a tenth of a second longer. */
 static bool was_cold(const struct cell_row *cell)
 {
     double cold_ms = cell->measurement.cold_ttft_ms;
@@ -148,7 +148,7 @@ void report_cold_write(const struct report_input *input, struct text *out)
     text_addf(out,
               "## Cold start\n\nThe first request of a shape, before any warm-up, was much slower "
               "in %zu cell%s; at worst %.0f ms to the first token at context %lld (%.0f ms when "
-              "warm). No figure above contains it.\n\n",
+              "warm). No figure above includes it.\n\n",
               count, count == 1 ? "" : "s", cell->measurement.cold_ttft_ms,
               (long long)cell->input_tokens, cell->measurement.latency[METRIC_TTFT].p50_ms);
 }
@@ -175,7 +175,7 @@ void report_interrupted_write(const struct report_input *input, struct text *out
 
     if (input->interrupted_count == 0)
         return;
-    text_add(out, "## Interrupted attempts\n\nKept, but no figure contains them.\n\n");
+    text_add(out, "## Interrupted attempts\n\nStored, but not included in any figure.\n\n");
     for (size_t i = 0; i < input->interrupted_count && i < ATTEMPTS_SHOWN; i++) {
         const struct attempt_row *row = &input->interrupted[i];
 

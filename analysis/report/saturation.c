@@ -41,7 +41,7 @@ static void sound_points_finish(struct sound_points *sound)
 }
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
-/* By the windows' own intervals, as far as the repetitions even them out. */
+/* From the windows' own intervals, narrowed by the repetitions. */
 static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;
@@ -59,7 +59,7 @@ static double noise_of(const struct grid_point *point)
     return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
-/* Of a server whose counters are those of all its instances; else NaN. */
+/* For a server whose counters cover all its instances; else NaN. */
 static double waiting_at_cell(const struct cell_row *cell)
 {
     json_auto_t *witness = cell == NULL ? NULL : cell_grid_server_counters(cell);
@@ -85,7 +85,7 @@ static double waiting_of(const struct grid_point *point)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* More came than was answered: more still would be no faster. */
+/* More requests arrived than were answered: more still would be no faster. */
 static bool is_overloaded(const struct cell_row *cell)
 {
     return cell->measurement.overloaded;
@@ -224,7 +224,7 @@ static void add_interval(const struct saturation *saturation, struct text *out)
     cell_grid_load_name(saturation->at.load, saturation->at.is_rate, load);
     if (!verdict->reached)
         text_addf(out,
-                  "not saturated below %.4g; throughput may still grow at %s, the greatest load%s",
+                  "not saturated below %.4g; throughput may still grow at %s, the largest load%s",
                   verdict->low, load, saturation->lost ? " that did not lose requests" : "");
     else if (verdict->low < verdict->high)
         text_addf(out, "saturated between %.4g and %s", verdict->low, load);

@@ -69,7 +69,7 @@ static size_t index_of(const struct cell_grid_axis *axis, double value)
     return i;
 }
 
-/* Of the context that has the peak. */
+/* For the context that has the peak. */
 static void say_saturation(json_t *sentences, const struct cell_grid *grid, size_t output,
                            const struct peak *peak)
 {
@@ -91,7 +91,7 @@ static void say_saturation(json_t *sentences, const struct cell_grid *grid, size
     say_take(sentences, &text);
 }
 
-/* The longest context that is sound at this load; 0: none beyond the first. */
+/* The longest context that is sound at this load; 0: none besides the first. */
 static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t user)
 {
     for (size_t context = grid->contexts.count; context-- > 1;) {
@@ -103,7 +103,7 @@ static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t 
     return 0;
 }
 
-/* What a longer context costs at the peak's load. */
+/* The cost of a longer context at the peak's load. */
 static void say_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
 {
@@ -131,7 +131,7 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
     say_take(sentences, &text);
 }
 
-/* Of the smallest context that has any. */
+/* For the smallest context that has failures. */
 static void say_first_failure(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     struct text text = { 0 };
@@ -153,7 +153,8 @@ static void say_first_failure(json_t *sentences, const struct cell_grid *grid, s
 
 struct tally {
     size_t points, states[CELL_STATES], marked, spread_points;
-    double widest; /* half-width of the confidence interval over the mean, of output tokens/s */
+    double widest; /* half-width of the confidence interval divided by the mean, for output tokens/s
+                    */
 };
 
 static void count_point(void *context, const struct grid_point *point)
@@ -197,14 +198,15 @@ static void say_trust(json_t *sentences, const struct tally *tally)
     if (tally->spread_points > 0)
         text_addf(
             &text,
-            "Over its repetitions no mean of output tokens/s is less sure than \xc2\xb1%.1f %% "
+            "Over its repetitions no mean of output tokens/s is less certain than \xc2\xb1%.1f %% "
             "(95 %% confidence).",
             tally->widest * 100);
     else
-        text_add(&text, "There is one repetition and so no spread: small differences between "
-                        "points say nothing.");
+        text_add(&text,
+                 "There is one repetition and therefore no spread: small differences between "
+                 "points mean nothing.");
     if (tally->marked > 0)
-        text_addf(&text, " %zu points carry a mark \"!\": read the warnings before using them.",
+        text_addf(&text, " %zu points have the mark \"!\": read the warnings before using them.",
                   tally->marked);
     say_take(sentences, &text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few sentences that the figures say. Private to analysis/. */
+/* A few sentences that summarize the figures. Private to analysis/. */
 #pragma once
 
 #include <jansson.h>

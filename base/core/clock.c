@@ -24,8 +24,8 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-/* Asked of the kernel itself: libraries that fake the clocks of a process do so for libc's calls,
- * and this is what those are held against. */
+/* Read from the kernel itself: libraries that fake a process's clocks intercept libc's calls, and
+ * this is the time those are compared with. */
 int64_t clock_uptime_ms(void)
 {
     struct timespec now = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks: wall time in UTC for what is stored, monotonic for durations, and the machine's
- * uptime, which the wall clock is held against. */
+/* The clocks: wall time in UTC for what is stored, monotonic time for durations, and the machine's
+ * uptime, with which the wall clock is compared. */
 #pragma once
 
 #include <stddef.h>

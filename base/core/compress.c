@@ -26,14 +26,15 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
     return true;
 }
 
-/* Ours always say their size, so that it can be judged before anything is unpacked. */
+/* Our own frames always carry their size, so that it can be checked before anything is unpacked. */
 static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
                               struct error *error)
 {
     unsigned long long size = ZSTD_getFrameContentSize(data, length);
 
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
-        return error_set(error, ERROR_INVALID, "the %zu bytes are not compressed by us", length);
+        return error_set(error, ERROR_INVALID, "the %zu bytes were not compressed by opsbrain",
+                         length);
     if (size > limit)
         return error_set(error, ERROR_INVALID, "unpacks to %llu bytes, more than the limit of %zu",
                          size, limit);

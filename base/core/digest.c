@@ -9,7 +9,7 @@
 
 #include "base/core/log.h"
 
-/* OpenSSL's digests fail only without memory or without a provider: nothing could go on then. */
+/* OpenSSL's digests only fail if there is no memory or no provider, when nothing could continue. */
 static void check(bool done)
 {
     if (done)

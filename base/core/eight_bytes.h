@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a text eight bytes at a time. In what these find, the high bit of a byte says that it is
- * one; what comes after the first such byte may be wrong. Source of the formulas: S. E. Anderson,
- * Bit Twiddling Hacks, "Determine if a word has a byte less than n". */
+/* Reads a text eight bytes at a time. In the results the high bit of a byte marks a match; the bits
+ * after the first match may be wrong. Source of the formulas: S. E. Anderson, Bit Twiddling Hacks,
+ * "Determine if a word has a byte less than n". */
 #pragma once
 
 #include <endian.h>
@@ -37,7 +37,7 @@ static inline uint64_t bytes_beyond_ascii(uint64_t eight)
     return eight & HIGH_BITS;
 }
 
-/* How many bytes come before the first one found; `found` is not 0. */
+/* The number of bytes before the first match; `found` is not 0. */
 static inline size_t bytes_before(uint64_t found)
 {
     return (size_t)__builtin_ctzll(found) / 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why something failed: a kind, which the protocol layer maps, and a sentence for people. */
+/* Why something failed: a kind, which the protocol layer translates, and a sentence for people. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,17 +7,17 @@
 enum error_kind {
     ERROR_NONE,
     ERROR_INVALID,         /* the caller's input is wrong */
-    ERROR_UNAUTHENTICATED, /* the caller did not say, or could not prove, who he is */
-    ERROR_FORBIDDEN,       /* the caller may not do this */
-    ERROR_NOT_FOUND,       /* no such thing */
-    ERROR_CONFLICT,    /* the thing is in a state that does not allow it, or a stale holder wrote */
-    ERROR_BUSY,        /* a queue or a lock is full; worth trying again */
-    ERROR_TIMEOUT,     /* a deadline passed */
-    ERROR_CANCELLED,   /* the caller, or our shutdown, asked to stop */
-    ERROR_UNSUPPORTED, /* the caller's client cannot do what this needs */
-    ERROR_INPUT_REQUIRED, /* the caller was asked something and is to come back with the answer */
-    ERROR_UPSTREAM,       /* a server we called failed us */
-    ERROR_INTERNAL,       /* our own fault: logged in full, shown as "internal error" */
+    ERROR_UNAUTHENTICATED, /* the caller did not identify, or could not authenticate */
+    ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
+    ERROR_NOT_FOUND,       /* it does not exist */
+    ERROR_CONFLICT,        /* its state does not allow this, or a stale holder wrote */
+    ERROR_BUSY,            /* a queue or a lock is full; try again later */
+    ERROR_TIMEOUT,         /* a deadline passed */
+    ERROR_CANCELLED,       /* the caller, or our shutdown, asked to stop */
+    ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
+    ERROR_INPUT_REQUIRED,  /* the caller was asked a question and must call again with the answer */
+    ERROR_UPSTREAM,        /* a server that we called failed */
+    ERROR_INTERNAL,        /* a fault of our own: logged in full, shown as "internal error" */
 };
 
 struct error {
@@ -34,13 +34,13 @@ static inline void error_ignore(bool done)
     (void)done;
 }
 
-/* Fills `error` and returns false, so that a failing function ends in one line. */
+/* Fills `error` and returns false, so that a failing function can end in one line. */
 bool error_set(struct error *error, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#ifdef __clang_analyzer__ /* which cannot see that it is always false */
+#ifdef __clang_analyzer__ /* which cannot see that it always returns false */
 #define error_set(...) (error_set(__VA_ARGS__) && false)
 #endif
 
 /* The kind's short name for logs, results and the audit ("invalid", "not_found", ...). Static. */
 const char *error_kind_name(enum error_kind kind);
-enum error_kind error_kind_find(const char *name); /* INTERNAL where there is no such name */
+enum error_kind error_kind_find(const char *name); /* INTERNAL if there is no such name */

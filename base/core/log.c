@@ -11,13 +11,13 @@
 
 #include "base/core/clock.h"
 
-/* Writes of up to PIPE_BUF bytes, so that lines of several threads never mix. */
+/* Single writes of up to PIPE_BUF bytes, so that lines of several threads never interleave. */
 #define LINE_SIZE 2048
 #define LINES_SIZE 4096
 _Static_assert(LINES_SIZE <= PIPE_BUF, "a write beyond it may be split");
 
-/* C0 and DEL become '?', and so do both bytes of C1 as UTF-8 (C2 80 to C2 9F), which terminals obey
- * too. */
+/* C0 and DEL become '?', and so do both bytes of C1 in UTF-8 (C2 80 to C2 9F), which terminals also
+ * interpret. */
 static void replace_controls(char *line)
 {
     unsigned char *c = (unsigned char *)line + text_plain_length(line, strlen(line));
@@ -32,7 +32,7 @@ static void replace_controls(char *line)
     }
 }
 
-/* Where to cut so that at most `limit` bytes stay and no UTF-8 sequence is split. */
+/* Where to cut so that at most `limit` bytes remain and no UTF-8 sequence is split. */
 static size_t cut_at(const char *line, size_t limit)
 {
     while (limit > 0 && ((unsigned char)line[limit] & 0xc0) == 0x80)
@@ -43,10 +43,10 @@ static size_t cut_at(const char *line, size_t limit)
 static void write_bytes(const char *bytes, size_t length)
 {
     if (write(STDERR_FILENO, bytes, length) < 0)
-        return; /* nowhere left to tell it */
+        return; /* there is nowhere left to report it */
 }
 
-/* Uses no heap: exhausted memory is logged too. */
+/* Uses no heap, so that exhausted memory can be logged too. */
 __attribute__((format(printf, 2, 0))) static void write_line(const char *level, const char *format,
                                                              va_list args)
 {

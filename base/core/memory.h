@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small allocations: exhausted memory ends the process with a log line, so that callers need no
- * error path. Sizes that come from outside are bounded before they get here. */
+/* Small allocations. Exhausted memory ends the process with a log line, so that callers need no
+ * error path; sizes that come from outside are bounded before they get here. */
 #pragma once
 
 #include <stddef.h>
 
 void *memory_zeroed(size_t count, size_t size)
-    __attribute__((malloc, returns_nonnull)); /* free() it */
+    __attribute__((malloc, returns_nonnull)); /* the caller frees it */
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *memory_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
 

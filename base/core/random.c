@@ -18,7 +18,7 @@ void random_bytes(void *out, size_t length)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            log_error("the kernel gives no random bytes: %m");
+            log_error("the kernel returns no random bytes: %m");
             abort();
         }
         next += got;
@@ -74,7 +74,7 @@ uint64_t generator_next(struct generator *generator)
 }
 
 /* Lemire, "Fast random integer generation in an interval" (2019): the high half of the product is
- * the number; the few low halves that would make some numbers likelier are drawn again. */
+ * the number; the few low halves that would make some numbers more likely are drawn again. */
 uint64_t generator_below(struct generator *generator, uint64_t bound)
 {
     uint64_t unfair = -bound % bound;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Randomness: from the kernel for ids and keys; a small seeded generator for workloads that must
- * repeat. */
+/* Random numbers: from the kernel for ids and keys; from a small seeded generator for workloads
+ * that must be repeatable. */
 #pragma once
 
 #include <stddef.h>

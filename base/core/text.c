@@ -58,7 +58,7 @@ void text_add_integer(struct text *text, int64_t value)
 
 #define PROBABLE_LENGTH 48
 
-/* Mostly there is room at the first try. */
+/* Usually there is room at the first attempt. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;
@@ -149,7 +149,7 @@ bool text_is_utf8(const char *bytes, size_t length)
     return true;
 }
 
-/* Of a well-formed sequence. */
+/* For a well-formed sequence. */
 static uint32_t character_of(const char *bytes, size_t size)
 {
     uint32_t character = (unsigned char)bytes[0] & (size == 1 ? 0x7fU : 0x7fU >> size);
@@ -207,7 +207,7 @@ bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out
         int digit = *digits - '0';
 
         if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value)
-            || __builtin_sub_overflow(value, digit, &value)) /* downwards: INT64_MIN fits */
+            || __builtin_sub_overflow(value, digit, &value)) /* counts down: INT64_MIN fits */
             return false;
     }
     if (!negative && __builtin_sub_overflow(0, value, &value))
@@ -245,8 +245,8 @@ bool text_equal_constant_time(const char *a, const char *b)
     return difference == 0;
 }
 
-/* C0 but \n and \t, DEL, C1 (U+0080 to U+009F), and the separators of lines and paragraphs (U+2028,
- * U+2029), which would begin a line that nobody quoted. */
+/* C0 except \n and \t, DEL, C1 (U+0080 to U+009F), and the separators of lines and paragraphs
+ * (U+2028, U+2029), which would begin a line outside the quotation. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];

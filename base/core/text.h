@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing string, for everything that is written piece by piece. */
+/* A growing string. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct text {
 
 #define TEXT_AUTO __attribute__((cleanup(text_finish))) struct text
 
-void text_reserve(struct text *text, size_t more); /* room for so many bytes */
+void text_reserve(struct text *text, size_t more); /* room for this many more bytes */
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
@@ -22,28 +22,28 @@ void text_add_integer(struct text *text, int64_t value); /* decimal */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *text);               /* length 0, memory kept */
 const char *text_string(const struct text *text); /* never NULL */
-char *text_take(struct text *text); /* the string, now yours to free; `text` is empty again */
+char *text_take(struct text *text); /* the string, which the caller frees; `text` is empty again */
 void text_finish(struct text *text);
 
 #define UTF8_LONGEST 4 /* bytes of a character */
-/* Bytes of the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
+/* Number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
-/* Bytes of the character that `bytes` starts with, if it shows nothing by itself: it changes the
+/* Number of bytes in the character that `bytes` starts with if it is invisible: it changes the
  * direction of text, joins, selects a variant, or is a tag (Unicode's
- * Default_Ignorable_Code_Point). 0: it does not. */
+ * Default_Ignorable_Code_Point). 0: it is visible. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
-/* Well-formed UTF-8 without overlong forms or surrogates? */
+/* Whether it is well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);
 /* Copies at most size-1 bytes, never splitting a UTF-8 sequence; returns the bytes copied. */
 size_t text_copy(char *out, size_t size, const char *string);
-/* Whole-string decimal integer within [low, high]? */
+/* Whether the whole string is a decimal integer within [low, high]. */
 bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out);
-/* [A-Za-z0-9][A-Za-z0-9._-]{0,62}: what a name of ours may look like. */
+/* Whether it is a valid name: [A-Za-z0-9][A-Za-z0-9._-]{0,62}. */
 bool text_is_name(const char *string);
 bool text_equal_constant_time(const char *a, const char *b);
-/* How many bytes at the front are printable ASCII. */
+/* The number of printable ASCII bytes at the front. */
 size_t text_plain_length(const char *bytes, size_t length);
-/* Adds at most `limit` bytes: control characters (but \n and \t), line separators and what is not
- * UTF-8 become U+FFFD, invisible characters go, no sequence is split. So that foreign text can be
- * shown. */
+/* Appends at most `limit` bytes of foreign text in a form that is safe to show: control characters
+ * (except \n and \t), line separators and invalid UTF-8 become U+FFFD, invisible characters are
+ * dropped, and no sequence is split. */
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit);

@@ -13,7 +13,7 @@ bool thread_start(const char *name, void *(*run)(void *context), void *context, 
     int failed;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread inherits the mask it is made under */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread inherits the mask of its creator */
     failed = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0)

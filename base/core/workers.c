@@ -17,12 +17,12 @@ struct worker {
     struct workers *workers;
     pthread_t thread;
     pthread_cond_t woken;
-    struct worker *next; /* that is idle, too */
+    struct worker *next; /* the next idle worker */
     struct work work;    /* handed to it while it was idle; run NULL: none */
 };
 
-/* Work goes to the thread that became idle last, so that few threads serve a calm load: each one
- * that is used keeps a stack and a malloc cache of its own resident. */
+/* Work goes to the thread that became idle last, so that few threads serve a low load: each thread
+ * that runs keeps a stack and a malloc cache resident. */
 struct workers {
     pthread_mutex_t lock;
     bool closing;
@@ -43,7 +43,7 @@ static struct work dequeue(struct workers *workers)
     return work;
 }
 
-/* With the lock held: until it is handed work, or the pool closes. */
+/* With the lock held: waits until it is handed work, or the pool closes. */
 static struct work wait_idle(struct worker *worker)
 {
     struct workers *workers = worker->workers;
@@ -58,7 +58,7 @@ static struct work wait_idle(struct worker *worker)
     return work;
 }
 
-/* Waits for work; false when there is none left and the pool closes. */
+/* Waits for work; false if there is none left and the pool closes. */
 static bool take(struct worker *worker, struct work *out)
 {
     struct workers *workers = worker->workers;
@@ -135,7 +135,8 @@ bool workers_submit(struct workers *workers, void (*run)(void *context), void *c
     taken = hand_over(workers, work) || enqueue(workers, work);
     pthread_mutex_unlock(&workers->lock);
     return taken
-           || error_set(error, ERROR_BUSY, "busy: %zu calls wait already (\"%s\"), try again later",
+           || error_set(error, ERROR_BUSY,
+                        "busy: %zu calls are already waiting (\"%s\"), try again later",
                         workers->limit, workers->name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of threads with a bounded queue. A calm load keeps to few of them. */
+/* A pool of threads with a bounded queue. A low load uses few of them. */
 #pragma once
 
 #include <stddef.h>
@@ -8,11 +8,12 @@
 
 struct workers;
 
-/* `name` shows in /proc (at most 11 characters). Free with workers_destroy. */
+/* `name` is shown in /proc (at most 11 characters). Free with workers_destroy. */
 CHECKED bool workers_create(const char *name, unsigned threads, size_t queue_limit,
                             struct workers **out, struct error *error);
-/* Runs run(context) on one of the threads. BUSY when the queue is full; then run is not called. */
+/* Runs run(context) on one of the threads. BUSY if the queue is full; run is then not called. */
 CHECKED bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
                             struct error *error);
 size_t workers_queued(struct workers *workers);
-void workers_destroy(struct workers *workers); /* runs what is queued, then joins; NULL is fine */
+void workers_destroy(struct workers *workers); /* runs what is queued, then joins; does nothing for
+                                                * NULL */

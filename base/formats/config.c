@@ -15,11 +15,11 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 28
 
-/* Where a setting's value came from, and what it says. */
+/* Where a setting's value came from, and the value. */
 struct choice {
     const char *text;
     bool from_environment;
-    int64_t number; /* of the text, once read */
+    int64_t number; /* the text's value, once parsed */
 };
 
 static const char *flag_of(const struct setting *setting, char out[NAME_SIZE])
@@ -90,7 +90,7 @@ static bool is_readable(const struct setting *setting, struct choice *choice)
     return false;
 }
 
-/* What a setting takes, for a sentence. */
+/* The values that a setting accepts, for a sentence. */
 static void describe_allowed(const struct setting *setting, struct text *out)
 {
     switch (setting->type) {
@@ -149,7 +149,7 @@ static CHECKED bool refuse_argument(const char *argument, struct error *error)
     bool is_flag = argument[0] == '-';
 
     text_add_printable(&shown, argument, is_flag ? strcspn(argument, "=") : strlen(argument), 60);
-    return error_set(error, ERROR_INVALID, "there is no %s \"%s\"; --help lists what there is",
+    return error_set(error, ERROR_INVALID, "there is no %s \"%s\"; see --help for all of them",
                      is_flag ? "flag" : "argument", text_string(&shown));
 }
 
@@ -294,7 +294,7 @@ static void add_spaces(struct text *out, size_t count)
     text_addf(out, "%*s", (int)count, "");
 }
 
-/* Adds words, breaking and indenting where the next would pass HELP_WIDTH. */
+/* Appends words, breaking and indenting before the line would exceed HELP_WIDTH. */
 static void add_wrapped(struct text *out, const char *words)
 {
     size_t column = HELP_INDENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings: one table gives names, types, defaults and help; from it come parsing, checking, --help
- * and the table in docs/operations.md. `OPSBRAIN_DATA` in the environment is `--data` as a flag; a
- * flag wins. An empty variable counts as not set. */
+/* Settings: one table gives names, types, defaults and help; parsing, checking, --help and the
+ * table in docs/operations.md are all derived from it. `OPSBRAIN_DATA` in the environment is
+ * `--data` as a flag; a flag takes precedence. An empty variable counts as not set. */
 #pragma once
 
 #include <stddef.h>
@@ -14,10 +14,10 @@ enum setting_type { SETTING_TEXT, SETTING_INTEGER, SETTING_DURATION_S, SETTING_B
 
 struct setting {
     const char *name; /* "listen": flag --listen, environment OPSBRAIN_LISTEN; '_' in a name is '-'
-                         in the flag */
+                       * in the flag */
     enum setting_type type;
     const char *initial; /* the default, as text */
-    int64_t low, high;   /* of INTEGER and DURATION_S, inclusive */
+    int64_t low, high;   /* for INTEGER and DURATION_S, inclusive */
     size_t offset;       /* into the settings struct: char[CONFIG_TEXT_SIZE], int64_t or bool */
     const char *help;
 };
@@ -25,14 +25,14 @@ struct setting {
 #define CONFIG_TEXT_SIZE 512
 
 /* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
- * "--name=value"; "--name" with no value after it is true for a BOOLEAN; a DURATION_S is 90, 90s,
- * 15m, 2h or 7d). Unknown flags, bad values: one sentence naming the setting, the value and what is
- * allowed. `out` is filled only if all is well. */
+ * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is 90, 90s, 15m, 2h
+ * or 7d). For an unknown flag or a bad value, one sentence names the setting, the value and what is
+ * allowed. `out` is only filled if everything is valid. */
 CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
                          void *out, struct error *error);
-/* The settings of `values` that are not the defaults, as a JSON object by name. */
+/* The settings of `values` that differ from the defaults, as a JSON object by name. */
 void config_changes(const struct setting *table, size_t count, const void *values,
                     struct text *out);
-/* The settings as `--help` shows them, and as the markdown table of docs/operations.md. */
+/* The settings as `--help` prints them, and as the Markdown table of docs/operations.md. */
 void config_help(const struct setting *table, size_t count, struct text *out);
 void config_markdown(const struct setting *table, size_t count, struct text *out);

@@ -64,7 +64,7 @@ static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct
     field->length = (size_t)(csv->at++ - field->text);
     if (!at_end_of_field(csv))
         return error_set(error, ERROR_INVALID,
-                         "line %lld: something stands behind the quote that ends a field",
+                         "line %lld: there is text after the quote that ends a field",
                          (long long)csv->line);
     return true;
 }

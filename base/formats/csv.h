@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pull reader of CSV (RFC 4180, also with ';' or tabs between fields): one row after the other,
- * without allocation. Line ends may be CRLF or LF, a byte order mark at the start is passed over,
- * empty lines are no rows. Quoted fields may hold separators, doubled quotes and line ends. */
+ * without allocation. Lines may end in CRLF or LF, a byte order mark at the start is skipped, and
+ * so are empty lines. Quoted fields may contain separators, doubled quotes and line ends. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #define CSV_FIELDS_MAX 512
 
 struct csv_field {
-    const char *text; /* between the quotes, where it is quoted */
+    const char *text; /* for a quoted field, the text between the quotes */
     size_t length;
     bool doubled; /* "" in it stands for one quote */
 };
@@ -29,12 +29,12 @@ struct csv {
     bool lone_returns; /* lines end in "\r" alone, as on old Macs: the file has no "\n" */
 };
 
-/* The bytes are borrowed until the last call. The separator is what the first line has most of: a
- * comma, semicolon, tab or bar. */
+/* The bytes are borrowed until the last call. The separator is the most frequent of comma,
+ * semicolon, tab and bar in the first line. */
 void csv_init(struct csv *csv, const char *bytes, size_t length);
-/* *more is false behind the last row. INVALID, with the line: a quote that does not end or that
- * something follows, more than CSV_FIELDS_MAX fields, or what is not UTF-8. */
+/* *more is false after the last row. INVALID, with the line: a quote that does not end or is
+ * followed by text, more than CSV_FIELDS_MAX fields, or invalid UTF-8. */
 CHECKED bool csv_next(struct csv *csv, bool *more, struct error *error);
-/* Copies the field without its doubled quotes; what does not fit is cut, never within a UTF-8
+/* Copies the field with doubled quotes reduced to one; truncates it to `size`, never within a UTF-8
  * sequence. Returns `out`. */
 const char *csv_copy(const struct csv_field *field, char *out, size_t size);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct cursor {
     const char *at, *end;
 };
@@ -85,7 +85,7 @@ struct label {
     size_t name_length, value_length;
 };
 
-/* name="value" and the comma behind it; a comma after the last one is allowed. */
+/* name="value" and the comma after it; a comma after the last one is allowed. */
 static bool read_label(struct cursor *cursor, struct label *out)
 {
     skip_blanks(cursor);
@@ -154,7 +154,8 @@ static bool read_number(struct cursor *cursor, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
-/* A timestamp, which we do not keep, and OpenMetrics' exemplar ("# {...}") may follow the value. */
+/* The value may be followed by a timestamp, which is ignored, and OpenMetrics' exemplar ("#
+ * {...}"). */
 static bool read_tail(struct cursor *cursor)
 {
     double timestamp;
@@ -166,7 +167,7 @@ static bool read_tail(struct cursor *cursor)
     return cursor->at == cursor->end || *cursor->at == '#';
 }
 
-/* The family's own name, or that with one of the endings its type adds. */
+/* The family's own name, or that with one of the suffixes of its type. */
 static bool belongs(const struct promtext_sample *sample, const struct family *family)
 {
     static const struct {
@@ -206,7 +207,7 @@ static bool read_sample(struct cursor *cursor, const struct family *family,
     return true;
 }
 
-/* "# TYPE name type" sets the family; any other comment is passed over. */
+/* "# TYPE name type" sets the family; any other comment is skipped. */
 static void read_comment(struct cursor *cursor, struct family *family)
 {
     const char *word;
@@ -224,7 +225,7 @@ static void read_comment(struct cursor *cursor, struct family *family)
             family->type = type;
 }
 
-/* Cuts the next line off `text`, without its end. */
+/* Cuts the next line off `text`, without its line ending. */
 static struct cursor next_line(struct cursor *text)
 {
     const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Prometheus text exposition format 0.0.4, read and written. Reading is hostile-proof and
- * allocation free. */
+/* Reads and writes the Prometheus text exposition format 0.0.4. Reading is safe for hostile input
+ * and does not allocate. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,13 +18,12 @@ enum promtext_type {
 };
 
 struct promtext_sample {
-    const char *name; /* not NUL-terminated, as are the next two */
+    const char *name; /* not NUL-terminated, like the next two */
     size_t name_length;
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
-    double value; /* may be NaN, +Inf, -Inf */
-    enum promtext_type
-        type; /* of the family it stands under, also for its _bucket, _sum, _count, _total */
+    double value;            /* may be NaN, +Inf, -Inf */
+    enum promtext_type type; /* of its family, also for its _bucket, _sum, _count, _total */
 };
 
 /* Calls `each` per sample; stops when it returns false. A malformed line is skipped and counted in

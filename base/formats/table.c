@@ -15,7 +15,7 @@ struct column {
 
 struct table {
     struct column *columns;
-    char **cells; /* row after row */
+    char **cells; /* row by row */
     size_t column_count, cell_count, cell_capacity;
 };
 
@@ -24,7 +24,7 @@ struct table *table_create(void)
     return memory_zeroed(1, sizeof(struct table));
 }
 
-/* Characters, as a terminal counts them (wide ones apart). */
+/* Characters, as a terminal counts them (except wide ones). */
 static size_t width_of(const char *string)
 {
     size_t width = 0;
@@ -34,7 +34,7 @@ static size_t width_of(const char *string)
     return width;
 }
 
-/* What would end a cell or a row early is escaped or made a space. */
+/* A character that would end a cell or a row is escaped or replaced by a space. */
 static char *clean(const char *string)
 {
     struct text text = { 0 };
@@ -59,7 +59,7 @@ void table_column(struct table *table, const char *heading, bool right)
     column->heading = clean(heading);
     column->right = right;
     column->width = width_of(column->heading);
-    if (column->width < 3) /* the least that a rule takes */
+    if (column->width < 3) /* the shortest possible rule */
         column->width = 3;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Markdown tables that fit a terminal: columns padded to their widest cell, numbers to the right.
+/* Markdown tables that fit a terminal: columns padded to their widest cell, numbers right-aligned
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #define SHOWN_BYTES 200
 
-/* jansson itself goes 2,048 levels deep. Brackets inside strings do not count. */
+/* jansson itself allows 2,048 levels. Brackets inside strings do not count. */
 static CHECKED bool check_depth(const char *bytes, size_t length, struct error *error)
 {
     bool in_string = false;
@@ -33,7 +33,7 @@ static CHECKED bool check_depth(const char *bytes, size_t length, struct error *
     return true;
 }
 
-/* jansson overlooks a NUL right behind a number or word. */
+/* jansson overlooks a NUL directly after a number or word. */
 static CHECKED bool check_no_nul(const char *bytes, size_t length, struct error *error)
 {
     const char *found = length > 0 ? memchr(bytes, '\0', length) : NULL;
@@ -60,7 +60,7 @@ bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct err
     value = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (value == NULL && json_error_code(&problem) == json_error_null_character)
         return error_set(error, ERROR_INVALID,
-                         "the JSON has \\u0000 in a text at byte %d, which nothing takes: leave "
+                         "the JSON has \\u0000 in a text at byte %d, which nothing accepts: remove "
                          "it out",
                          problem.position);
     if (value == NULL && json_error_code(&problem) == json_error_numeric_overflow

@@ -11,35 +11,36 @@
 #define JSON_DEPTH_LIMIT 64
 
 /* Parses one document: at most JSON_DEPTH_LIMIT levels (scanned before jansson sees it), no
- * duplicate keys, valid UTF-8, nothing behind it, no NUL, escaped or not. The message says where.
- * *out is yours (json_decref). */
+ * duplicate keys, valid UTF-8, nothing after it, no NUL, escaped or not. The message says where the
+ * error is. The caller owns *out (json_decref). */
 CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
-/* The same by jansson's reader alone: what json_parse asks where its own does not take the bytes,
- * and what the message is from. */
+/* The same using only jansson's reader: json_parse falls back on it for bytes that its own reader
+ * refuses, and takes the message from it. */
 CHECKED bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
 
-/* jansson iterates over mutable objects only; nothing is changed through this. */
+/* jansson only iterates over mutable objects; nothing is changed through this. */
 static inline json_t *json_iterable(const json_t *value)
 {
     return (json_t *)(uintptr_t)value;
 }
 
-/* Member access that never fails: the fallback where the member is missing or of another type.
- * Strings are borrowed. */
+/* Member access that never fails: returns the fallback if the member is missing or has another
+ * type. Strings are borrowed. */
 const char *json_get_text(const json_t *object, const char *name, const char *fallback);
 int64_t json_get_integer(const json_t *object, const char *name, int64_t fallback);
 double json_get_number(const json_t *object, const char *name, double fallback);
 bool json_get_boolean(const json_t *object, const char *name, bool fallback);
 bool json_is_blank(const json_t *value); /* null, false, 0, "", [] or {} */
-void json_drop_blank(json_t *object);    /* members that are */
+void json_drop_blank(json_t *object);    /* removes blank members */
 
 /* Compact, keys in insertion order, numbers to 15 digits. The result is heap memory. */
 char *json_write(const json_t *value) __attribute__((malloc));
-/* The same with sorted keys: the form that digests are made of. */
+/* The same with sorted keys: the form that digests are computed from. */
 char *json_write_canonical(const json_t *value) __attribute__((malloc));
-/* Appends what json_write gives. */
+/* Appends the result of json_write. */
 void json_add(struct text *text, const json_t *value);
-/* Appends `string` as a JSON string literal with its quotes. Not UTF-8: replaced by U+FFFD. */
+/* Appends `string` as a JSON string literal with its quotes. Invalid UTF-8 is replaced by U+FFFD.
+ */
 void json_add_string(struct text *text, const char *string, size_t length);
 /* A JSON number, or null where the value is not finite; -0 becomes 0. New reference. */
 json_t *json_number_or_null(double value);

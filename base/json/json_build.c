@@ -11,15 +11,15 @@
 struct builder {
     struct json_scan scan;
     json_t *root;
-    json_t
-        *open[JSON_DEPTH_LIMIT]; /* from the outermost container inwards; each in the one before */
+    json_t *open[JSON_DEPTH_LIMIT]; /* open containers from the outermost inwards; each is in the
+                                     * one before */
     size_t depth;
     const char *key; /* of the next member; not terminated */
     size_t key_length;
-    char *unescaped; /* what `key` points into, where it was written with escapes */
+    char *unescaped; /* holds the characters of `key` if it was written with escapes */
 };
 
-/* The scanner lets no NUL through, so that the copy ends where it ends. */
+/* The scanner refuses NUL, so that the copy is a valid C string. */
 static char *unescape(const struct json_scan *scan)
 {
     char *copy = memory_zeroed(scan->length + 1, 1);
@@ -60,7 +60,8 @@ static json_t *make_number(const struct json_scan *scan)
                                              : json_real(json_scan_number(scan));
 }
 
-/* Puts the value where it belongs; false if its key came before. A NULL value is refused too. */
+/* Adds the value to its container; false if its key occurred before. A NULL value is also refused.
+ */
 static bool attach_take(struct builder *builder, json_t *value)
 {
     json_t *parent = builder->depth > 0 ? builder->open[builder->depth - 1] : NULL;

@@ -6,7 +6,7 @@
 #include "base/core/text.h"
 
 #define DEPTH_LIMIT 16
-#define DIGITS_LIMIT 15 /* any integer of so many digits fits */
+#define DIGITS_LIMIT 15 /* every integer of this many digits fits */
 
 static bool take_word(struct json_cursor *cursor, const char *word)
 {
@@ -23,7 +23,7 @@ static bool is_hex(char c)
     return json_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Behind a backslash. A surrogate (d800 to dfff) or NUL is the library's to judge. */
+/* After a backslash. Surrogates (d800 to dfff) and NUL are left to the library. */
 static bool scan_escape(struct json_cursor *cursor)
 {
     const char *hex = cursor->at + 1;
@@ -50,7 +50,8 @@ static bool is_plain(char c)
     return (signed char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* The byte of a string that is not plain: the end, an escape, or a longer UTF-8 sequence. */
+/* Finds the next byte of a string that is not plain: the end, an escape, or a longer UTF-8
+ * sequence. */
 static bool scan_special(struct json_cursor *cursor, struct json_span *out)
 {
     size_t size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON text read from left to right without building anything, for hot paths. Strict, and stricter
- * than JSON where that is quicker: numbers with exponents or more than 15 digits, escaped keys and
- * escapes of NUL or surrogates are refused, for json_parse to judge. */
+/* Reads JSON text from left to right without building anything, for hot paths. Strict, and stricter
+ * than JSON where that is faster: numbers with exponents or more than 15 digits, escaped keys and
+ * escapes of NUL or surrogates are refused and left to json_parse. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static inline void json_skip_blanks(struct json_cursor *cursor)
         cursor->at++;
 }
 
-/* Takes `c` behind blanks, if it is there. */
+/* Reads `c` after blanks, if it is there. */
 static inline bool json_take(struct json_cursor *cursor, char c)
 {
     json_skip_blanks(cursor);
@@ -41,11 +41,10 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number without an exponent, right here: whether one overflows is json_parse's to say. */
+/* A number without an exponent, exactly here; json_parse decides whether one overflows. */
 bool json_take_number(struct json_cursor *cursor);
-/* A string with its quotes, behind blanks. */
+/* A string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
-/* Any value; false where it is malformed or as told above, or nested deeper than 16 with `depth`.
- */
+/* Any value; false if it is malformed or refused as above, or nested deeper than 16 with `depth` */
 bool json_skip_value(struct json_cursor *cursor, int depth);

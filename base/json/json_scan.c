@@ -10,11 +10,11 @@
 
 enum expected {
     VALUE,
-    VALUE_OR_END, /* right after '[' */
+    VALUE_OR_END, /* directly after '[' */
     KEY,
-    KEY_OR_END, /* right after '{' */
+    KEY_OR_END, /* directly after '{' */
     COMMA_OR_END,
-    NOTHING, /* the document is whole */
+    NOTHING, /* the document is complete */
 };
 
 _Static_assert(JSON_DEPTH_LIMIT <= 64, "json_scan keeps a bit per level in 64");
@@ -96,7 +96,7 @@ static size_t check_character(struct json_scan *scan)
         scan->escaped = true;
         if (json_escape_read(scan->at + 1, scan->end, &length) >= 0)
             return length + 1;
-        fail(scan, "a string has an escape that is none, or stands for a lone surrogate or NUL");
+        fail(scan, "a string has an invalid escape, or one of a lone surrogate or NUL");
         return 0;
     }
     length = c < 0x20 ? 0 : text_utf8_sequence(scan->at, (size_t)(scan->end - scan->at));
@@ -105,7 +105,7 @@ static size_t check_character(struct json_scan *scan)
     return length;
 }
 
-/* Most of every string: ASCII that needs no second look. */
+/* Most of every string: ASCII that needs no further check. */
 static void skip_plain(struct json_scan *scan)
 {
     while (scan->end - scan->at >= 8) {
@@ -224,7 +224,8 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
-/* What is no JSON but stands for a number that is none; FAILED: something else, nothing is read. */
+/* A word that is not JSON but stands for a number without a value; FAILED: something else, nothing
+ * was read. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -305,7 +306,7 @@ enum json_scan_token json_scan_next(struct json_scan *scan)
     }
     if (scan->at == scan->end)
         return JSON_SCAN_DONE;
-    return fail(scan, "something stands behind it");
+    return fail(scan, "there is more text after it");
 }
 
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length)
@@ -339,7 +340,7 @@ static size_t write_character(int32_t code, char out[4])
     return length;
 }
 
-/* The next character of an already checked string, unescaped; *text moves behind it. */
+/* The next character of a string that was already checked, unescaped; *text moves after it. */
 static size_t next_character(const char **text, const char *end, char out[4])
 {
     size_t length;

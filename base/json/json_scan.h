@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull scanner over JSON bytes: one token after the other, without allocation, for what is too
- * large or too hot for a tree. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels, strict
- * syntax, UTF-8, numbers that a type holds, no NUL inside strings), except that it lets a key come
- * twice in an object. */
+/* A pull scanner over JSON bytes: one token after the other, without allocation, for data too large
+ * or code too hot for a tree. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels, strict
+ * syntax, UTF-8, numbers that fit a type, no NUL inside strings), except that a key may occur twice
+ * in an object. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include "base/core/error.h"
 
 enum json_scan_token {
-    JSON_SCAN_FAILED, /* and ever after: see json_scan_fail */
-    JSON_SCAN_DONE,   /* the document is whole and nothing stands behind it */
+    JSON_SCAN_FAILED, /* also returned by every later call: see json_scan_fail */
+    JSON_SCAN_DONE,   /* the document is complete and nothing follows it */
     JSON_SCAN_OBJECT,
     JSON_SCAN_OBJECT_END,
     JSON_SCAN_ARRAY,
@@ -28,12 +28,12 @@ enum json_scan_token {
 
 struct json_scan {
     /* of the last token, within the bytes scanned: a KEY's or STRING's characters between the
-     * quotes, still escaped; all of another token */
+     * quotes, still escaped; the whole of any other token */
     const char *text;
     size_t length;
-    bool escaped; /* there is a backslash in it */
-    /* Set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are null.
-     */
+    bool escaped; /* it contains a backslash */
+    /* Set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are read
+     * as null */
     bool takes_nan;
     /* The rest is private. */
     const char *start, *at, *end, *problem;
@@ -46,20 +46,21 @@ struct json_scan {
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 enum json_scan_token json_scan_next(struct json_scan *scan);
 
-/* Passes over the next value, whatever it is; *bytes and *length (may be NULL) are all of it as it
- * is written. For the value of a key, and to go through an array: false at its end, which is then
- * passed, or if the JSON is wrong, which the next json_scan_next tells. */
+/* Skips the next value of any type; *bytes and *length (may be NULL) are the value as written. Use
+ * it for the value of a key, or to iterate over an array: false at its end, which is then consumed,
+ * or if the JSON is invalid, which the next json_scan_next reports. */
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length);
 
-/* Is the last token, a KEY or STRING, this once unescaped? */
+/* Whether the last token, a KEY or STRING, equals `text` once unescaped. */
 bool json_scan_is(const struct json_scan *scan, const char *string);
 /* Copies the last KEY or STRING unescaped; false, and out empty, if it has more than size-1 bytes.
  */
 bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
-/* The last NUMBER; json_scan_integer is false if it is written with a fraction or exponent. */
+/* The last NUMBER; json_scan_integer returns false if it was written with a fraction or exponent.
+ */
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
 bool json_scan_failed(const struct json_scan *scan);
-/* After JSON_SCAN_FAILED: what is wrong, and at which byte. Returns false. */
+/* After JSON_SCAN_FAILED: reports what is wrong, and at which byte. Returns false. */
 CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The four hexadecimal digits behind \u; -1 if they are not. */
+/* The four hexadecimal digits after \u; -1 if they are not. */
 static int read_hex(const char *at, const char *end)
 {
     int value = 0;
@@ -64,7 +64,8 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
 
     for (size_t i = negative; i < length; i++)
         if (__builtin_mul_overflow(value, 10, &value)
-            || __builtin_sub_overflow(value, text[i] - '0', &value)) /* downwards: INT64_MIN fits */
+            || __builtin_sub_overflow(value, text[i] - '0', &value)) /* counts down: INT64_MIN fits
+                                                                      */
             return false;
     if (!negative && __builtin_sub_overflow(0, value, &value))
         return false;
@@ -72,10 +73,10 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     return true;
 }
 
-/* A number taken apart: 0.digits times ten to the exponent. */
-#define DIGITS 320 /* the least number that is too large for a double has 309 */
+/* A number in parts: 0.digits times ten to the exponent. */
+#define DIGITS 320 /* the smallest number too large for a double has 309 */
 struct decimal {
-    char digits[DIGITS + 2]; /* without leading zeros; a last 1 stands for what was cut */
+    char digits[DIGITS + 2]; /* without leading zeros; a last 1 stands for the digits cut off */
     size_t length;
     int64_t exponent;
 };
@@ -90,7 +91,7 @@ static void add_digit(struct decimal *decimal, char digit)
 
 static int64_t read_exponent(const char *text, const char *end)
 {
-    static const int64_t enough = INT64_C(1) << 40; /* no input has as many digits */
+    static const int64_t enough = INT64_C(1) << 40; /* more digits than any input has */
     bool negative = text < end && *text == '-';
     int64_t value = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compact JSON, byte for byte what jansson writes, at a fraction of its time: answers are made of
- * it. */
+/* Writes compact JSON, byte for byte as jansson does, in a fraction of its time: all answers are
+ * written by it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/core/log.h"
 #include "base/json/json.h"
 
-/* 15 digits: what people wrote (0.1) comes back as they wrote it, and writing, reading and writing
+/* 15 digits: numbers as people write them (0.1) keep their form, and writing, reading and writing
  * again gives the same text, which digests rely on. */
 #define WRITE_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
@@ -27,7 +27,7 @@ static void add_escaped(struct text *text, unsigned char c)
     text_add_char(text, escapes[name - names]);
 }
 
-/* Bytes that stand for themselves. */
+/* Bytes that are written unchanged. */
 static size_t count_plain(const char *string, size_t length)
 {
     size_t count = 0;
@@ -37,7 +37,7 @@ static size_t count_plain(const char *string, size_t length)
     return count;
 }
 
-/* One that does not, or a sequence; the bytes it has. */
+/* Writes an escape or a UTF-8 sequence; returns the bytes consumed. */
 static size_t add_special(struct text *text, const char *string, size_t length)
 {
     size_t size = text_utf8_sequence(string, length);
@@ -150,7 +150,7 @@ char *json_write_canonical(const json_t *value)
 {
     char *written = json_dumps(value, WRITE_FLAGS | JSON_SORT_KEYS);
 
-    if (written == NULL) { /* only without memory: every json_t can be written */
+    if (written == NULL) { /* only if there is no memory: every json_t can be written */
         log_error("out of memory while writing JSON");
         abort();
     }

@@ -12,7 +12,7 @@
 extern const char catalog_hardware_json[], catalog_models_json[];
 
 struct catalog {
-    json_t *hardware_json, *models_json; /* the rows' texts are theirs */
+    json_t *hardware_json, *models_json; /* they own the rows' texts */
     struct hardware *hardware;
     struct model *models;
     size_t hardware_count, model_count;
@@ -25,7 +25,7 @@ static const char *const formats[] = {
 
 /* ---- Reading ---- */
 
-/* A row while it is read: the first member that is not as it must be is told. */
+/* A row while it is read: the first invalid member is reported. */
 struct reading {
     const json_t *row;
     const char *name;
@@ -226,7 +226,7 @@ static bool is_bound(char c)
     return !isalnum((unsigned char)c);
 }
 
-/* How much of `text` the name explains: its length where it stands there as a whole word, or 0. */
+/* How much of `text` the name explains: its length if it occurs there as a whole word, or 0. */
 static size_t match(const char *text, const char *name)
 {
     size_t length = strlen(name);

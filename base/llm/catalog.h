@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of hardware and models: the files of catalog/, embedded into the program. Every row
- * says where it is from. What a row does not tell is NAN: unknown, not nothing. */
+/* The known hardware and models: the files of catalog/, embedded into the program. Every row names
+ * its source. A value that a row does not give is NAN: unknown, not zero. */
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ enum number_format {
     FORMAT_FP8,
     FORMAT_INT8,
     FORMAT_FP4,
-    FORMAT_W4A16, /* weights alone: computed in bf16 */
+    FORMAT_W4A16, /* weights only: computed in bf16 */
     FORMAT_COUNT,
 };
 
@@ -25,7 +25,7 @@ struct hardware {
     const char **aliases;            /* ends with NULL */
     double memory_bytes;             /* 1 GB = 1e9 */
     double bandwidth_bytes_per_s;    /* of its memory */
-    double peak_flops[FORMAT_COUNT]; /* dense, multiply and add counted apart, per second */
+    double peak_flops[FORMAT_COUNT]; /* dense, counting multiply and add separately, per second */
     const char *source, *as_of;      /* as_of: YYYY-MM-DD */
 };
 
@@ -34,24 +34,25 @@ struct model {
     const char **aliases;                 /* ends with NULL */
     double parameters, active_parameters; /* active: used for one token */
     double layers, kv_layers;             /* kv_layers keep keys and values of their own */
-    double kv_heads, head_size;           /* of layers with a sliding window, or of all */
-    double full_layers, full_kv_heads, full_head_size; /* of layers that see the whole context */
+    double kv_heads, head_size;           /* of layers with a sliding window, or of all layers */
+    double full_layers, full_kv_heads, full_head_size; /* of layers that attend to the whole context
+                                                        */
     double window_tokens, context_tokens;
     double weight_bytes[FORMAT_COUNT];
     const char *source, *as_of;
 };
 
-/* Reads the embedded files. INTERNAL: a row that is not whole, named. */
+/* Reads the embedded files. INTERNAL names a row that is incomplete. */
 CHECKED bool catalog_create(struct catalog **out, struct error *error);
 /* The same from texts, for tests; both are JSON arrays. INVALID names the row and the member. */
 CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
                            struct error *error);
-void catalog_destroy(struct catalog *catalog); /* NULL is fine */
+void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
 
 /* Borrowed rows; `count` of them. */
 const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *count);
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
 /* By name, title or alias in any case, or by a longer name that contains one of them as a whole
- * word: the longest such wins. NULL: not known, or two rows fit equally. */
+ * word: the longest match wins. NULL: not known, or two rows match equally. */
 const struct hardware *catalog_find_hardware(const struct catalog *catalog, const char *text);
 const struct model *catalog_find_model(const struct catalog *catalog, const char *text);

@@ -5,7 +5,7 @@
 
 #include "base/json/json_cursor.h"
 
-/* The members that mean something, each with what it must be for a plain chunk. */
+/* The members that are read, each with the type it must have in a plain chunk. */
 struct scan {
     struct json_cursor cursor;
     bool want_text;
@@ -23,8 +23,8 @@ struct member {
         name, sizeof(name) - 1, read                                                               \
     }
 
-/* An object whose known members are read and whose others are skipped. A known one that comes twice
- * is not plain. */
+/* An object whose known members are read and whose others are skipped. If a known member occurs
+ * twice, the chunk is not plain. */
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
     unsigned seen = 0;
@@ -75,7 +75,7 @@ static bool read_unsaid(struct scan *scan)
     return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
-/* A string or null. False where its text is wanted and has to be unescaped. */
+/* A string or null. False if its text is wanted and has to be unescaped. */
 static bool read_text(struct scan *scan, struct json_span *out)
 {
     json_skip_blanks(&scan->cursor);
@@ -94,7 +94,7 @@ static bool read_content(struct scan *scan)
         return false;
     if (text.length == 0)
         return true;
-    if (event->has_content) /* both `text` and `content`: the library decides */
+    if (event->has_content) /* both `text` and `content`: left to the library */
         return false;
     event->has_content = true;
     if (scan->want_text) {
@@ -144,7 +144,7 @@ static bool read_delta(struct scan *scan)
     return read_object(scan, members, 3);
 }
 
-/* How many there are. */
+/* The number of elements. */
 static bool read_ids(struct scan *scan)
 {
     int64_t count = 0;
@@ -166,7 +166,7 @@ static bool read_ids(struct scan *scan)
     return true;
 }
 
-/* None, or one: more are not plain. */
+/* None or one: more are not plain. */
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
@@ -184,7 +184,7 @@ static bool read_choices(struct scan *scan)
 
 /* ---- Usage: servers that tell it at all may tell it in every chunk ---- */
 
-/* Digits alone. */
+/* Digits only. */
 static bool read_count(struct scan *scan, int64_t *out)
 {
     const char *digits;
@@ -223,7 +223,7 @@ static bool read_reasoning_tokens(struct scan *scan)
     return read_count(scan, &scan->event->reasoning_tokens);
 }
 
-/* The same in the usage itself: the one in the details counts. */
+/* The same in the usage itself: the one in the details takes precedence. */
 static bool read_bare_reasoning_tokens(struct scan *scan)
 {
     int64_t count;

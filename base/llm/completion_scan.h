@@ -4,10 +4,9 @@
 
 #include "base/llm/completion_stream.h"
 
-/* What can be said of one event by looking at it: true with *out filled, or false where it is
- * anything but a plain chunk (an error, a finish reason, escapes to be undone, usage in an unusual
- * place or form, malformed): then the JSON library decides. Never says anything else than the
- * library would. */
+/* Parses one event in a single pass: true with *out filled, or false if it is anything but a plain
+ * chunk (an error, a finish reason, escapes, usage in an unusual place or form, malformed), which
+ * is left to the JSON library. The result never differs from the library's. */
 bool completion_scan(const char *json, size_t length, bool want_text, struct completion_event *out);
-/* All counts "not said", nothing seen. */
+/* Sets all counts to "not reported", and nothing seen. */
 void completion_scan_clear(struct completion_event *event);

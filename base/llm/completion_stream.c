@@ -11,18 +11,18 @@
 
 #define EVENT_LIMIT_BYTES (1024 * 1024)
 #define LOAD_EVENT_LIMIT_BYTES (64 * 1024)
-#define KEPT_BYTES (64 * 1024) /* more than this is not kept for the next answer */
+#define KEPT_BYTES (64 * 1024) /* a larger buffer is freed before the next answer */
 
 struct completion_stream {
     bool want_text, begun, broken;
     size_t event_limit;  /* bytes */
     bool names_error;    /* event: error */
-    struct text line;    /* its end has not come yet */
-    struct text pending; /* data lines that are no JSON so far */
+    struct text line;    /* its end has not arrived yet */
+    struct text pending; /* data lines that are not complete JSON yet */
     struct text mended;
 };
 
-/* Whom to tell. */
+/* Who receives the events. */
 struct listener {
     void (*each)(void *context, const struct completion_event *event);
     void *context;
@@ -66,7 +66,7 @@ void completion_stream_reset(struct completion_stream *stream)
 /* ---- The slow path: an event as the JSON library sees it ------------------------------------- */
 
 /* Models may write any character, so unlike elsewhere NUL is allowed here; and servers that cut
- * text between the bytes of a character send what is not UTF-8: that becomes U+FFFD. */
+ * text inside a character send invalid UTF-8, which becomes U+FFFD. */
 static json_t *parse(struct completion_stream *stream, const char *bytes, size_t length)
 {
     json_error_t problem;
@@ -110,7 +110,7 @@ static void note_reasoning(const json_t *value, bool want_text, struct completio
     }
 }
 
-/* A string, or as Mistral and Databricks have it a list of parts, of which some are thoughts. */
+/* A string, or with Mistral and Databricks a list of parts, some of which are reasoning. */
 static void note_content(const json_t *value, bool want_text, struct completion_event *event)
 {
     const json_t *part, *thought;
@@ -126,7 +126,7 @@ static void note_content(const json_t *value, bool want_text, struct completion_
     }
 }
 
-/* `function_call` is how one call was told before there were several. */
+/* `function_call` was the form of a single call before there could be several. */
 static void note_tool_calls(const json_t *delta, struct completion_event *event)
 {
     const json_t *older = json_object_get(delta, "function_call"), *call;
@@ -153,7 +153,7 @@ static void note_choice(const json_t *choice, bool want_text, struct completion_
     if (json_is_array(ids))
         event->token_ids =
             (event->token_ids < 0 ? 0 : event->token_ids) + (int64_t)json_array_size(ids);
-    if (is_filled(finish)) { /* "" is how some servers say that it goes on */
+    if (is_filled(finish)) { /* some servers send "" while the answer continues */
         event->has_finish = true;
         text_copy(event->finish, sizeof event->finish, json_string_value(finish));
     }
@@ -166,7 +166,7 @@ static int64_t count_or_unsaid(const json_t *object, const char *name)
     return count < 0 ? -1 : count;
 }
 
-/* In its own place; else where Groq, else where Moonshot put it. */
+/* In its regular place; else where Groq, else where Moonshot puts it. */
 static const json_t *find_usage(const json_t *json)
 {
     const json_t *usage = json_object_get(json, "usage");
@@ -178,7 +178,7 @@ static const json_t *find_usage(const json_t *json)
     return usage;
 }
 
-/* SGLang tells its reasoning tokens in the usage itself. */
+/* SGLang reports its reasoning tokens in the usage itself. */
 static void note_usage(const json_t *usage, struct completion_event *event)
 {
     const json_t *input = json_object_get(usage, "prompt_tokens_details");
@@ -195,7 +195,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unsaid(usage, "reasoning_tokens");
 }
 
-/* llama.cpp before it had usage in streams: what it computed and what it took from its cache. */
+/* llama.cpp before it had usage in streams: the tokens it computed, and those it took from its
+ * cache. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -263,7 +264,7 @@ static bool tell_parsed(struct completion_stream *stream, const char *bytes, siz
 
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
-/* Raw bytes as the message: `event: error` with something else than JSON. */
+/* Uses the raw bytes as the message: `event: error` with data that is not JSON. */
 static void tell_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;
@@ -295,7 +296,7 @@ static void tell_done(const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* One whole event's data, or the first line of one that goes on. */
+/* The data of a whole event, or the first line of one that continues. */
 static bool take_data(struct completion_stream *stream, const char *data, size_t length,
                       const struct listener *listener)
 {
@@ -317,7 +318,7 @@ static bool take_data(struct completion_stream *stream, const char *data, size_t
     return true;
 }
 
-/* A blank line: the event is whole. */
+/* A blank line: the event is complete. */
 static bool end_event(struct completion_stream *stream, const struct listener *listener)
 {
     bool good = true;
@@ -350,8 +351,8 @@ static bool take_field(const char *line, size_t length, const char *name, const 
     return true;
 }
 
-/* A line without its line end. Comments, id:, retry: and unknown fields mean nothing; `error:` is a
- * field of older llama.cpp servers. */
+/* A line without its line ending. Comments, id:, retry: and unknown fields are ignored; `error:` is
+ * a field of older llama.cpp servers. */
 static bool take_line(struct completion_stream *stream, const char *line, size_t length,
                       const struct listener *listener)
 {

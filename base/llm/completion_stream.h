@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a streamed completion (server-sent events of /v1/completions or /v1/chat/completions) as
- * its bytes arrive: a byte scanner for the common events, the JSON parser only for unusual ones.
- * The edge cases are those of the OpenAI-compatible servers in the field: role-only and empty
- * chunks are no tokens, usage may come in any chunk and place, lines may end in CRLF, events may be
- * split over reads, an error object may come inside a 200 stream. */
+ * its bytes arrive: a byte scanner for the common events, the JSON parser only for unusual ones. It
+ * handles the peculiarities of OpenAI-compatible servers: role-only and empty chunks are not
+ * tokens, usage may come in any chunk and place, lines may end in CRLF, events may be split over
+ * reads, an error object may come inside a 200 stream. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 struct completion_stream;
 
-/* One event that matters; strings are borrowed for the call and not NUL-terminated. */
+/* One relevant event; strings are borrowed for the call and not NUL-terminated. */
 struct completion_event {
     bool done;          /* data: [DONE] */
     bool error;         /* an error object: `text` is its message */
@@ -20,33 +20,33 @@ struct completion_event {
     bool has_reasoning; /* reasoning or reasoning_content */
     bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is a string: `finish` */
-    bool has_usage;     /* the four counts below are set; -1 where the server does not say */
+    bool has_usage;     /* the four counts below are set; -1 if the server did not report one */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
     /* JSON-unescaped, and only if the stream was created with `want_text`; else NULL: visible text,
-     * and what came as reasoning. Of an error, `text` is always the message. */
+     * and reasoning. For an error, `text` is always the message. */
     const char *text, *reasoning;
     size_t text_length, reasoning_length;
     char finish[24];
 };
 
-bool completion_event_has_output(const struct completion_event *event); /* of any channel */
+bool completion_event_has_output(const struct completion_event *event); /* in any channel */
 
-/* `want_text`: deliver the text of content chunks (for queries; the load generator does without).
- * An event longer than 1 MiB is malformed, or than 64 KiB where its text is not wanted: a load has
- * thousands of streams. */
+/* `want_text`: deliver the text of content chunks (for queries; the load generator does not need
+ * it). An event longer than 1 MiB is malformed; if the text is not wanted, the limit is 64 KiB,
+ * since a load has thousands of streams. */
 struct completion_stream *completion_stream_create(bool want_text);
 void completion_stream_destroy(struct completion_stream *stream);
-/* Whether what begins so is a stream of events: servers made by hand call it all sorts of types. */
+/* Whether content that begins so is a stream of events: some servers send a wrong content type. */
 bool completion_stream_begins(const char *bytes, size_t length);
-/* For the next answer on the same memory. */
+/* Prepares for the next answer, reusing the memory. */
 void completion_stream_reset(struct completion_stream *stream);
-/* Feeds bytes; calls `each` per event. False when an event is not JSON or too long: the stream is
- * broken, and stays so. */
+/* Feeds bytes; calls `each` per event. False if an event is not JSON or too long: the stream is
+ * then broken for good. */
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);
-/* The body ended: what stands behind its last line end is taken as a line. */
+/* Ends the body: text after its last line ending is handled as a line. */
 bool completion_stream_end(struct completion_stream *stream,
                            void (*each)(void *context, const struct completion_event *event),
                            void *context);

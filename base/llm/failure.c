@@ -39,15 +39,15 @@ const char *failure_name(enum failure failure)
     return names[failure];
 }
 
-/* What servers write when a prompt, or prompt and answer together, do not fit the model. Lower
- * case, without what JSON may escape. */
+/* What servers write when a prompt, or prompt plus answer, is too long for the model. Lower case,
+ * without characters that JSON may escape. */
 static const char *const too_long_phrases[] = {
     "maximum context length",                 /* vLLM, SGLang, OpenAI, Ollama */
     "context length is only",                 /* vLLM since 2026 */
     "longer than the maximum model length",   /* vLLM, prompt check of the engine */
     "longer than the model's context length", /* SGLang */
     "exceeds the maximum allowed length",     /* SGLang, limit by KV memory */
-    "exceeds the available context size",     /* llama.cpp */
+    "exceeds the available context size",     /* llama.cpp, its type */
     "exceed_context_size_error",              /* llama.cpp, its type */
     "exceed context window",                  /* llama-cpp-python */
     "exceeds the context length",             /* Ollama */
@@ -102,7 +102,7 @@ enum failure failure_of_status(long status, const char *body, size_t body_length
         return FAILURE_NONE;
     if (status < 400 || status > 599)
         return FAILURE_PROTOCOL;
-    if (says_too_long(body, body_length)) /* some servers answer it with 422 or 500 */
+    if (says_too_long(body, body_length)) /* some servers send 422 or 500 for this */
         return FAILURE_TOO_LONG;
     return status < 500 ? FAILURE_REFUSED_400 : FAILURE_SERVER_ERROR;
 }

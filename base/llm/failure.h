@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of failure of a request to a model server: one vocabulary for the load generator,
- * health checks and reports (measurement.md #7). */
+/* The classes of failure of a request to a model server: one set of names for the load generator,
+ * health checks and reports. */
 #pragma once
 
 #include <stddef.h>
@@ -12,34 +12,37 @@ enum failure {
     FAILURE_CONNECT_TIMEOUT,
     FAILURE_TLS,
     FAILURE_SEND,
-    FAILURE_REFUSED_400,    /* the server found the request wrong */
+    FAILURE_REFUSED_400,    /* the server considered the request invalid */
     FAILURE_AUTH,           /* 401 or 403 */
     FAILURE_NOT_FOUND,      /* 404: wrong path, or no such model */
-    FAILURE_TOO_LONG,       /* longer than the model's context: infeasible, not failed */
+    FAILURE_TOO_LONG,       /* longer than the model's context: infeasible rather than failed */
     FAILURE_RATE_LIMITED,   /* 429 */
     FAILURE_OVERLOADED_503, /* 503 */
     FAILURE_SERVER_ERROR,   /* other 5xx */
-    FAILURE_PROTOCOL,       /* not the protocol: unexpected status, content type or bytes */
+    FAILURE_PROTOCOL,       /* a violation of the protocol: unexpected status, content type or bytes
+                             */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
-    FAILURE_ABORTED,     /* the server gave up: finish reason abort, error, content_filter, ... */
-    FAILURE_SHORT_INPUT, /* the server counts far fewer prompt tokens than were sent: it cut them */
-    FAILURE_SHORT_OUTPUT,  /* fewer output tokens than were demanded */
-    FAILURE_EMPTY,         /* a complete answer without any content */
-    FAILURE_TTFT_TIMEOUT,  /* no first token in time */
-    FAILURE_IDLE_TIMEOUT,  /* the stream stalled */
+    FAILURE_ABORTED,      /* the server ended it: finish reason abort, error, content_filter, ... */
+    FAILURE_SHORT_INPUT,  /* the server counts far fewer prompt tokens than were sent: it truncated
+                           * them */
+    FAILURE_SHORT_OUTPUT, /* fewer output tokens than required */
+    FAILURE_EMPTY,        /* a complete answer without any content */
+    FAILURE_TTFT_TIMEOUT, /* no first token in time */
+    FAILURE_IDLE_TIMEOUT, /* the stream stalled */
     FAILURE_TOTAL_TIMEOUT, /* the whole answer took too long */
     FAILURE_RESET,         /* the connection broke */
     FAILURE_CANCELLED,     /* stopped by us */
-    FAILURE_CLIENT_LIMIT,  /* descriptors or memory of this machine */
+    FAILURE_CLIENT_LIMIT,  /* out of descriptors or memory on this machine */
     FAILURE_COUNT,
 };
 
 const char *failure_name(enum failure failure); /* "too_long", ...; static */
-/* Class of an HTTP error status, with the start of its body to tell too_long from refused_400: vLLM
- * ("maximum context length"), llama.cpp ("exceeds the available context size",
- * exceed_context_size_error), SGLang, TGI, llama-cpp-python
- * ("Requested tokens (N) exceed context window"). FAILURE_NONE for 2xx. */
+/* The class of an HTTP error status; the start of its body distinguishes too_long from refused_400:
+ * vLLM ("maximum context length"), llama.cpp ("exceeds the available context size",
+ * exceed_context_size_error), SGLang, TGI, llama-cpp-python ("Requested tokens (N) exceed context
+ * window"). FAILURE_NONE for 2xx. */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
-/* Of an error inside a stream, by its message: SGLang refuses what is too long so, and gateways. */
+/* The class of an error inside a stream, by its message: SGLang refuses prompts that are too long
+ * in this way, and so do gateways. */
 enum failure failure_in_stream(const char *message, size_t length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of an attempt at a cell: what bench/ measures, store/ keeps and a server monitor is
- * asked about. */
+/* The result of an attempt at a cell: measured by bench/, stored by store/, cross-checked by a
+ * server monitor. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -12,11 +12,11 @@ enum cell_state {
     CELL_INFEASIBLE,
     CELL_FAILED,
     CELL_SKIPPED,
-    CELL_INFERRED, /* not measured: what its neighbours showed says enough */
+    CELL_INFERRED, /* not measured: its neighbours' results are sufficient */
     CELL_STATES
 };
 const char *cell_state_name(enum cell_state state);
-enum cell_state cell_state_find(const char *name); /* PENDING where it is none of them */
+enum cell_state cell_state_find(const char *name); /* PENDING if there is no such name */
 
 struct cell_result {
     enum cell_state state;
@@ -27,9 +27,9 @@ struct cell_result {
     const void *records; /* packed by bench, already compressed; NULL: none */
     size_t records_length;
     int64_t records_count;
-    struct sent sent;         /* in the whole attempt; for the witness, not stored */
+    struct sent sent;         /* in the whole attempt; for the server monitor, not stored */
     const char *witness_json; /* NULL: none */
-    const void *series;       /* of the witness, packed; NULL: none */
+    const void *series;       /* the server monitor's scrapes, packed; NULL: none */
     size_t series_length;
     int64_t series_scrapes;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cell's second witness: the server's own counters, held against what was sent. What bench/,
- * which sends, and fleet/, which scrapes, tell each other, and what is kept of it. */
+/* The cross-check of a cell: the server's own counters compared with what was sent. It is the
+ * interface between bench/, which sends, and fleet/, which scrapes, and holds what is stored of it.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -9,25 +10,27 @@
 
 #include <jansson.h>
 
-/* Everything that was sent in one attempt, from its first request (the probe) to its last (cut at
- * the end of the drain). */
+/* Everything sent in one attempt, from its first request (the probe) to its last (cut off at the
+ * end of the drain). */
 struct sent {
-    int64_t requests;                    /* answered whole */
-    int64_t input_tokens, output_tokens; /* of those, by the server's usage, else by chunks */
-    /* What the server may have counted on top: requests that failed or were cut, those sent twice,
-     * and what an answer without usage may have had. */
+    int64_t requests;                    /* answered completely */
+    int64_t input_tokens, output_tokens; /* of those requests, by the server's usage, else by chunks
+                                          */
+    /* What the server may have counted in addition: requests that failed or were cut off, those
+     * sent twice, and the possible tokens of an answer without usage. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_untold; /* of answers without usage the input is not known: it is not compared */
+    bool input_untold; /* the input tokens of answers without usage are not known: they are not
+                        * compared */
 };
 
 enum cross_check_verdict {
-    CROSS_CHECK_NOTHING, /* nothing speaks against the cell: the counts agree, or there are none */
-    CROSS_CHECK_CONTAMINATED, /* the server did work for others */
+    CROSS_CHECK_NOTHING, /* no evidence against the cell: the counts agree, or there are none */
+    CROSS_CHECK_CONTAMINATED, /* the server also worked for others */
     CROSS_CHECK_RESTARTED,    /* or went away */
-    CROSS_CHECK_OTHER_MODEL,  /* it serves another model now than when the attempt began */
+    CROSS_CHECK_OTHER_MODEL,  /* it now serves a model other than at the start of the attempt */
 };
 
-/* Whether whoever waits for a server is to stop. Asked at least five times a second. */
+/* Whether a caller that waits for a server should stop. Asked at least five times a second. */
 struct witness_watch {
     bool (*stopped)(void *context, const char *doing);
     void *context;
@@ -35,10 +38,12 @@ struct witness_watch {
 
 struct cross_check {
     enum cross_check_verdict verdict;
-    char reason[256]; /* one sentence; "" where nothing speaks against the cell */
-    double gap_s;     /* in the window, without metrics, far beyond the usual; 0: none such */
-    char served[256]; /* the model as the server tells it, with what tells it from others; "" */
-    char *json;       /* heap; what run_show tells as `witness` */
+    char reason[256]; /* one sentence; "" if there is no evidence against the cell */
+    double gap_s;     /* longest gap within the window without metrics, if far above the usual; 0:
+                       * none */
+    char served[256]; /* the model that the server reports, with what distinguishes it from others;
+                       * "" */
+    char *json;       /* heap; shown by run_show as `witness` */
     void *series;     /* heap, packed; NULL: none */
     size_t series_length;
     int64_t series_scrapes;
@@ -46,6 +51,6 @@ struct cross_check {
 #define CROSS_CHECK_AUTO __attribute__((cleanup(cross_check_finish))) struct cross_check
 void cross_check_finish(struct cross_check *testimony);
 
-/* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Takes
- * the JSON's text into testimony->series, packed; where that fails it is logged and left out. */
+/* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Packs
+ * the JSON's text into testimony->series; if that fails it is logged and omitted. */
 void cross_check_set_series(struct cross_check *testimony, const json_t *columns, int64_t scrapes);

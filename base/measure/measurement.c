@@ -24,12 +24,12 @@ const struct measurement_field measurement_fields[] = {
         "half the width of the 95 % interval of the output tokens/s, as a share of it: 0.03 is 3 "
         "%"),
     ROW("window", BOOLEAN, uneven,
-        "the server stalled or changed its pace in the middle, each time this was measured"),
+        "the server stalled or changed its speed in the middle, each time this was measured"),
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
         "requests that ended in the window, or were cut off in it; open loop: that were due in it"),
-    ROW("requests", INTEGER, succeeded, "of those, with a whole answer"),
+    ROW("requests", INTEGER, succeeded, "of those, with a complete answer"),
     ROW("requests", REAL, success_rate, "succeeded / attempted"),
     ROW("requests", INTEGER, finish_wrong,
         "successful ones with finish reason stop, though all tokens came and no stop was allowed"),
@@ -39,26 +39,26 @@ const struct measurement_field measurement_fields[] = {
         "open loop: of those, without an answer when the cell ended; in no failure class"),
     ROW("requests", INTEGER, unsent, "open loop: of the unanswered, never sent"),
     ROW("requests", INTEGER, waited_for_room,
-        "open loop: held back because as many as allowed were in flight"),
+        "open loop: delayed because the limit of requests in flight was reached"),
     ROW("requests", INTEGER, held,
         "closed loop: sent before the window and still not answered when the cell ended; in no "
         "other figure"),
     ROW("requests", INTEGER, stale_connections,
         "reused connections that the server had closed; sent again on a fresh one"),
     ROW("requests", INTEGER, left_open,
-        "answers whose body stayed open behind [DONE]: ended there, and the connection not used "
+        "answers whose body stayed open after [DONE]: ended there, and the connection not used "
         "again"),
     ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),
     ROW("load", REAL, concurrency_expected,
-        "users who did not think, on average: so many in flight are expected; null: open loop"),
-    ROW("load", REAL, request_rate_asked, "open loop: requests per second asked for; 0: closed"),
+        "users who did not think, on average: the requests in flight expected; null: open loop"),
+    ROW("load", REAL, request_rate_asked, "open loop: requests per second requested; 0: closed"),
     ROW("load", REAL, request_rate_scheduled,
         "open loop: requests per second that the schedule had in the window"),
     ROW("load", REAL, request_rate_sent, "open loop: requests per second sent in the window"),
     ROW("load", REAL, queue_growth,
-        "open loop: requests per second by which those due and not ended grew in the window"),
+        "open loop: growth per second of the requests due and not ended in the window"),
     ROW("load", BOOLEAN, overloaded, "open loop: the queue grew, there is no steady state"),
     ROW("load", REAL, little_ratio,
         "throughput x mean latency / concurrency_actual: 1 in a steady state"),
@@ -69,36 +69,38 @@ const struct measurement_field measurement_fields[] = {
     ROW("connections", REAL, tls_p50_ms, "TLS handshake, median; null: no TLS"),
     ROW("connections", REAL, tls_p99_ms, "the same, 99th percentile"),
     ROW("tokens", INTEGER, input_tokens_requested,
-        "per request, as the plan asks for: each, or the mean of what is drawn"),
-    ROW("tokens", REAL, input_tokens_requested_mean, "what successful requests asked for"),
+        "per request, as the plan requests: each, or the mean of what is drawn"),
+    ROW("tokens", REAL, input_tokens_requested_mean, "requested by successful requests"),
     ROW("tokens", INTEGER, input_tokens_requested_min, "the same, fewest"),
     ROW("tokens", INTEGER, input_tokens_requested_max, "the same, most"),
     ROW("tokens", INTEGER, input_tokens_differing,
-        "requests whose prompt was not as long as asked for, by the server's usage; -1: some, "
+        "requests whose prompt did not have the requested length, by the server's usage; -1: some, "
         "uncounted"),
     ROW("tokens", INTEGER, input_tokens_difference_max, "the largest such difference"),
     ROW("tokens", INTEGER, input_tokens_min, "per request, by the server's usage"),
     ROW("tokens", INTEGER, input_tokens_max, "per request, by the server's usage"),
     ROW("tokens", REAL, input_tokens_mean, "per request, by the server's usage"),
     ROW("tokens", INTEGER, output_tokens_requested,
-        "per request, as the plan asks for: each, or the mean of what is drawn"),
-    ROW("tokens", REAL, output_tokens_requested_mean, "what successful requests asked for"),
+        "per request, as the plan requests: each, or the mean of what is drawn"),
+    ROW("tokens", REAL, output_tokens_requested_mean, "requested by successful requests"),
     ROW("tokens", INTEGER, output_tokens_requested_min, "the same, fewest"),
     ROW("tokens", INTEGER, output_tokens_requested_max, "the same, most"),
     ROW("tokens", INTEGER, output_tokens_differing,
-        "successful requests whose answer was not as long as asked for, by the server's usage; -1: "
+        "successful requests whose answer did not have the requested length, by the server's "
+        "usage; -1: "
         "some, uncounted"),
     ROW("tokens", INTEGER, output_tokens_difference_max, "the largest such difference"),
     ROW("tokens", INTEGER, lengths_cut,
         "requests whose drawn length was cut: to the context, or up to what is shared"),
     ROW("tokens", INTEGER, prompts_repeated,
-        "requests with a prompt of the dataset that the server had before: it may be cached"),
+        "requests with a prompt of the dataset that the server had received before: it may be "
+        "cached"),
     ROW("tokens", INTEGER, prompts_left_out,
-        "prompts of the dataset that do not fit the context with their answer, or tell no length"),
+        "prompts of the dataset that do not fit the context with their answer, or have no length"),
     ROW("tokens", INTEGER, shared_tokens,
         "of the input tokens, in prefixes that other requests share by design"),
     ROW("tokens", INTEGER, cached_told,
-        "requests whose usage tells cached tokens; 0: cached_tokens says nothing"),
+        "requests whose usage reports cached tokens; 0: cached_tokens says nothing"),
     ROW("tokens", INTEGER, output_tokens_min, "per request, by the server's usage"),
     ROW("tokens", INTEGER, output_tokens_max, "per request, by the server's usage"),
     ROW("tokens", REAL, output_tokens_mean, "per request, by the server's usage"),
@@ -111,7 +113,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", REAL, reasoning_tokens_mean,
         "of the output tokens per request, reasoning by the server's usage"),
     ROW("tokens", BOOLEAN, tokens_estimated,
-        "the server gave no usage: tokens were counted from chunks"),
+        "the server reported no usage: tokens were counted from chunks"),
     ROW("rates", REAL, request_throughput, "requests ended per second"),
     ROW("rates", REAL, input_throughput, "input tokens per second"),
     ROW("rates", REAL, output_throughput, "output tokens per second"),
@@ -128,7 +130,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, cpu_wait_percent,
         "of the window, a thread of the client had to wait while others used the CPUs"),
     ROW("client", REAL, error_share,
-        "rates and mean latencies are off by this share at most because the client was late"),
+        "largest error of rates and mean latencies, as a share, because the client was late"),
     ROW("client", REAL, ceiling_chunks_s,
         "stream chunks per second that the client's threads could read when calibrated; 0: not "
         "known"),
@@ -139,7 +141,7 @@ const struct measurement_field measurement_fields[] = {
         "the slowest percent of latencies may be lag_p99_ms too long"),
     ROW("client", BOOLEAN, machine_busy, "either, because others used the client's machine"),
     ROW("load", BOOLEAN, contaminated,
-        "by its own counters the server worked for others too: see the witness"),
+        "by its own counters the server also worked for others: see the witness"),
     { 0 },
 };
 
@@ -237,7 +239,7 @@ static json_t *field_to_json(const struct measurement_field *field, const void *
     return NULL;
 }
 
-/* What is missing becomes zero, false or, of reals, NaN. */
+/* A missing member becomes zero, false or, for reals, NaN. */
 static void field_from_json(const struct measurement_field *field, const json_t *object, void *base)
 {
     void *member = (char *)base + field->offset;
@@ -307,9 +309,10 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 /* ---- What was kept by earlier versions ------------------------------------------------------- */
 
-#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+#define SAME_SHARE 0.02 /* this close to one token per chunk, a chunk is a token */
 
-/* Gaps between chunks were kept as "itl": they are those between tokens where a chunk is one. */
+/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if a chunk is one.
+ */
 static void read_old_gaps(struct measurement *out)
 {
     bool is_told = !out->tokens_estimated && out->chunks > 0;
@@ -327,7 +330,7 @@ static int64_t farthest(int64_t from, int64_t low, int64_t high)
     return below > above ? below : above;
 }
 
-/* All requests of a cell asked for the same lengths, and those that differed were not counted. */
+/* All requests of a cell requested the same lengths, and those that differed were not counted. */
 static void read_old_lengths(struct measurement *out)
 {
     out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;

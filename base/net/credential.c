@@ -7,21 +7,22 @@
 #include <string.h>
 
 enum {
-    BEGINS_A_WORD = 1, /* in others it is ordinary: "disk-" */
+    BEGINS_A_WORD = 1, /* elsewhere it is ordinary text: "disk-" */
     ANY_CASE = 2,
-    CAPITALS = 4,   /* and digits alone follow */
-    TO_THE_END = 8, /* what follows is all of it */
+    CAPITALS = 4,   /* only capitals and digits follow */
+    TO_THE_END = 8, /* the credential extends to the end of the text */
 };
 
-/* What begins so, with at least so many characters behind it: shorter words are ordinary ones. */
+/* Text that begins with one of these and continues for at least this many characters: shorter words
+ * are ordinary ones. */
 struct shape {
     const char *prefix;
     size_t least;
     unsigned how;
 };
 
-/* By its first byte and, of that, the low bits of those that may follow, which are the same in
- * either case: most bytes of a text are passed over at once. */
+/* Indexed by the first byte and, for it, the low bits of possible second bytes, which are the same
+ * in both cases: most bytes of a text are skipped at once. */
 struct beginning {
     const struct shape *shapes;
     uint32_t seconds;
@@ -102,7 +103,7 @@ static size_t begins(const struct shape *shape, const char *text)
     return length;
 }
 
-/* The length of one of the shape that begins at text[at]; 0: none. */
+/* The length of a credential of this form that begins at text[at]; 0: none. */
 static size_t length_at(const struct shape *shape, const char *text, size_t at)
 {
     size_t prefix = begins(shape, text + at), more = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model server as it is called: address, model, credential. Resolved from a deployment right
+/* A model server as it is called: address, model, credential. Resolved from a deployment directly
  * before use. */
 #pragma once
 
@@ -10,5 +10,5 @@ struct endpoint {
     char url[1025];                    /* without a trailing '/' or '/v1' */
     char model[256];                   /* as requests name it */
     char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
-    const struct server_list *servers; /* that its address must be in; NULL: any */
+    const struct server_list *servers; /* servers that its address must be one of; NULL: any */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses and networks, of both versions in one form. */
+/* IP addresses and networks, both versions in one form. */
 #pragma once
 
 #include <netinet/in.h>
@@ -10,14 +10,14 @@
 
 #include "base/core/error.h"
 
-/* IPv4 as its mapped form, ::ffff:192.0.2.1. */
+/* IPv4 in its mapped form, ::ffff:192.0.2.1. */
 struct ip_address {
     uint8_t bytes[16];
 };
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* of it that count, 0 to 128 */
+    unsigned bits; /* leading bits that count, 0 to 128 */
 };
 
 #define IP_TEXT_SIZE INET6_ADDRSTRLEN
@@ -28,14 +28,15 @@ struct ip_networks {
     size_t count;
 };
 
-/* "192.0.2.1" or "2001:db8::1"; false for anything else, zones too. */
+/* "192.0.2.1" or "2001:db8::1"; false for anything else, including zones. */
 bool ip_parse(const char *text, size_t length, struct ip_address *out);
-/* Of a connection; false where it is of another family. */
+/* The address of a connection; false if it is of another family. */
 bool ip_of(const struct sockaddr_storage *address, struct ip_address *out);
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
-/* What one client has at least: an IPv4 address, or the /64 of an IPv6 one. */
+/* The network that surely belongs to one client: an IPv4 address, or the /64 of an IPv6 one. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
-/* Networks ("10.0.0.0/8", "fd00::/8") and addresses, with commas. INVALID names the wrong one. */
+/* Networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas. INVALID names the wrong
+ * one. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

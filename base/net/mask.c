@@ -10,33 +10,36 @@
 #include "base/core/memory.h"
 #include "base/net/mask_view.h"
 
-#define SHORT_BYTES 12                  /* a shorter secret is weak */
-#define FEW_DISTINCT 5                  /* bytes: so is "xxxxxxxxxxxx" */
-#define LEAST_BYTES 8                   /* of a piece that is hidden */
-#define GRAM 4                          /* bytes that are looked up together */
-#define STRIDE (LEAST_BYTES - GRAM + 1) /* every piece has a whole gram at one of these places */
+#define SHORT_BYTES 12 /* a shorter secret is weak */
+#define FEW_DISTINCT 5 /* distinct bytes: "xxxxxxxxxxxx" is weak too */
+#define LEAST_BYTES 8  /* the shortest piece that is hidden */
+#define GRAM 4         /* bytes that are looked up together */
+#define STRIDE                                                                                     \
+    (LEAST_BYTES - GRAM + 1) /* every piece has a whole gram at one of these positions             \
+                              */
 #define BUCKETS 4096
 #define FORMS 5
 #define HIDDEN "(hidden)"
 
-/* One way to write the secret, folded. */
+/* One way of writing the secret, case-folded. */
 struct form {
     size_t from, length; /* in the mask's bytes */
-    size_t least;        /* bytes in a row that give it away */
+    size_t least;        /* bytes in a row that reveal it */
 };
 
 struct mask {
     bool weak;
-    char *word; /* the secret, as it is */
+    char *word; /* the secret itself */
     struct form forms[FORMS];
     size_t form_count;
-    struct text bytes;      /* of all forms */
-    uint8_t *form_of;       /* of each byte */
-    uint32_t *next;         /* the next place whose gram is in the same bucket, plus 1; 0: none */
-    uint32_t head[BUCKETS]; /* the first */
+    struct text bytes;      /* all forms, one after the other */
+    uint8_t *form_of;       /* the form of each byte */
+    uint32_t *next;         /* the next position whose gram is in the same bucket, plus 1; 0: none
+                             */
+    uint32_t head[BUCKETS]; /* the first position */
 };
 
-/* Upper and lower case are one, and so are the two alphabets of base64. */
+/* Upper and lower case are equal, and so are the two alphabets of base64. */
 static unsigned char fold(unsigned char byte)
 {
     if (byte >= 'A' && byte <= 'Z')
@@ -68,7 +71,7 @@ static void add_hexadecimal(struct mask *mask, const char *secret)
     explicit_bzero(written.data, written.length);
 }
 
-/* The characters of base64 that these bytes alone decide. */
+/* The characters of base64 that are determined by these bytes alone. */
 static void add_base64(struct mask *mask, const char *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -108,7 +111,7 @@ static void index_form(struct mask *mask, uint8_t which)
     }
 }
 
-/* A secret that is somewhere in base64 begins at any of three places of a group of bytes. */
+/* A secret inside a longer base64 text begins at one of three positions of a group of bytes. */
 static void add_forms(struct mask *mask, const char *secret)
 {
     TEXT_AUTO written = { 0 };
@@ -134,7 +137,8 @@ struct mask *mask_create(const char *secret)
     mask = memory_zeroed(1, sizeof *mask);
     mask->weak = mask_is_weak(secret);
     mask->word = memory_copy_text(secret);
-    text_reserve(&mask->bytes, 8 * strlen(secret)); /* once: no copy stays behind */
+    text_reserve(&mask->bytes, 8 * strlen(secret)); /* all at once, so that no copy is left in freed
+                                                     * memory */
     if (!mask->weak)
         add_forms(mask, secret);
     return mask;
@@ -173,7 +177,7 @@ static size_t count_distinct(const char *secret)
     return count;
 }
 
-/* Of the documentation of engines and clients, and what servers say anyway. */
+/* From the documentation of engines and clients, and words that servers use anyway. */
 bool mask_is_weak(const char *secret)
 {
     static const char *const words[] = {
@@ -239,7 +243,7 @@ static bool gives_away(const struct mask *mask, const struct mask_view *view, bo
            || (is_cut && run.to == view->length && length >= LEAST_BYTES);
 }
 
-/* The longest run at `at` that gives the secret away; false: none. */
+/* The longest run at `at` that reveals the secret; false: none. */
 static bool find_run(const struct mask *mask, const struct mask_view *view, bool is_cut, size_t at,
                      struct span *out)
 {
@@ -289,7 +293,7 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
     }
 }
 
-/* As it is, and as it reads once it is decoded, and decoded again. */
+/* As it is, decoded once, and decoded twice. */
 static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
                      struct spans *spans)
 {
@@ -325,7 +329,7 @@ static void replace(const struct spans *spans, struct text *text)
 
         if (span->to <= done)
             continue;
-        if (span->from >= done) { /* it does not go on with the one before */
+        if (span->from >= done) { /* it does not continue the previous one */
             text_add_bytes(&out, text->data + done, span->from - done);
             text_add(&out, HIDDEN);
         }
@@ -369,7 +373,7 @@ void mask_error(const struct mask *mask, struct error *error)
 
 /* ---- While it comes ---- */
 
-/* How many bytes at the end of the view are in one of the forms, too. */
+/* How many bytes at the end of the view also occur in one of the forms. */
 static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
 {
     size_t longest = 0;
@@ -395,7 +399,7 @@ size_t mask_settled(const struct mask *mask, const char *bytes, size_t length)
         return length;
     settled = mask_view_whole(bytes, length);
     kept = MASK_VIEW_GROWTH * mask->bytes.length;
-    kept = kept < settled ? settled - kept : 0; /* nothing before it can be open */
+    kept = kept < settled ? settled - kept : 0; /* nothing before it can be incomplete */
     view = mask_view_of(bytes + kept, settled - kept);
     for (int round = 0; round < 2; round++) {
         size_t open = open_bytes(mask, &view);

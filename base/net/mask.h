@@ -12,26 +12,26 @@ struct mask;
 
 /* NULL, which hides nothing, for "". */
 struct mask *mask_create(const char *secret);
-void mask_destroy(struct mask *mask); /* wipes it; NULL is fine */
+void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
 #define MASK_AUTO __attribute__((cleanup(mask_destroy_at))) struct mask *
 
-/* Is it so short or so common a word that ordinary answers may have it too? */
+/* Whether it is so short or so common a word that ordinary answers may contain it. */
 bool mask_is_weak(const char *secret);
 
-/* What the text is. Weak secrets are hidden in what is said of a failure alone, and only as a word
- * of their own; of the others three quarters in a row are enough. */
+/* The kind of text. Weak secrets are hidden in error messages only, and only as a separate word; of
+ * others, three quarters in a row are enough. */
 enum mask_kind {
     MASK_ANSWER,
     MASK_FAILURE,
 };
 
-/* Replaces the secret by "(hidden)" wherever it is in the text. `is_cut`: more stood behind the
- * text's end, so that there 8 bytes of the secret are enough. */
+/* Replaces the secret by "(hidden)" everywhere in the text. `is_cut`: the text was truncated, so
+ * that 8 bytes of the secret at its end are enough. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_cut, struct text *text);
-/* The same in a string that was cut to fit its array, if it fills it. */
+/* The same in a string that was truncated if it fills its array. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
-/* How much of the start of a text that still grows may be shown: the rest may be the beginning of
- * the secret. */
+/* How much of the start of a growing text may be shown: the rest may be the beginning of the
+ * secret. */
 size_t mask_settled(const struct mask *mask, const char *bytes, size_t length);

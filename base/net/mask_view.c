@@ -8,11 +8,11 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* What an escape, or a plain byte, stands for. */
+/* The value of an escape, or of a plain byte. */
 struct piece {
     unsigned char bytes[UTF8_LONGEST];
-    size_t count; /* 0: nothing */
-    size_t taken; /* bytes that it is written with */
+    size_t count; /* 0: none */
+    size_t taken; /* bytes of its written form */
 };
 
 struct mask_view mask_view_of(const char *text, size_t length)
@@ -84,7 +84,7 @@ static void put_character(struct piece *piece, int32_t character, size_t taken)
     out[0] = (unsigned char)((0xf00 >> piece->count & 0xff) | character);
 }
 
-/* \uXXXX, and two of them for what is beyond U+FFFF. */
+/* \uXXXX, or two of them for characters above U+FFFF. */
 static void read_unicode(const unsigned char *at, size_t left, struct piece *piece)
 {
     int32_t high = left >= 6 ? read_digits(at + 2, 4) : -1, low = -1;
@@ -123,7 +123,7 @@ static void read_percent(const unsigned char *at, size_t left, struct piece *pie
 
 #define ENTITY_DIGITS 6
 
-/* &#65; and &#x41;: those that have a name are no characters of tokens, but for these. */
+/* &#65; and &#x41;: characters with named entities do not occur in tokens, except for these. */
 static void read_entity(const unsigned char *at, size_t left, struct piece *piece)
 {
     static const struct {
@@ -164,7 +164,7 @@ static struct piece read_piece(const unsigned char *at, size_t left)
 
 /* ---- A step ---- */
 
-/* What is dropped ends in no piece. */
+/* A dropped character ends no piece. */
 static struct piece next_piece(const struct mask_view *view, size_t at,
                                enum mask_view_blanks blanks)
 {
@@ -181,7 +181,7 @@ static struct piece next_piece(const struct mask_view *view, size_t at,
     return piece;
 }
 
-/* Pieces are never longer than what they are written with. */
+/* A piece is never longer than its written form. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks)
 {
     unsigned char *bytes = memory_zeroed(view->length + 1, sizeof *bytes);

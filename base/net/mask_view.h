@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text as it reads once its escapes are decoded, with where each byte comes from. Private to
- * mask*.c. */
+/* A text with its escapes decoded, and the origin of each byte. Private to mask*.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,9 +16,9 @@ struct span {
 struct mask_view {
     const unsigned char *bytes;
     size_t length;
-    const unsigned char *text; /* what it is a view of, borrowed */
-    unsigned char *own;        /* `bytes`, where they differ from it */
-    uint32_t *starts;          /* where each of them begins in the text; NULL: they are the text */
+    const unsigned char *text; /* the text it is a view of, borrowed */
+    unsigned char *own;        /* `bytes`, if they differ from it */
+    uint32_t *starts;          /* where in the text each of them begins; NULL: they are the text */
     size_t text_length;
 };
 
@@ -31,10 +30,10 @@ enum mask_view_blanks {
 /* The text itself, borrowed. Free with mask_view_finish. */
 struct mask_view mask_view_of(const char *text, size_t length);
 void mask_view_finish(struct mask_view *view); /* wipes it */
-/* One step further: \uXXXX, \xXX and \/ of JSON and its likes, %XX, &#NN; of HTML. False: there is
- * nothing to decode, and the view is as before. */
+/* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; of HTML. False: there is
+ * nothing to decode, and the view is unchanged. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);
-/* Where in the text a part of the view is, without blanks behind it. */
+/* Where in the text a part of the view is, without the blanks after it. */
 struct span mask_view_origin(const struct mask_view *view, struct span part);
-/* How much of a text that still grows ends with no escape in its middle. */
+/* How much of a growing text ends without a partial escape. */
 size_t mask_view_whole(const char *text, size_t length);

@@ -11,7 +11,7 @@
 #include "base/net/outbound_transfer.h"
 
 #define ERROR_BODY_BYTES 65536
-#define TICK_MS 100 /* until `cancelled` and the idle limit are looked at again */
+#define TICK_MS 100 /* until `cancelled` and the idle limit are checked again */
 
 bool outbound_global_init(struct error *error)
 {
@@ -46,7 +46,7 @@ static void describe_address(const struct sockaddr *address, char out[INET6_ADDR
     }
 }
 
-/* After the name is resolved, so that no name can lead to a refused address. */
+/* Called after name resolution, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct outbound_transfer *transfer = context;
@@ -58,7 +58,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
     }
-    transfer->refused[0] = '\0'; /* one of its others was */
+    transfer->refused[0] = '\0'; /* one of its other addresses was refused */
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -115,7 +115,7 @@ static bool is_header(const char *line, size_t length, const char *name, const c
     return true;
 }
 
-/* Of where a redirect leads: without what may carry a credential. */
+/* The target of a redirect, without the parts that may carry a credential. */
 static size_t shown_length(const char *url, size_t length)
 {
     size_t shown = 0;
@@ -204,7 +204,7 @@ static void add_header(struct outbound_transfer *transfer, const char *name, con
 
     text_addf(&line, "%s: %s", name, value);
     transfer->headers = curl_slist_append(transfer->headers, line.data);
-    explicit_bzero(line.data, line.length); /* it may be the bearer */
+    explicit_bzero(line.data, line.length); /* it may contain the bearer */
 }
 
 static void set_headers(struct outbound_transfer *transfer)
@@ -213,7 +213,7 @@ static void set_headers(struct outbound_transfer *transfer)
     TEXT_AUTO bearer = { 0 };
 
     add_header(transfer, "Accept", request->accept != NULL ? request->accept : "application/json");
-    add_header(transfer, "Expect", ""); /* "Expect:" leaves it out */
+    add_header(transfer, "Expect", ""); /* "Expect:" omits it */
     if (request->body != NULL)
         add_header(transfer, "Content-Type", "application/json");
     if (request->bearer != NULL) {
@@ -241,7 +241,7 @@ static void set_guards(CURL *easy, struct outbound_transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* nor one from the environment */
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* also ignores a proxy from the environment */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
@@ -284,7 +284,8 @@ static bool start(struct outbound_transfer *transfer)
         return stop(transfer, FAILURE_CLIENT_LIMIT);
     curl_easy_setopt(transfer->easy, CURLOPT_URL, transfer->request->url);
     curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "opsbrain/" OPSBRAIN_VERSION);
-    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* decodes others too */
+    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* it would also decode
+                                                                            * other encodings */
     set_method(transfer->easy, transfer->request);
     set_headers(transfer);
     set_guards(transfer->easy, transfer);
@@ -307,7 +308,7 @@ static bool may_go_on(struct outbound_transfer *transfer)
     return true;
 }
 
-/* Turns the loop until the transfer ends or is stopped. */
+/* Runs the loop until the transfer ends or is stopped. */
 static CURLcode turn(struct outbound_transfer *transfer)
 {
     int running = 1, left;
@@ -335,8 +336,7 @@ static void finish(struct outbound_transfer *transfer)
     mask_destroy(transfer->mask);
 }
 
-/* Nothing that is told of the answer repeats the bearer; what was streamed is the caller's to mask.
- */
+/* Nothing reported of the answer repeats the bearer; the caller masks what was streamed */
 static void hide_bearer(struct outbound_transfer *transfer)
 {
     struct outbound_response *response = transfer->response;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls to other servers, one at a time, on the caller's thread: bounded, cancellable, and never to
- * an address that is refused (the connected address is checked on every use; redirects are off).
- * Load generation has its own client. */
+ * a refused address (the connected address is checked on every use; redirects are off). The load
+ * generator has its own client. */
 #pragma once
 
 #include <stdint.h>
@@ -17,17 +17,17 @@
 #define OUTBOUND_TOTAL_MS 60000
 
 struct outbound_request {
-    const char *method; /* NULL: GET, or POST where there is a body */
+    const char *method; /* NULL: GET, or POST if there is a body */
     const char *url;
     const char *bearer;                /* secret; NULL for none */
-    const struct server_list *servers; /* that the address must be in; NULL: any */
+    const struct server_list *servers; /* servers that the address must be one of; NULL: any */
     const char *body;                  /* JSON; NULL for none */
     size_t body_length;
     const char *accept; /* NULL: application/json */
     /* 0: the two above, none. idle: no byte for so long, the wait for the first one included. */
     int64_t connect_timeout_ms, total_timeout_ms, idle_timeout_ms;
-    size_t response_limit_bytes; /* 0: 16 MiB; more is FAILURE_PROTOCOL */
-    /* Streaming: called with each piece of a 2xx body instead of keeping it; false stops the
+    size_t response_limit_bytes; /* 0: 16 MiB; a larger one is FAILURE_PROTOCOL */
+    /* Streaming: called with each piece of a 2xx body, which is then not stored; false stops the
      * transfer. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length);
     bool (*cancelled)(void *context); /* asked at least 5 times a second; NULL: never */
@@ -38,22 +38,23 @@ struct outbound_response {
     long status;
     char content_type[128];
     char server[128];
-    char location[128];    /* of a redirect: scheme, host and path */
-    int64_t retry_after_s; /* -1: not said */
-    struct text body;      /* of errors also when streaming (first 64 KiB) */
-    enum failure failure;  /* FAILURE_NONE exactly when the status is 2xx and the body came whole */
+    char location[128];    /* for a redirect: scheme, host and path */
+    int64_t retry_after_s; /* -1: not given */
+    struct text body;      /* for errors also when streaming (first 64 KiB) */
+    enum failure failure;  /* FAILURE_NONE exactly if the status is 2xx and the body arrived
+                            * completely */
     int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: did not happen */
 };
 
-/* Whether what answered is a page for people, which no API answers with. */
+/* Whether the answer is a web page, which no API sends. */
 bool outbound_is_page(const struct outbound_response *response);
-/* "; " and where the API may be instead of at `url`. */
+/* "; " and where the API may be found if not at `url`. */
 void outbound_advise_page(const char *url, struct text *out);
 
-/* True when a 2xx answer came whole. On false `response` is filled as far as it went, its `failure`
- * says the class and `error` the sentence (URL's host and port). Neither repeats the bearer,
- * whatever the server says; what on_bytes gets may, and is to be masked (mask.h) once it is
- * decoded. Free with outbound_response_finish either way. */
+/* True if a 2xx answer arrived completely. On false `response` is filled as far as the call went,
+ * its `failure` has the class and `error` the sentence (URL's host and port). Neither repeats the
+ * bearer, whatever the server says; what on_bytes receives may, and must be masked (mask.h) once
+ * decoded. Free with outbound_response_finish in both cases. */
 CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);
@@ -63,6 +64,6 @@ void outbound_global_finish(void);
 
 /* Addresses that no deployment may have: cloud metadata (169.254.0.0/16, fd00:ec2::254, fe80::/10,
  * fd20:ce::254, 100.100.100.200, 192.0.0.192, 168.63.129.16), unspecified, multicast, reserved, and
- * what embeds them in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
+ * those that embed one in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
  * CURLOPT_OPENSOCKETFUNCTION and registration. */
 bool outbound_address_is_refused(const struct sockaddr *address);

@@ -7,7 +7,7 @@
 #include "base/net/outbound.h"
 
 struct network {
-    const char *address; /* as people write it */
+    const char *address; /* in written form */
     unsigned bits;
 };
 
@@ -18,7 +18,7 @@ static const struct network metadata_ipv4[] = {
     { "168.63.129.16", 32 },   /* host services of Azure */
 };
 static const struct network no_hosts_ipv4[] = {
-    { "0.0.0.0", 8 },   /* unspecified; Linux connects to itself */
+    { "0.0.0.0", 8 },   /* unspecified; on Linux the machine itself */
     { "224.0.0.0", 4 }, /* multicast */
     { "240.0.0.0", 4 }, /* reserved, broadcast */
 };
@@ -32,7 +32,7 @@ static const struct network refused_ipv6[] = {
     { "fd00:42::42", 128 },   /* metadata of Scaleway */
 };
 
-/* Networks whose addresses carry an IPv4 address, and in which of their bytes. */
+/* Networks whose addresses contain an IPv4 address, and in which bytes. */
 static const struct {
     struct network network;
     uint8_t at[4];
@@ -47,8 +47,8 @@ static const struct {
     { { "2001::", 32 }, { 12, 13, 14, 15 }, true }, /* and its client */
 };
 
-/* A NAT64 of one's own has a prefix of any of these lengths (RFC 8215, RFC 6052), and only who runs
- * it knows which: of all readings none may be one of metadata. */
+/* A private NAT64 has a prefix of one of these lengths (RFC 8215, RFC 6052), which only its
+ * operator knows: none of the possible readings may be a metadata address. */
 static const struct network local_nat64 = { "64:ff9b:1::", 48 };
 static const uint8_t local_nat64_at[][4] = {
     { 6, 7, 9, 10 },
@@ -108,7 +108,7 @@ static bool embeds_refused(const uint8_t address[16])
     return false;
 }
 
-/* An interface's part of ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d, in any network (RFC 5214). */
+/* The interface part ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d, in any network (RFC 5214). */
 static bool is_isatap(const uint8_t address[16])
 {
     static const uint8_t mark[3] = { 0, 0x5e, 0xfe };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mends a call that failed, as far as the way it failed tells. */
+/* How to mend a failed call, as far as the failure shows it. */
 
 #include <string.h>
 
@@ -22,13 +22,14 @@ void outbound_advise_page(const char *url, struct text *out)
 
     outbound_transfer_describe_peer(url, &peer);
     if (path != NULL && strncmp(path, "/v1/", 4) != 0)
-        text_addf(out, "; this is a web page, no API: try %.*s://%s/v1", (int)(authority - url),
+        text_addf(out, "; this is a web page, not an API: try %.*s://%s/v1", (int)(authority - url),
                   url, text_string(&peer));
     else
-        text_addf(out,
-                  "; this is a web page, no API: the URL is the one under which /v1/models answers "
-                  "JSON, such as http://%.*s:8000/v1",
-                  (int)strcspn(text_string(&peer), ":"), text_string(&peer));
+        text_addf(
+            out,
+            "; this is a web page, not an API: the URL is the one under which /v1/models answers "
+            "JSON, such as http://%.*s:8000/v1",
+            (int)strcspn(text_string(&peer), ":"), text_string(&peer));
 }
 
 static bool is_plain(const struct outbound_transfer *transfer)
@@ -47,7 +48,7 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
                       "that in SSL_CERT_FILE of opsbrain's environment and restart opsbrain");
 }
 
-/* Servers that speak TLS say so, answer with what is no HTTP, or hang up. */
+/* Servers that speak TLS say so, send an answer that is not HTTP, or close the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {
@@ -68,11 +69,11 @@ static void advise_on_token(const struct outbound_transfer *transfer, const char
     const char *scheme = is_plain(transfer) ? "http" : "https";
 
     if (transfer->request->bearer != NULL)
-        text_add(out, "; it refuses the token it was sent: mend the secret's value, or name "
+        text_add(out, "; it refuses the token it was sent: correct the secret's value, or name "
                       "another secret with deployment_update");
     else
         text_addf(out,
-                  "; it wants a token: an admin stores it as OPSBRAIN_SECRET_<NAME> or in the "
+                  "; it requires a token: an admin stores it as OPSBRAIN_SECRET_<NAME> or in the "
                   "secrets folder and binds it (secret_bind <NAME> to %s://%s), then "
                   "deployment_update with secret <NAME>",
                   scheme, peer);

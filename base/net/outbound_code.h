@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl's results as classes of failure, for both clients: outbound calls and the load generator.
+/* Classifies libcurl's results as failures, for both clients: outbound calls and the load generator
  */
 #pragma once
 
@@ -8,11 +8,10 @@
 
 #include "base/llm/failure.h"
 
-/* Whom to believe over TLS: the authorities in the file SSL_CERT_FILE of the environment, as
- * OpenSSL itself has it, else the machine's. That a certificate is verified cannot be switched off.
- */
+/* Which authorities to trust for TLS: those in the file that SSL_CERT_FILE names, as in OpenSSL
+ * itself, else the machine's. Certificate verification cannot be switched off */
 void outbound_code_trust(CURL *easy);
-enum failure outbound_code_connect_failure(int number); /* of the errno of connecting */
-/* `sent`: the request had gone out, so a timeout is not one of connecting. FAILURE_NONE for
+enum failure outbound_code_connect_failure(int number); /* from the errno of connecting */
+/* `sent`: the request was sent, so that a timeout is not one of connecting. FAILURE_NONE for
  * CURLE_OK. */
 enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent);

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound_code.h"
 
-#define SHOWN_BYTES 160 /* so that what mends it still has room */
+#define SHOWN_BYTES 160 /* leaves room for the advice */
 
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {
@@ -55,7 +55,7 @@ void outbound_transfer_describe_peer(const char *url, struct text *out)
     text_add_printable(out, authority, length, SHOWN_BYTES / 2);
 }
 
-/* {"error": {"message": ...}} of OpenAI and its likes, {"error": ...} of TGI and Ollama,
+/* {"error": {"message": ...}} of OpenAI and similar servers, {"error": ...} of TGI and Ollama,
  * {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
 static const char *find_sentence(const json_t *body)
 {
@@ -66,7 +66,7 @@ static const char *find_sentence(const json_t *body)
     return json_get_text(body, "detail", sentence);
 }
 
-/* The title of a page for people. */
+/* The title of a web page. */
 static void describe_page(const struct text *body, struct text *out)
 {
     const char *title = strcasestr(text_string(body), "<title>");
@@ -78,7 +78,7 @@ static void describe_page(const struct text *body, struct text *out)
     text_add_printable(out, title, strcspn(title, "<"), SHOWN_BYTES);
 }
 
-/* What an error's body says, for people. */
+/* An error's body as a message for people. */
 static void describe_body(const struct outbound_transfer *transfer, struct text *out)
 {
     const struct text *body = &transfer->response->body;
@@ -129,7 +129,7 @@ static void describe_timeout(const struct outbound_transfer *transfer, struct te
                   fmin(or_usual_s(request->connect_timeout_ms, OUTBOUND_CONNECT_MS / 1e3),
                        or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3)));
     else
-        text_addf(out, "it took the request, but no %sanswer came within %.3g s",
+        text_addf(out, "it received the request, but no %sanswer came within %.3g s",
                   transfer->response->first_byte_ns > 0 ? "whole " : "",
                   or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3));
 }
@@ -170,7 +170,7 @@ bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcod
                          text_string(&peer), transfer->refused);
     if (transfer->refused[0] != '\0' && transfer->response->sent_ns == 0)
         return error_set(error, ERROR_FORBIDDEN,
-                         "%s is at %s, an address of metadata, link-local or multicast, which no "
+                         "%s is at %s, a metadata, link-local or multicast address, which no "
                          "deployment may have",
                          text_string(&peer), transfer->refused);
     if (transfer->stopped != FAILURE_NONE)

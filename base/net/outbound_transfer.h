@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One outbound call under way. Private to outbound*.c. */
+/* One outbound call in progress. Private to outbound*.c. */
 #pragma once
 
 #include <curl/curl.h>
@@ -11,24 +11,24 @@
 struct outbound_transfer {
     const struct outbound_request *request;
     struct outbound_response *response;
-    struct mask *mask; /* of its bearer */
+    struct mask *mask; /* hides its bearer */
     CURLM *multi;
     CURL *easy;
     struct curl_slist *headers;
     size_t received_bytes, limit_bytes;
     int64_t last_byte_ns;
-    enum failure stopped;           /* why we ended it ourselves */
-    bool enough;                    /* of an error's body */
-    char refused[INET6_ADDRSTRLEN]; /* the address we would not connect to, */
-    bool unlisted;                  /* as it is not in the list */
+    enum failure stopped;           /* why we ended it */
+    bool enough;                    /* enough of an error's body was read */
+    char refused[INET6_ADDRSTRLEN]; /* the address that we refused to connect to, */
+    bool unlisted;                  /* because it is not in the list */
     char detail[CURL_ERROR_SIZE];
 };
 
-/* The class of how it ended, from what stopped it, libcurl's code and the status. */
+/* The class of its end, from what stopped it, libcurl's code and the status. */
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
-/* "host:port" of a URL: nothing else of it may carry a secret into a log. */
+/* "host:port" of a URL: other parts of it may carry a secret into a log. */
 void outbound_transfer_describe_peer(const char *url, struct text *out);
-/* "; " and what mends such a failure, or nothing. */
+/* "; " and how to mend such a failure, or nothing. */
 void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
                               const char *peer, struct text *out);
 /* The sentence for a failure already classified in its response; returns false. */

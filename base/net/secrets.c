@@ -32,7 +32,7 @@ bool secret_name_check(const char *name, struct error *error)
     return true;
 }
 
-/* The sentences name the secret and never show it. */
+/* The sentences name the secret but never show it. */
 static CHECKED bool check_value(const char *name, const char *value, size_t length,
                                 struct error *error)
 {
@@ -70,8 +70,8 @@ static CHECKED bool keep(const char *name, const char *value, size_t length, cha
     return true;
 }
 
-/* Symbolic links are followed: mounted secret folders of Kubernetes are made of them. A pipe or
- * device must neither block nor be read. -1 and errno on failure. */
+/* Follows symbolic links, since Kubernetes' mounted secret folders consist of them. Must neither
+ * block on nor read a pipe or device. -1 and errno on failure. */
 static ssize_t read_file(const char *path, char *out, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -99,7 +99,8 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
                                      struct error *error)
 {
     char path[PATH_MAX];
-    char value[SECRET_VALUE_SIZE + 2] = ""; /* a newline more, and one to see that it is longer */
+    char value[SECRET_VALUE_SIZE + 2] = ""; /* room for a newline, and for one more byte to detect a
+                                             * longer value */
     ssize_t length;
     bool kept;
 
@@ -151,8 +152,8 @@ static CHECKED bool read_line(const char *path, const char *line, size_t number,
         ++*count;
         return true;
     }
-    return error_set(error, ERROR_INVALID, "%s, line %zu, is no origin (%s): nothing is sent", path,
-                     number, problem.message);
+    return error_set(error, ERROR_INVALID, "%s, line %zu, is not an origin (%s): nothing is sent",
+                     path, number, problem.message);
 }
 
 static CHECKED bool read_lines(const char *path, char *lines, char (**out)[ORIGIN_SIZE],

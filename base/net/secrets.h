@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets of deployments: named, never given. A secret named X is the environment variable
- * OPSBRAIN_SECRET_X or the file X in the one secrets folder; nothing else of the machine can be
- * named. */
+/* Secrets of deployments: referred to by name, never given. A secret named X is the environment
+ * variable OPSBRAIN_SECRET_X or the file X in the secrets folder; nothing else on the machine can
+ * be named. */
 #pragma once
 
 #include <stddef.h>
@@ -14,16 +14,17 @@
 
 /* [A-Z][A-Z0-9_]{0,62} */
 CHECKED bool secret_name_check(const char *name, struct error *error);
-/* `folder` may be empty: environment only. The value's trailing newline is cut. NOT_FOUND says both
- * places it may be put. Header-breaking bytes (below 0x21, 0x7f) are refused. */
+/* `folder` may be empty: environment only. The value's trailing newline is cut off. NOT_FOUND names
+ * both places where it may be stored. Bytes that would break a header (below 0x21, 0x7f) are
+ * refused. */
 CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
                          struct error *error);
-/* The file NAME.origins beside the file of a secret: where the secret may be sent, an origin on
- * each line; blank lines and those that begin with '#' do not count. *found false: there is no such
- * file. One that cannot be used is an error with its path and line: whoever asks sends nothing.
- * free(*out). */
+/* The file NAME.origins beside a secret's file: where the secret may be sent, one origin per line;
+ * blank lines and lines that begin with '#' are ignored. *found false: there is no such file. An
+ * invalid one is an error with its path and line, and the caller must send nothing. The caller
+ * frees *out. */
 CHECKED bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
                                  size_t *count, bool *found, struct error *error);
-/* Calls `each` with the name of every secret there is, in no order; one that is in both places
- * comes twice. */
+/* Calls `each` with the name of every secret, in no order; one that is in both places comes twice.
+ */
 void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context);

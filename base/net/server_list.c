@@ -16,7 +16,7 @@
 
 struct entry {
     char name[NAME_SIZE]; /* "": a network */
-    bool with, below;     /* it itself, and what is below it */
+    bool with, below;     /* the name itself, and names below it */
     int family;
     uint8_t address[16];
     unsigned bits;
@@ -51,7 +51,8 @@ static bool read_network(const char *word, struct entry *out)
     return true;
 }
 
-/* What cannot be a host's name, and "10.0.0.0/99" and "10.0.0", which are meant as numbers. */
+/* Text that cannot be a host name, such as "10.0.0.0/99" and "10.0.0", which were meant as numbers.
+ */
 static bool read_name(const char *word, struct entry *out)
 {
     bool letters = false;
@@ -154,7 +155,7 @@ static bool has(const struct server_list *list, int family, const uint8_t *addre
     return false;
 }
 
-/* A mapped address is the IPv4 address that it carries. */
+/* A mapped address is the IPv4 address that it contains. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address)
 {
     struct sockaddr_in ipv4;

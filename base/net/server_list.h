@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model servers that may be called, where someone wants a list: networks, addresses and names.
- */
+/* The model servers that may be called, if the operator restricts them: networks, addresses and
+ * names */
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 struct server_list;
 
 /* From "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com" (with and below it),
- * "*.dev.example.com" (below it). *out is NULL, which is any, for an empty text. INVALID repeats
+ * "*.dev.example.com" (below it). For an empty text *out is NULL, which means any. INVALID repeats
  * the entry. */
 CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
-void server_list_destroy(struct server_list *list); /* NULL is fine */
+void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 
-/* Is it there by its name (in lower case), whatever its address is? */
+/* Whether it is listed by name (in lower case), whatever its address. */
 bool server_list_has_name(const struct server_list *list, const char *host);
-/* Is the address? */
+/* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
-/* Can a server of this host be one of them: by its name, or by an address that it is or may have?
- */
+/* Whether a server of this host can be one of them: by its name, or by an address that it is or may
+ * have */
 bool server_list_may_have(const struct server_list *list, const char *host);

@@ -38,7 +38,7 @@ static CHECKED bool split(const char *url, struct parts *out, struct error *erro
     if (host_end > end)
         host_end = end;
     if (host_end < end && *host_end != ':')
-        return error_set(error, ERROR_INVALID, "the URL has something else than a port behind ']'");
+        return error_set(error, ERROR_INVALID, "the URL has something other than a port after ']'");
     *out = (struct parts){ .host = authority,
                            .host_length = (size_t)(host_end - authority),
                            .path = end,
@@ -83,7 +83,7 @@ static CHECKED bool check_path(const char *path, struct error *error)
 static CHECKED bool refused(const char *host, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
-                     "the address %s is one of metadata, link-local, unspecified or multicast, "
+                     "the address %s is a metadata, link-local, unspecified or multicast address, "
                      "which no deployment may have",
                      host);
 }
@@ -99,7 +99,8 @@ static CHECKED bool check_ipv6(const char *host, struct error *error)
     return true;
 }
 
-/* Would a resolver read the host as a number (2130706433, 0x7f.1), by its last label? */
+/* Whether a resolver would read the host as a number (2130706433, 0x7f.1), judged by its last
+ * label. */
 static bool looks_like_ipv4(const char *host)
 {
     const char *dot = strrchr(host, '.');
@@ -146,7 +147,7 @@ static CHECKED bool check_name(const char *host, struct error *error)
     return true;
 }
 
-/* The host in lower case without brackets, checked. */
+/* Checks the host and converts it to lower case without brackets. */
 static CHECKED bool read_host(const struct parts *parts, char out[URL_HOST_SIZE],
                               struct error *error)
 {
@@ -158,7 +159,7 @@ static CHECKED bool read_host(const struct parts *parts, char out[URL_HOST_SIZE]
         return error_set(error, ERROR_INVALID, "the URL's host lacks its closing ']'");
     from += bracketed;
     length -= bracketed ? 2 : 0;
-    if (length == 0 || length > URL_HOST_SIZE - 3) /* 253, the longest a name can be */
+    if (length == 0 || length > URL_HOST_SIZE - 3) /* 253 is the longest possible name */
         return error_set(error, ERROR_INVALID, "the URL's host must have 1 to 253 characters");
     for (size_t i = 0; i < length; i++)
         out[i] = (char)tolower((unsigned char)from[i]);

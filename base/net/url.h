@@ -6,10 +6,10 @@
 
 #define URL_HOST_SIZE 256
 /* Checks a base URL: http or https, host, optional port and path, no user, query or fragment, at
- * most 1,024 bytes, and no literal refused address (FORBIDDEN). *host (lower case, no brackets) and
- * *port are filled. Trailing '/' or '/v1' is the caller's to trim. */
+ * most 1,024 bytes, and not a literal refused address (FORBIDDEN). Fills *host (lower case, no
+ * brackets) and *port. The caller trims a trailing '/' or '/v1'. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
 #define ORIGIN_SIZE 288
 /* "https://host:port" of such a URL, in one way of writing: lower case, IPv6 in its canonical form,
- * without the scheme's own port. url_check's refusals. */
+ * without the scheme's default port. Fails as url_check does. */
 CHECKED bool url_origin(const char *url, char out[ORIGIN_SIZE], struct error *error);

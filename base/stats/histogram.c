@@ -9,10 +9,10 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* Values below 256 have a bucket each; from there every power of two is cut into 128 buckets. */
+/* Values below 256 have a bucket each; above, every power of two is divided into 128 buckets. */
 #define BUCKETS_PER_POWER ((size_t)128)
 #define POWER_BITS 7
-#define TOP_BITS 44 /* 2^44 ns are 4.8 hours; what is above counts in the last bucket */
+#define TOP_BITS 44 /* 2^44 ns are 4.8 hours; larger values count in the last bucket */
 #define BUCKETS ((TOP_BITS - POWER_BITS + 1) * BUCKETS_PER_POWER)
 
 struct histogram {
@@ -20,7 +20,7 @@ struct histogram {
     uint64_t min, max;
     uint64_t censored_min; /* the lowest censored value */
     unsigned __int128 sum; /* exact */
-    double squares;        /* of the distances from the mean */
+    double squares;        /* sum of squared distances from the mean */
     uint64_t bucket[BUCKETS];
 };
 
@@ -63,7 +63,7 @@ static uint64_t bucket_middle(size_t bucket)
     return low + ((UINT64_C(1) << shift) >> 1);
 }
 
-/* Chan, Golub, LeVeque (1983): the squares of two samples joined. */
+/* Chan, Golub, LeVeque (1983): combines the squares of two samples. */
 static double joined_squares(const struct histogram *a, double b_mean, double b_squares,
                              uint64_t b_count)
 {
@@ -161,7 +161,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Nearest rank, from 1. The product's rounding must not push 0.07 of 100 to rank 8. */
+/* Nearest rank, from 1. Rounding of the product must not push 0.07 of 100 to rank 8. */
 static uint64_t rank_of(double q, uint64_t count)
 {
     double position = ceil(q * (double)count * (1 - 4 * DBL_EPSILON));
@@ -182,7 +182,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
         return 0;
     while (bucket < BUCKETS - 1 && (seen += histogram->bucket[bucket]) < rank)
         bucket++;
-    /* The true value of a censored one may be anywhere above, so it may push this rank up. */
+    /* The true value of a censored one may be anywhere above, so that it may push this rank up. */
     if (censored != NULL)
         *censored = histogram->censored > 0 && bucket_of(histogram->censored_min) <= bucket;
     if (rank == 1)
@@ -194,7 +194,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
 
 /* The encoding: version, then varints (LEB128) of count, censored, censored_min, min, max, sum's
  * low and high half, eight bytes of squares (little-endian double), then per filled bucket the
- * distance from the last one and its count. */
+ * distance from the previous one and its count. */
 #define VERSION 1
 #define COUNT_LIMIT (UINT64_C(1) << 48)
 
@@ -290,7 +290,7 @@ static void get_head(struct reader *reader, struct histogram *out)
     out->squares = get_double(reader);
 }
 
-/* Fills the buckets and proves that they hold `count` values between min and max. */
+/* Fills the buckets and verifies that they hold `count` values between min and max. */
 static bool get_buckets(struct reader *reader, struct histogram *out)
 {
     uint64_t total = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log-linear histograms of non-negative integers (nanoseconds, mostly): 128 buckets per power of
- * two, so a value is within 0.4 % of its bucket's middle; count, sum, min and max are exact. Values
- * above 2^44 (4.8 hours in nanoseconds) share the last bucket. The shape is HdrHistogram's; one
- * takes 39 KB. */
+/* Log-linear histograms of non-negative integers (mostly nanoseconds): 128 buckets per power of
+ * two, so that a value is within 0.4 % of its bucket's middle; count, sum, min and max are exact.
+ * Values above 2^44 (4.8 hours in nanoseconds) share the last bucket. The layout is HdrHistogram's;
+ * one takes 39 KB. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #include "base/core/error.h"
 
-struct histogram; /* opaque, one thread at a time */
+struct histogram; /* opaque; one thread at a time */
 
 struct histogram *histogram_create(void);
 void histogram_destroy(struct histogram *histogram);
@@ -29,11 +29,11 @@ uint64_t histogram_max(const struct histogram *histogram);
 double histogram_mean(const struct histogram *histogram);      /* NaN when empty */
 double histogram_deviation(const struct histogram *histogram); /* of a sample, NaN below 2 values */
 /* Nearest-rank quantile, 0 <= q <= 1, as the bucket's middle clamped to [min, max] (the lowest and
- * the highest rank are exact); 0 when empty.
- * *censored (may be NULL): the true quantile is only known to be at least this. */
+ * the highest rank are exact); 0 when empty. *censored (may be NULL): the true quantile is at least
+ * this. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *censored);
 
-/* Sparse varint encoding, versioned; *out is heap memory. decode refuses what is malformed. */
+/* Sparse varint encoding with a version; *out is heap memory. Decoding refuses malformed bytes. */
 void histogram_encode(const struct histogram *histogram, void **out, size_t *out_length);
 CHECKED bool histogram_decode(const void *data, size_t length, struct histogram **out,
                               struct error *error);

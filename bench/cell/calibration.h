@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine's load generator can do, found against a responder in this process: once, as
- * the first sweep begins, for it takes a second of two cores. */
+/* What this machine's load generator can do, measured with a loopback server in this process. It
+ * runs once, when the first sweep begins, because it occupies two cores for a second. */
 #pragma once
 
 #include <stdint.h>
@@ -8,9 +8,10 @@
 #include "base/core/error.h"
 
 struct ceiling {
-    int64_t streams;     /* that were read at once */
-    double chunks_per_s; /* that one load thread read, as fast as they came */
-    double cpu_percent;  /* of a core, which that took; under 85 the responder was the limit */
+    int64_t streams;     /* streams read at once */
+    double chunks_per_s; /* read by one load thread, as fast as they arrived */
+    double cpu_percent;  /* of a core, used for that; below 85 the loopback server was the
+                          * bottleneck */
     double lag_p99_ms;
     int64_t measured_ms; /* UTC; 0: not known */
 };
@@ -18,9 +19,9 @@ struct ceiling {
 struct calibration; /* thread safe */
 
 struct calibration *calibration_create(void);
-void calibration_destroy(struct calibration *calibration); /* NULL is fine */
-/* The ceiling, measured now if it was not before; others wait meanwhile. CANCELLED where `stopped`
- * says so (asked about ten times a second). BUSY where this machine cannot; nothing is kept then.
- */
+void calibration_destroy(struct calibration *calibration); /* does nothing for NULL */
+/* The ceiling, measured now if it was not before; other callers wait meanwhile. CANCELLED if
+ * `stopped` returns true (called about ten times a second). BUSY if this machine cannot measure it;
+ * nothing is kept then */
 CHECKED bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context),
                              void *context, struct ceiling *out, struct error *error);

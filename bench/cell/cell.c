@@ -33,8 +33,7 @@ void cell_set_phase(struct cell *cell, enum phase phase)
         shard_wake(cell->shards[i]);
 }
 
-/* Sleeps a tick, or until a thread has something to tell; false where the caller wants it stopped.
- */
+/* Sleeps a tick, or until a thread has news; false if the caller wants it stopped */
 bool cell_tick(struct cell *cell, const char *doing, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + TICK_NS;
@@ -91,7 +90,7 @@ static CHECKED bool start_shards(struct cell *cell, struct error *error)
 }
 
 /* The same arrivals for the same plan, rate and repetition: two deployments measured under one plan
- * face the same requests at the same times. */
+ * receive the same requests at the same times. */
 static void prepare_arrivals(struct cell *cell)
 {
     const struct cell_order *order = cell->order;
@@ -151,7 +150,7 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* The shape cannot be measured here, or nothing can: trying again is no use. */
+/* The shape cannot be measured here, or nothing can: a retry would not help. */
 static bool is_final(enum failure failure)
 {
     return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
@@ -176,7 +175,7 @@ static CHECKED bool probe_once(struct cell *cell, int64_t number, enum failure *
     return true;
 }
 
-/* One request by itself; again, twice at most, where it fails. */
+/* Sends a single request; retries it at most twice if it fails. */
 static CHECKED bool probe(struct cell *cell, enum failure *failure, struct error *error)
 {
     *failure = FAILURE_NONE;
@@ -200,8 +199,8 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* What is under way may end; what has not by then is cut. In an open loop that time is over: what
- * is not answered by now has waited as long as that at least. */
+/* Lets requests in flight end, and cuts off those that do not. An open loop has no such time left:
+ * a request that is unanswered by now has already waited at least that long. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {
     bool is_over = cell->drain_ns != 0;

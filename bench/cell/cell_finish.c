@@ -10,13 +10,13 @@
 #include "bench/cell/cell_summary.h"
 #include "bench/cell/lateness.h"
 
-/* Of a queue whose length is steady, so much is by chance at most: its deviation is about the root
- * of its length where arrivals are independent. */
+/* How far a queue of steady length may grow by chance: its deviation is about the root of its
+ * length if arrivals are independent. */
 #define GROWTH_SHARE 0.05 /* of the rate of arrivals */
 #define GROWTH_DEVIATIONS 4
 
-/* The mean of requests due and not ended where the window began, by the line through the samples.
- */
+/* The mean number of requests due and not ended at the beginning of the window, from a line through
+ * the samples */
 static double backlog_at_start(const struct steady *backlog, double grown)
 {
     double sum = 0;
@@ -42,7 +42,7 @@ static void fill_growth(const struct cell *cell, struct measurement *out)
     out->overloaded = out->queue_growth > GROWTH_SHARE * arrivals->rate && grown > by_chance;
 }
 
-/* All users but those who thought, on average over the window. */
+/* All users except those who were thinking, averaged over the window. */
 static double expected_concurrency(const struct cell *cell, double window_s)
 {
     if (cell_is_open(cell))
@@ -103,14 +103,14 @@ static void take_samples(struct cell *cell, struct cell_result *out)
         cell->total.latency[i] = NULL;
     }
     if (!request_records_pack(&cell->total.records, &packed, &out->records_length, &error)) {
-        log_warning("the request records of a cell are not kept: %s", error.message);
+        log_warning("the request records of a cell are not stored: %s", error.message);
         return;
     }
     out->records = packed;
     out->records_count = (int64_t)cell->total.records.count;
 }
 
-/* A shape that the server refuses is infeasible, anything else has failed. */
+/* A shape that the server refuses is infeasible; anything else failed. */
 static void explain_failure(const struct cell *cell, struct cell_result *out)
 {
     enum failure failure = cell_summary_main_failure(&cell->total);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cell while it is measured. Private to cell.c, which leads through its phases,
- * cell_window.c, which warms up and measures, and cell_finish.c. */
+/* A cell while it is measured. Private to cell.c, which runs its phases, cell_window.c, which warms
+ * up and measures, and cell_finish.c. */
 #pragma once
 
 #include "bench/cell/cell.h"
@@ -17,30 +17,29 @@ struct cell {
     struct mask *mask;
     struct prompt_source *prompts;
     struct target_address target;
-    struct connection_reuse reuse; /* where the order has none */
+    struct connection_reuse reuse; /* used if the order has none */
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
     int64_t window_start_ms;
-    bool unsettled; /* the warm-up took its whole limit */
+    bool unsettled; /* the warm-up reached its limit */
     struct evenness evenness;
     struct steady progress; /* chunks over the window, of all threads */
-    /* Of an open loop: */
+    /* For an open loop: */
     struct arrivals arrivals;
-    struct arrivals_share clock; /* the whole schedule, at what is due next, */
-    int64_t arrived;             /* after so many; of those in the window: */
+    struct arrivals_share clock; /* the whole schedule, positioned at the next arrival, */
+    int64_t arrived;             /* after this many; of those in the window: */
     int64_t window_arrivals;
     struct steady backlog;             /* due and not ended, over the window */
     int64_t cpu_ns[SHARDS_LIMIT];      /* at the window's start, then within it, */
     int64_t cpu_wait_ns[SHARDS_LIMIT]; /* likewise, of waiting for a CPU */
-    int64_t cpu_clock_ns;              /* and over which time */
+    int64_t cpu_clock_ns;              /* and the time over which */
     struct tally total;
 };
 
-/* What was measured, with the state and the reason. Takes the histograms out of the cell's total.
- */
+/* The measurement, with the state and the reason. Takes the histograms out of the cell's total */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
-/* Of a server that this machine cannot reach with so many users: nothing was sent. */
+/* For a server that this machine cannot reach with so many users: nothing was sent. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -48,11 +47,11 @@ static inline bool cell_is_open(const struct cell *cell)
     return cell->order->request_rate > 0;
 }
 void cell_set_phase(struct cell *cell, enum phase phase);
-/* Sleeps a moment; false where the caller wants it stopped. */
+/* Sleeps a moment; false if the caller wants it stopped. */
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
 
-/* Until the load has settled, or the limit. *failing: it never will. */
+/* Waits until the load has settled, or the limit. *failing: it never will settle. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

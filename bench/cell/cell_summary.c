@@ -12,7 +12,7 @@ static double per(double sum, int64_t count)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* 0 where nothing was recorded: nothing was late. */
+/* 0 if nothing was recorded: nothing was late. */
 static double mean_ms(const struct histogram *histogram)
 {
     return histogram_count(histogram) > 0 ? histogram_mean(histogram) / 1e6 : 0;
@@ -58,7 +58,7 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 
 /* ---- Tokens and rates ------------------------------------------------------------------------ */
 
-/* 1 where no answer told. */
+/* 1 if no answer reported it. */
 static double tokens_per_chunk(const struct tally *tally)
 {
     double told = tally_tokens_per_chunk(tally);
@@ -93,7 +93,7 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_told);
 }
 
-/* Of the window's whole seconds. */
+/* Over the window's whole seconds. */
 static double throughput_deviation(const struct tally *tally, double window_s)
 {
     size_t seconds = window_s < TALLY_SECONDS ? (size_t)window_s : TALLY_SECONDS;
@@ -116,13 +116,13 @@ static void fill_rates(const struct tally *tally, double window_s, int64_t input
     out->goodput = (double)tally->ended.good / window_s;
 }
 
-/* Little's law: what is in flight on average is throughput times latency. */
+/* Little's law: the average number in flight is throughput times latency. */
 static void fill_load(const struct tally *tally, double window_s, struct measurement *out)
 {
     bool any = tally->flight.range.low != INT64_MAX;
 
-    /* The window's end is that of a request's last byte, a little before the flight was reckoned:
-     * no average is above the most there were. */
+    /* The window ends at the time of a request's last byte, slightly before the requests in flight
+     * were counted: no average may exceed the maximum. */
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
     if (any)
         out->concurrency_actual = fmin(out->concurrency_actual, (double)tally->flight.range.high);
@@ -131,7 +131,7 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
 }
 
-/* What arrived, was sent and stayed open in an open loop. */
+/* What arrived, was sent and remained unanswered in an open loop. */
 static void fill_arrivals(const struct tally *tally, double window_s, struct measurement *out)
 {
     const struct arrivals *arrivals = tally->load->arrivals;
@@ -146,7 +146,7 @@ static void fill_arrivals(const struct tally *tally, double window_s, struct mea
     out->waited_for_room = tally->waited;
 }
 
-/* NaN where there was none. */
+/* NaN if there was none. */
 static double quantile_or_nothing_ms(const struct histogram *histogram, double q)
 {
     return histogram_count(histogram) > 0 ? quantile_ms(histogram, q) : NAN;

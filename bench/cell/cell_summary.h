@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what was counted to the measurement of a cell. */
+/* Computes a cell's measurement from what was counted. */
 #pragma once
 
 #include "bench/load/tally.h"
@@ -7,8 +7,9 @@
 /* Fills everything but the window's start, warm-up and drain times, the cold TTFT and the CPU. */
 void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out);
-/* The same where there was no window: only what failed before it. */
+/* The same without a window: only what failed before it. */
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
-/* The class of which there were most (in the window; else in the warm-up); FAILURE_NONE if none. */
+/* The class with the most failures (in the window; else in the warm-up); FAILURE_NONE if there is
+ * none. */
 enum failure cell_summary_main_failure(const struct tally *tally);

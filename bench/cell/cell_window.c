@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two phases of a cell that load: warm-up until it has settled, and the measured window. */
+/* The two phases that put a cell under load: the warm-up until it has settled, and the measured
+ * window. */
 #include <math.h>
 
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-#define FEWEST_FAILURES 20 /* so many, and no success: it will not get better */
+#define FEWEST_FAILURES 20 /* this many without a success: it will not recover */
 #define FAILING_S 2.0
-#define FEWEST_REQUESTS 3      /* in a window, else it is extended: so many, or one per user, */
-#define ENOUGH_REQUESTS 64     /* or so many */
-#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are known so long before they come */
-#define SETTLING_ARRIVALS 20   /* in each of two windows that are to agree */
+#define FEWEST_REQUESTS 3      /* in a window, else it is extended: this many, or one per user, */
+#define ENOUGH_REQUESTS 64     /* or this many */
+#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
+#define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
 #define AGREEMENT 0.1
 
 static int64_t ns(double seconds)
@@ -34,7 +35,7 @@ static double settling_window_s(const struct shard_status *status)
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* The ramp; where there is none, the time of a request, but a quarter of the warm-up at most. */
+/* The ramp; without one, the time of a request, but at most a quarter of the warm-up. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -48,7 +49,7 @@ static void set_stagger(struct cell *cell)
     atomic_store(&cell->load.stagger_ns, ns(plan->ramp_s > 0 ? plan->ramp_s : stagger_s));
 }
 
-/* Every user had two answers, and the rate of tokens is the same again. */
+/* Every user received two answers, and the rate of tokens is stable. */
 static bool closed_has_settled(const struct cell *cell, const struct steady *steady,
                                const struct shard_status *status)
 {
@@ -57,8 +58,8 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* The rate of tokens is the same again, as far as arrivals at random are: the difference of two
- * counts of n has a standard deviation of sqrt(2 v n), v the variation of their gaps. */
+/* The rate of tokens is stable, as far as random arrivals allow: the difference of two counts of n
+ * has a standard deviation of sqrt(2 v n), where v is the variation of their gaps. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
                              const struct shard_status *status, double elapsed_s)
 {
@@ -116,7 +117,7 @@ static void note_cpu(struct cell *cell)
     }
 }
 
-/* One more look at how far it is. */
+/* Samples the progress once more. */
 static CHECKED bool look(struct cell *cell, struct shard_status *status, struct error *error)
 {
     if (!cell_tick(cell, "measuring", error))
@@ -127,7 +128,7 @@ static CHECKED bool look(struct cell *cell, struct shard_status *status, struct 
     return true;
 }
 
-/* Is the throughput known as well as the plan wants it? */
+/* Whether the throughput is known as precisely as the plan requires. */
 static bool is_known(const struct cell *cell)
 {
     double wanted = cell->order->plan->ci_width;
@@ -137,7 +138,7 @@ static bool is_known(const struct cell *cell)
 
 /* ---- Of a closed loop ------------------------------------------------------------------------ */
 
-/* A window in which too few requests ended is extended; one in which none did, further. */
+/* A window in which too few requests ended is extended, and further if none did. */
 static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
                            double elapsed_s)
 {
@@ -155,8 +156,8 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Asks for a bound of the window and waits until a request's end has set it; where none ends for
- * a while, it is now. */
+/* Requests a bound of the window and waits until the end of a request has set it; if none ends for
+ * a while, it is set now. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
@@ -182,7 +183,7 @@ static double patience_s(struct cell *cell)
     return 2 * settling_window_s(&status);
 }
 
-/* Where only the number of requests counts, the last of them ends the window itself. */
+/* If only the number of requests counts, the last of them ends the window itself. */
 static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 {
     const struct plan *plan = cell->order->plan;
@@ -212,7 +213,7 @@ static int64_t due_ns(const struct cell *cell, const struct arrivals_share *curs
     return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(cursor);
 }
 
-/* How many are due by at_ns; not to be asked of an earlier time again. */
+/* How many are due by at_ns; never call it with an earlier time again. */
 static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 {
     for (; due_ns(cell, &cell->clock) <= at_ns; arrivals_share_step(&cell->clock))
@@ -228,7 +229,7 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* Right behind the arrival with which the window has so many. */
+/* Directly after the arrival that completes this number in the window. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
     struct arrivals_share cursor = cell->clock;
@@ -238,7 +239,7 @@ static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
     return due_ns(cell, &cursor) + 1;
 }
 
-/* When the window of an open loop may end: the schedule tells ahead. */
+/* When the window of an open loop may end: the schedule is known in advance. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -266,7 +267,7 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     return true;
 }
 
-/* What a request takes by itself, or at a load nearby; 0: nothing is known. */
+/* The time of a request alone, or at a load nearby; 0: not known. */
 static double alone_s(const struct cell *cell)
 {
     struct shard_status status;
@@ -283,7 +284,7 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* It may be over before a request is. */
+/* The window may be shorter than a request. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
     double request_s = alone_s(cell);
@@ -291,8 +292,8 @@ static bool is_short(struct cell *cell, int64_t window_ns)
     return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
 }
 
-/* As in a closed loop: a window in which too few requests ended is extended; one in which none did,
- * further. */
+/* As in a closed loop: a window in which too few requests ended is extended, and further if none
+ * did. */
 static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -302,7 +303,7 @@ static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t li
     return ended < FEWEST_REQUESTS || !is_known(cell);
 }
 
-/* Its end is set before it comes, so that every thread knows it when it does. */
+/* Its end is set in advance, so that every thread knows it in time. */
 static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
@@ -322,7 +323,7 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
     return true;
 }
 
-/* Three times what a request takes by itself, and no less than the window or DRAIN_LIMIT_S. */
+/* Three times the time of a single request, and at least the window or DRAIN_LIMIT_S. */
 static double longest_wait_s(const struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -331,7 +332,8 @@ static double longest_wait_s(const struct cell *cell)
     return fmax(usual_s, fmin(3 * alone_s(cell), plan->request_timeout_s));
 }
 
-/* The load goes on until what was due in the window is answered, or this has taken too long. */
+/* The load continues until the requests due in the window are answered, or this has taken too long.
+ */
 static CHECKED bool await_answers(struct cell *cell, struct error *error)
 {
     double limit_s = longest_wait_s(cell);
@@ -347,7 +349,7 @@ static CHECKED bool await_answers(struct cell *cell, struct error *error)
     return true;
 }
 
-/* It holds the requests that are due in it, whenever they are answered. */
+/* The window contains the requests that are due in it, whenever they are answered. */
 static CHECKED bool measure_open(struct cell *cell, struct error *error)
 {
     int64_t start_ns = clock_monotonic_ns() + BOUND_LEAD_NS, end_ns;

@@ -4,16 +4,19 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LONGEST_LOOK_NS 250000000 /* between two looks; beyond it the client was held up itself */
+#define LONGEST_LOOK_NS                                                                            \
+    250000000 /* between two samples; beyond it the client itself was delayed                      \
+               */
 #define SHORTEST_SILENCE_S 1.0
-#define FIRST_TOKENS 5         /* so many times the median TTFT nothing comes from one user */
-#define FIRST_TOKENS_VARIED 20 /* where its prompts are of different lengths */
-#define WIDEST 1.0             /* an interval of +-100 % is no figure, */
-#define WIDEST_REQUESTS 30     /* and no chance of few requests, */
-#define WIDEST_ROUNDS 8        /* nor their waves */
+/* one user is normally silent for up to this many times the median TTFT */
+#define FIRST_TOKENS 5
+#define FIRST_TOKENS_VARIED 20 /* if its prompts have different lengths */
+#define WIDEST 1.0             /* an interval of +-100 % is no usable figure, */
+#define WIDEST_REQUESTS 30     /* if it is not due to few requests, */
+#define WIDEST_ROUNDS 8        /* or to their waves */
 #define SHIFT 0.25             /* of the mean, from before a moment to after it, */
-#define SHIFT_ERRORS 6         /* and of what it may be by chance */
-#define SHIFT_ROUNDS 4         /* in fewer, a longer context may be what slows the rest */
+#define SHIFT_ERRORS 6         /* and this many times its standard error */
+#define SHIFT_ROUNDS 4         /* with fewer, a longer context may be what slows the rest */
 #define SHIFT_WINDOW_S 3.0
 
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight)
@@ -30,7 +33,7 @@ void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, in
     evenness->seen_ns = now_ns;
 }
 
-/* Longer than one user alone is silent, who waits for a first token. */
+/* Longer than the silence of a single user who waits for a first token. */
 static bool has_stalled(const struct plan *plan, const struct measurement *measurement)
 {
     double first_s = measurement->latency[METRIC_TTFT].p50_ms / 1000;
@@ -41,14 +44,14 @@ static bool has_stalled(const struct plan *plan, const struct measurement *measu
            > fmax(SHORTEST_SILENCE_S, fmax(times * first_s, FIRST_TOKENS * gap_s));
 }
 
-/* How often a user had an answer. */
+/* How many answers each user received. */
 static double rounds(const struct plan *plan, const struct measurement *measurement)
 {
     return measurement->window_s
            / (measurement->latency[METRIC_E2E].mean_ms / 1000 + plan->think_time_s);
 }
 
-/* Of a closed loop; in an open one the rate is that of the arrivals. */
+/* For a closed loop; in an open one the rate is that of the arrivals. */
 static bool is_unknown(const struct plan *plan, const struct measurement *measurement)
 {
     return plan->arrival == ARRIVAL_CLOSED && measurement->throughput_ci > WIDEST
@@ -79,7 +82,7 @@ void evenness_judge(const struct evenness *evenness, const struct steady *progre
     out->silence_s = (double)evenness->longest_ns / 1e9;
     if (has_stalled(plan, out))
         snprintf(reason, EVENNESS_SIZE,
-                 "nothing came for %.1f s in the middle, though requests were under way",
+                 "nothing came for %.1f s in the middle, though requests were in flight",
                  out->silence_s);
     else if (is_unknown(plan, out))
         snprintf(reason, EVENNESS_SIZE, "the throughput is only known to +-%.0f %%",

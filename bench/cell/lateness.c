@@ -3,22 +3,22 @@
 
 #include <math.h>
 
-#define ERROR_SHARE 0.02 /* figures are promised to be right so far, */
-#define MEAN_LATE_MS 1.0 /* or means of latencies to so much, */
+#define ERROR_SHARE 0.02 /* the error up to which figures are considered right, */
+#define MEAN_LATE_MS 1.0 /* and for means of latencies, */
 #define TAIL_LATE_MS 3.0 /* and percentiles */
 #define GAP_LATE_MS 0.5
 #define BUSY_PERCENT 85
-#define CROWDED_PERCENT 2 /* of the window: so long a thread that is not alone has to wait */
+#define CROWDED_PERCENT 2 /* of the window: how long a thread waits for a CPU that others use */
 
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
-/* How far off rates and mean latencies can be because of how late the client was. A user's round
- * takes longer by the time until its answer is read and its next request sent; TTFT by the former
- * alone, and in an open loop, where it counts from the schedule, by the latter too. What is less
- * than MEAN_LATE_MS is no error of a latency. Gaps between chunks are late at both ends. */
+/* How wrong rates and mean latencies can be because the client was late. A user's round is extended
+ * by the time until its answer is read and its next request sent; TTFT by the former alone, and in
+ * an open loop, where it counts from the schedule, by the latter too. Less than MEAN_LATE_MS is no
+ * error of a latency. Gaps between chunks are late at both ends. */
 static double error_share(const struct measurement *measurement, bool is_open)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -37,7 +37,7 @@ static bool gaps_are_late(const struct measurement *measurement)
                   > fmax(GAP_LATE_MS, ERROR_SHARE * measurement->latency[METRIC_ICL].p50_ms);
 }
 
-/* The shortest latency whose 99th percentile is told: of gaps, where there are any. */
+/* The shortest latency whose 99th percentile is reported: of gaps, if there are any. */
 static double shortest_tail_ms(const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;

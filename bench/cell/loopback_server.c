@@ -19,21 +19,21 @@
 #include "base/core/thread.h"
 
 #define EVENTS_PER_WAIT 256
-#define HEAD_SIZE 4096 /* of a request; ours are shorter */
+#define HEAD_SIZE 4096 /* for a request; ours are shorter */
 #define BACKLOG 1024
 
-/* What an answer is made of, each an HTTP chunk. */
+/* The parts of an answer, each an HTTP chunk. */
 enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECE_COUNT };
 
-/* A client: while `left` it is being answered, else its next request is read. */
+/* A client: while `left` is not 0 it is being answered, otherwise its next request is read. */
 struct client {
     int fd;
     char head[HEAD_SIZE];
     size_t head_length;
-    size_t body_left; /* bytes of the request's body that are still to come */
+    size_t body_left; /* bytes of the request's body that have not arrived */
     bool in_body;
-    size_t left;   /* pieces of the answer that are still to be sent, */
-    size_t offset; /* and how much of the next one was */
+    size_t left;   /* pieces of the answer still to send, */
+    size_t offset; /* and how much of the next one was sent */
     LIST_ENTRY(client) link;
 };
 
@@ -54,7 +54,7 @@ static void add_chunk(struct text *out, const char *data)
     text_addf(out, "%zx\r\n%s\r\n", strlen(data), data);
 }
 
-/* As long as what vLLM sends. */
+/* As long as vLLM's. */
 static void make_pieces(struct loopback_server *loopback)
 {
     struct text *pieces = loopback->pieces;
@@ -96,7 +96,7 @@ static void forget(struct loopback_server *loopback, struct client *client)
     free(client);
 }
 
-/* One piece, as far as the socket takes it. False: the client is gone. */
+/* Sends a piece, as much as the socket accepts. False: the client is gone. */
 static bool send_piece(struct loopback_server *loopback, struct client *client)
 {
     const struct text *piece = next_piece(loopback, client);
@@ -114,7 +114,8 @@ static bool send_piece(struct loopback_server *loopback, struct client *client)
     return true;
 }
 
-/* A piece to each: a chunk of its own for every read of the load generator's, as in life. */
+/* Sends one piece to each client, so that every read of the load generator gets a chunk of its own,
+ * as in practice. */
 static void send_round(struct loopback_server *loopback)
 {
     struct client *client = LIST_FIRST(&loopback->clients);
@@ -130,7 +131,7 @@ static void send_round(struct loopback_server *loopback)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The head is whole: how much body follows, of which so many bytes came along. */
+/* The head is complete: determines how much body follows, some of which has already arrived. */
 static void read_head(struct client *client, size_t behind)
 {
     const char *length = strcasestr(client->head, "\r\nContent-Length:");
@@ -250,7 +251,8 @@ static CHECKED bool start(struct loopback_server *loopback, int *port, struct er
     loopback->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!listen_on_loopback(loopback, port) || loopback->epoll < 0 || loopback->wake < 0
         || !watch(loopback, loopback->listener, loopback) || !watch(loopback, loopback->wake, NULL))
-        return error_set(error, ERROR_BUSY, "the responder cannot start: %s", strerror(errno));
+        return error_set(error, ERROR_BUSY, "the loopback server cannot start: %s",
+                         strerror(errno));
     loopback->has_thread = thread_start("responder", run, loopback, &loopback->thread, error);
     return loopback->has_thread;
 }

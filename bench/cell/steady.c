@@ -68,7 +68,7 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
 
 /* ---- How well the rate is known -------------------------------------------------------------- */
 
-/* The count at at_ns, between two samples; *next only moves on. */
+/* The count at at_ns, interpolated between two samples; *next only moves forward. */
 static double count_at(const struct steady *steady, double at_ns, size_t *next)
 {
     const struct steady_sample *to, *from;
@@ -132,7 +132,8 @@ double steady_width(const struct steady *steady)
         batches = FEWER_BATCHES;
     batch_rates(steady, batches, rates);
     correlation = neighbour_correlation(rates, batches);
-    if (batches == BATCHES && correlation > 1.645 / sqrt(BATCHES)) { /* of independent ones, 5 % */
+    if (batches == BATCHES && correlation > 1.645 / sqrt(BATCHES)) { /* for independent batches, in
+                                                                      * 5 % of the cases */
         batches = FEWER_BATCHES;
         batch_rates(steady, batches, rates);
         correlation = neighbour_correlation(rates, batches);
@@ -151,7 +152,7 @@ static double squares_around(const double values[], size_t count, double mean)
     return sum;
 }
 
-/* Of a change after `before` batches. */
+/* For a change after `before` batches. */
 static struct steady_shift shift_at(const double rates[], size_t before)
 {
     size_t after = BATCHES - before;

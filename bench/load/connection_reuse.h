@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many requests a server takes on one connection. Some close it after an answer and do not say
- * so; what is sent meanwhile is lost. Shared by threads, and kept from cell to cell. */
+/* How many requests a server accepts on one connection. Some servers close it after an answer
+ * without notice, and a request sent meanwhile is lost. Shared by threads, and kept from cell to
+ * cell. */
 #pragma once
 
 #include <stdatomic.h>
 
 /* Zero: nothing is known. */
 struct connection_reuse {
-    atomic_int most;  /* answers that came on one connection */
-    atomic_int limit; /* after so many the server closed it; 0: it never did */
+    atomic_int most;  /* answers received on one connection */
+    atomic_int limit; /* the server closed it after this many; 0: it never did */
 };

@@ -6,7 +6,7 @@
 
 #include "base/core/text.h"
 
-#define SIZE_DIGITS 15 /* hexadecimal: any size of so many fits */
+#define SIZE_DIGITS 15 /* hexadecimal: any size of this many digits fits */
 #define LENGTH_DIGITS 18
 
 enum state {
@@ -24,7 +24,7 @@ enum state {
     WRONG,
 };
 
-/* Bytes that are there, and whom to tell. */
+/* The bytes available, and who receives the body. */
 struct input {
     const char *at, *end;
     const struct http_answer_listener *listener;
@@ -73,23 +73,23 @@ static void take_length(struct http_answer *answer, const char *value, size_t le
     uint64_t number = 0;
 
     if (length == 0 || length > LENGTH_DIGITS) {
-        refuse(answer, "Content-Length is no number");
+        refuse(answer, "Content-Length is not a number");
         return;
     }
     for (size_t i = 0; i < length; i++) {
         if (!is_digit(value[i])) {
-            refuse(answer, "Content-Length is no number");
+            refuse(answer, "Content-Length is not a number");
             return;
         }
         number = 10 * number + (uint64_t)(value[i] - '0');
     }
     if (answer->has_length && number != answer->left)
-        refuse(answer, "Content-Length comes twice, and says different things");
+        refuse(answer, "Content-Length occurs twice, with different values");
     answer->has_length = true;
     answer->left = number;
 }
 
-/* The members of a list, one after the other; false at its end. */
+/* Iterates over the members of a list; false at its end. */
 static bool next_member(const char **list, size_t *left, const char **member, size_t *length)
 {
     while (*left > 0 && (**list == ' ' || **list == '\t' || **list == ',')) {
@@ -123,14 +123,14 @@ static void take_coding(struct http_answer *answer, const char *value, size_t le
 {
     if (!is_word(value, length, "chunked"))
         refuse(answer, "Transfer-Encoding is not 'chunked'");
-    answer->is_odd |= answer->is_chunked; /* proxies that add their own beside the server's */
+    answer->is_odd |= answer->is_chunked; /* some proxies add one of their own to the server's */
     answer->is_chunked = true;
 }
 
 static void take_compression(struct http_answer *answer, const char *value, size_t length)
 {
     if (length > 0 && !is_word(value, length, "identity"))
-        refuse(answer, "the answer is compressed (Content-Encoding), though the request accepts "
+        refuse(answer, "the answer is compressed (Content-Encoding), although the request accepts "
                        "only 'identity'");
 }
 
@@ -142,7 +142,7 @@ static void take_type(struct http_answer *answer, const char *value, size_t leng
     answer->type[kept] = '\0';
 }
 
-/* The headers that mean something. Of a line that was cut, no value is whole. */
+/* Handles the headers that matter. The value of a truncated line is incomplete and is not used. */
 static void take_header(struct http_answer *answer, const char *line, size_t length, bool is_cut)
 {
     static const struct {
@@ -160,7 +160,7 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
 
     if (colon == NULL || colon == line || memchr(line, '\0', length) != NULL || colon[-1] == ' '
         || colon[-1] == '\t') {
-        refuse(answer, "a line of the answer's head is no header");
+        refuse(answer, "a line of the answer's head is not a header");
         return;
     }
     name = (size_t)(colon - line);
@@ -179,7 +179,7 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
     }
 }
 
-/* An answer that nobody waits for another behind: no body, and the next head follows. */
+/* An interim answer: it has no body, and the next head follows. */
 static void skip_interim(struct http_answer *answer)
 {
     uint32_t head_bytes = answer->head_bytes;
@@ -231,7 +231,7 @@ static void take_line(struct http_answer *answer, const char *line, size_t lengt
         take_header(answer, line, length, is_cut);
 }
 
-/* Up to the line's end, if it has come; of a long line only the start is kept. */
+/* Reads up to the line's end, if it has arrived; keeps only the start of a long line. */
 static void read_line(struct http_answer *answer, struct input *input)
 {
     const char *newline = memchr(input->at, '\n', (size_t)(input->end - input->at));
@@ -267,7 +267,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The line of a chunk's size has ended. */
+/* Handles the end of the line with a chunk's size. */
 static void begin_chunk(struct http_answer *answer)
 {
     if (answer->digits == 0)
@@ -297,7 +297,7 @@ static void read_chunk_size(struct http_answer *answer, struct input *input)
     answer->line_length = 0;
     if (*input->at != '\r' && *input->at != '\n' && *input->at != ';' && *input->at != ' '
         && *input->at != '\t')
-        refuse(answer, "the size of a chunk is no hexadecimal number");
+        refuse(answer, "the size of a chunk is not a hexadecimal number");
 }
 
 static void read_chunk_extension(struct http_answer *answer, struct input *input)
@@ -306,7 +306,7 @@ static void read_chunk_extension(struct http_answer *answer, struct input *input
     size_t length = (size_t)((newline != NULL ? newline : input->end) - input->at);
 
     if (length > HTTP_ANSWER_EXTENSION - answer->line_length) {
-        refuse(answer, "what follows the size of a chunk is longer than 4 KiB");
+        refuse(answer, "the text after the size of a chunk is longer than 4 KiB");
         return;
     }
     answer->line_length += (uint32_t)length;
@@ -317,7 +317,7 @@ static void read_chunk_extension(struct http_answer *answer, struct input *input
     begin_chunk(answer);
 }
 
-/* CR LF, or LF, behind the data of a chunk. */
+/* CR LF, or LF, after the data of a chunk. */
 static void read_chunk_end(struct http_answer *answer, struct input *input)
 {
     char c = *input->at++;
@@ -328,11 +328,11 @@ static void read_chunk_end(struct http_answer *answer, struct input *input)
     } else if (c == '\r' && answer->digits == 0) {
         answer->digits = 1; /* one CR */
     } else {
-        refuse(answer, "a chunk is longer than it says");
+        refuse(answer, "a chunk is longer than its stated size");
     }
 }
 
-/* What is there of `left`, and the state once nothing is left. */
+/* Passes on the available bytes of `left`, and moves to `next` once nothing is left. */
 static void read_some(struct http_answer *answer, struct input *input, enum state next)
 {
     size_t there = (size_t)(input->end - input->at);

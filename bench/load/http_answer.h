@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads an HTTP/1.1 answer as its bytes arrive: strict, and bounded whatever the server sends. The
- * body comes by chunks, by a length, or goes on until the connection closes. */
+ * body comes in chunks, with a length, or extends until the connection closes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_ANSWER_LINE 256             /* of a header line so much is looked at */
-#define HTTP_ANSWER_HEAD (64 * 1024)     /* heads, interim ones included, and trailers */
-#define HTTP_ANSWER_EXTENSION (4 * 1024) /* behind the size of a chunk */
+#define HTTP_ANSWER_LINE 256             /* how much of a header line is examined */
+#define HTTP_ANSWER_HEAD (64 * 1024)     /* for heads, including interim ones, and trailers */
+#define HTTP_ANSWER_EXTENSION (4 * 1024) /* after the size of a chunk */
 
-/* What an answer tells. */
+/* Receives the answer. */
 struct http_answer_listener {
     void (*on_head)(void *context, long status, const char *content_type);
-    bool (*on_body)(void *context, const char *bytes, size_t length); /* false: no more */
+    bool (*on_body)(void *context, const char *bytes, size_t length); /* false: stop reading */
 };
 
-/* Private, but for the members that are explained. */
+/* Private, except for the members with a comment. */
 struct http_answer {
     uint8_t state;
-    bool begun;      /* a byte of it has come */
-    bool keeps_open; /* once it is whole: the server takes another request */
+    bool begun;      /* at least one byte has arrived */
+    bool keeps_open; /* once it is complete: the server accepts another request */
     bool is_old;     /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
-    bool is_odd;         /* its head says something twice that is to be said once */
+    bool is_odd;         /* its head repeats something that must be given once */
     unsigned digits;     /* of the chunk's size */
     uint64_t left;       /* of the body or the chunk */
     uint32_t head_bytes; /* of heads and trailers so far */
@@ -32,20 +32,20 @@ struct http_answer {
     long status;
     const char *wrong; /* what is wrong with it; static */
     char type[64];
-    char line[HTTP_ANSWER_LINE]; /* its start, where it has not ended yet */
+    char line[HTTP_ANSWER_LINE]; /* the start of the current line, if it has not ended yet */
 };
 
 enum http_answer_end {
-    HTTP_ANSWER_OPEN,    /* more must come */
-    HTTP_ANSWER_WHOLE,   /* it ended */
-    HTTP_ANSWER_STOPPED, /* the listener wants no more */
-    HTTP_ANSWER_WRONG,   /* not HTTP: `wrong` says why */
+    HTTP_ANSWER_OPEN,    /* incomplete */
+    HTTP_ANSWER_WHOLE,   /* complete */
+    HTTP_ANSWER_STOPPED, /* the callback returned false */
+    HTTP_ANSWER_WRONG,   /* not valid HTTP: `wrong` says why */
 };
 
 void http_answer_begin(struct http_answer *answer);
-/* Takes bytes until the answer ends; *taken is how many. */
+/* Reads bytes until the answer ends; *taken is how many it used. */
 enum http_answer_end http_answer_feed(struct http_answer *answer, const char *bytes, size_t length,
                                       size_t *taken, const struct http_answer_listener *listener,
                                       void *context);
-/* The connection was closed: WHOLE where that ends the answer, else OPEN. */
+/* The connection was closed: WHOLE if that ends the answer, else OPEN. */
 enum http_answer_end http_answer_close(struct http_answer *answer);

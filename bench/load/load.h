@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the threads that load one cell share: what to send, and the phase, which the controlling
- * thread moves on. */
+ * thread advances. */
 #pragma once
 
 #include <semaphore.h>
@@ -14,43 +14,43 @@
 #include "bench/workload/prompt_source.h"
 
 enum phase {
-    PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
-    PHASE_LOAD,  /* every user sends the next request when the last one ended, or, in an open loop,
-                  * requests are sent when the schedule says */
-    PHASE_DRAIN, /* no new requests; what is under way ends */
-    PHASE_ABORT, /* what is under way is cut */
+    PHASE_PROBE, /* one user sends one request at a time, `probes` times in all */
+    PHASE_LOAD,  /* every user sends the next request when the last one has ended, or, in an open
+                  * loop, requests are sent when the schedule says */
+    PHASE_DRAIN, /* no new requests; those in flight end */
+    PHASE_ABORT, /* requests in flight are cut off */
 };
 
 struct load {
     const struct endpoint *endpoint;
-    const struct mask *mask; /* of its secret; NULL: none */
+    const struct mask *mask; /* hides its secret; NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
-    uint64_t nonce;         /* of this attempt: request ids and prompt heads */
+    uint64_t nonce;         /* of this attempt: for request ids and prompt heads */
     int64_t output_tokens;  /* of each request, or their mean */
     int64_t context_tokens; /* of the model; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct target_address *target;
-    struct connection_reuse *reuse;  /* of the endpoint; never NULL */
-    bool only_libcurl;               /* for plain HTTP/1.1, too */
-    const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
-    int64_t think_ns;                /* of users of a closed loop, on average, */
-    bool thinks_exponential;         /* distributed so */
-    int64_t http2_streams;           /* HTTP/2, with so many on each connection; 0: HTTP/1.1 */
+    struct connection_reuse *reuse;  /* for the endpoint; never NULL */
+    bool only_libcurl;               /* also for plain HTTP/1.1 */
+    const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
+    int64_t think_ns;                /* mean think time of users in a closed loop, */
+    bool thinks_exponential;         /* exponentially distributed; else constant */
+    int64_t http2_streams;           /* HTTP/2, with this many on each connection; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals began; set before the phase is LOAD */
-    atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */
+    atomic_int_fast64_t stagger_ns;  /* over which the users start, so that they are not in step */
     _Atomic enum phase phase;
     atomic_int_fast64_t probes;
     atomic_uint_fast64_t requests; /* begun so far: the next one's index */
     /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
-     * that it holds whole ones: the next one that ends sets what is asked for. In an open loop it
-     * holds the requests that are due in it, and is set a little ahead. */
+     * that it contains whole ones: the next request that ends sets a requested bound. In an open
+     * loop it contains the requests that are due in it, and is set slightly in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
-    atomic_int_fast64_t window_left; /* > 0: the window ends with so many more requests */
-    sem_t news; /* what the controlling thread sleeps on; posted where it has something to see */
+    atomic_int_fast64_t window_left; /* > 0: the window ends after this many more requests */
+    sem_t news; /* the controlling thread sleeps on it; posted when there is news for it */
 };
 
 static inline bool load_in_window(const struct load *load, int64_t at_ns)
@@ -71,7 +71,7 @@ static inline void load_start_window(struct load *load, int64_t at_ns)
     load_tell(load);
 }
 
-/* Once set, the window's end stays. */
+/* Once set, the window's end does not change. */
 static inline void load_end_window(struct load *load, int64_t at_ns)
 {
     int_fast64_t unset = INT64_MAX;
@@ -80,7 +80,7 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_tell(load);
 }
 
-/* A request ended at at_ns (which then lies before the window, or in it). */
+/* A request ended at at_ns (which then is before the window, or in it). */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

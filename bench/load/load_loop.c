@@ -16,15 +16,15 @@
 
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
-#define SLEPT_NS 10000 /* a poll that took longer did not find anything ready */
-/* Above so many events per second, a pause before each poll: to be woken once for several costs
- * half of what once for each does, and each is read so much later at most. */
+#define SLEPT_NS 10000 /* a poll that took longer found nothing ready at first */
+/* Above this many events per second, the loop pauses before each poll: one wake-up for several
+ * events costs half as much as one for each, and each event is read at most a pause later. */
 #define GATHER_EVENTS_PER_S 50000
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
 
-/* A descriptor that is libcurl's or the loop's own, told from a source's address by its lowest bit:
- * libcurl may close one while events for it are waiting. */
+/* Descriptors of libcurl and of the loop itself are distinguished from a source's address by its
+ * lowest bit: libcurl may close one while events for it are waiting. */
 static uint64_t key_of(int descriptor)
 {
     return (uint64_t)descriptor << 1 | 1;
@@ -48,7 +48,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
     return epoll_ctl(loop->epoll, known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
 }
 
-/* One shot: it is set again each time libcurl wants it. */
+/* One shot: it is set again each time libcurl asks for it. */
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct load_loop *loop = context;
@@ -116,7 +116,7 @@ static void take_event(struct load_loop *loop, const struct epoll_event *event)
     run_curl(loop, descriptor, mask);
 }
 
-/* By the nanosecond where the kernel can (Linux 5.11), else by the millisecond. */
+/* With nanosecond precision if the kernel supports it (Linux 5.11), else milliseconds. */
 static int wait_for_events(struct load_loop *loop, int64_t wait_ns)
 {
     const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
@@ -135,7 +135,8 @@ static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t n
     return next_ns <= now_ns || !TAILQ_EMPTY(&loop->ended) ? 0 : next_ns - now_ns;
 }
 
-/* What is ready after a wait became so in it; without one, at any time since the last poll. */
+/* An event found after waiting became ready during the wait; one found without waiting, at any time
+ * since the last poll. */
 static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };

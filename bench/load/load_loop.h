@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The event loop of a load thread: libcurl's sockets under epoll, never its own polling, which is
- * slow with many connections; and how late the loop is with what it does. */
+ * slow with many connections; it also measures how late it handles events. */
 #pragma once
 
 #include <curl/curl.h>
@@ -15,44 +15,44 @@ struct transfer;
 
 #define LOAD_LOOP_BUFFER_BYTES 65536
 
-/* What is watched without libcurl: a member of whoever owns the descriptor. */
+/* A descriptor watched without libcurl: a member of the struct that owns it. */
 struct load_loop_source {
     void (*on_ready)(struct load_loop_source *source, uint32_t events);
 };
 
 struct load_loop {
     CURLM *multi;
-    int64_t readable_ns; /* what is handled now became readable at this time at the earliest */
-    /* Of a timer that fires 200 times a second: how late it gets its turn. */
+    int64_t readable_ns; /* the earliest time at which the event being handled became readable */
+    /* For a timer that fires 200 times a second: how late it is handled. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
-    char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, for whoever reads now */
+    char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, shared by all reads */
     TAILQ_HEAD(transfer_queue, transfer) ended; /* see transfer.h */
 
     int epoll, wake, timer;
     int64_t curl_due_ns;  /* when libcurl wants to be called */
     int64_t timer_due_ns; /* when the timer fires next */
     int64_t polled_ns;    /* epoll_wait returned, */
-    bool poll_was_full;   /* and perhaps more was ready than it told */
+    bool poll_was_full;   /* and there may be more ready events than it returned */
     int64_t seen;         /* events since the timer fired, */
-    bool gathers;         /* and they were many before */
+    bool gathers;         /* and there were many before */
     struct epoll_event *events;
 };
 
-/* For so many connections, which are kept open for reuse. BUSY where the machine lets us open no
- * more descriptors. Free with load_loop_finish either way. */
+/* For this number of connections, which are kept open for reuse. BUSY if the machine does not let
+ * us open that many descriptors. Free with load_loop_finish in both cases. */
 CHECKED bool load_loop_init(struct load_loop *loop, long connections,
                             void (*late)(void *context, int64_t late_ns), void *context,
                             struct error *error);
 void load_loop_finish(struct load_loop *loop);
-/* From now on so many exchanges by HTTP/2 share a connection. */
+/* From now on this many exchanges by HTTP/2 share a connection. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
-/* Waits until something is ready, until_ns (monotonic) at the latest, and lets libcurl handle it;
- * ended transfers are then in curl_multi_info_read. */
+/* Waits until something is ready, or until_ns (monotonic), and lets libcurl handle it; ended
+ * transfers are then in curl_multi_info_read. */
 void load_loop_turn(struct load_loop *loop, int64_t until_ns);
-/* Readable, writable or closed: told once each time that it becomes so (`again`: it is watched, and
- * is to be told now if it is so). Closing the descriptor ends it. False with errno. */
+/* Watches for readable, writable or closed, edge-triggered (`again`: it is already watched, and is
+ * reported now if it is ready). Closing the descriptor ends it. False with errno. */
 bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
                      bool again);
 void load_loop_wake(struct load_loop *loop); /* from any thread: ends its wait */

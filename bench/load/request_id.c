@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The version digit and the variant digit stand between the nonce's: 8-4-(4)3-(8)1 hexadecimal
+/* The version digit and the variant digit are between the nonce's: 8-4-(4)3-(8)1 hexadecimal
  * digits. */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1])
 {
@@ -14,7 +14,7 @@ void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS
              nonce >> 16 & 0xffff, nonce >> 4 & 0xfff, nonce & 0xf, index & 0xffffffffffff);
 }
 
-/* The value of hexadecimal digits; false where one is not. */
+/* The value of hexadecimal digits; false if one is invalid. */
 static bool read_digits(const char *digits, size_t count, uint64_t *out)
 {
     static const char known[] = "0123456789abcdef";

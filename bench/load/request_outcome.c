@@ -7,8 +7,8 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* Without usage a chunk may be several tokens or a token no chunk; what says that the answer is
- * short then is that the model stopped by itself. */
+/* Without usage a chunk may be several tokens, and a token may come without a chunk; a short answer
+ * is then recognised by the model ending it. */
 static bool is_short(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -27,8 +27,8 @@ static int64_t input_tokens(const struct request *request)
     return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
 }
 
-/* The input fits the model's context, and the output that was asked for with it does not: some
- * servers refuse that, others let the answer end where the context does. */
+/* The input fits the model's context, but not together with the requested output: some servers
+ * refuse that, others let the answer end where the context does. */
 static bool is_over_context(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -38,8 +38,8 @@ static bool is_over_context(const struct virtual_user *connection)
            && input_tokens(request) + request->wanted.output_tokens > context;
 }
 
-/* More than an eighth and 16 tokens are beyond what templates and tokenizers do: the server cut the
- * prompt, as some do with what does not fit their context, without a word. */
+/* A difference of more than an eighth and 16 tokens cannot come from templates and tokenizers: the
+ * server truncated the prompt, as some do silently with prompts that do not fit their context. */
 static bool is_cut(const struct virtual_user *connection)
 {
     int64_t wanted = connection->request.wanted.input_tokens;
@@ -84,12 +84,13 @@ static bool describe_short_output(const struct virtual_user *connection, char *o
 
     if (request->finish == FINISH_LENGTH)
         return snprintf(out, size,
-                        "the answer ended by its length after %ld of %ld output tokens: the server "
+                        "the answer ended at its length limit after %ld of %ld output tokens: the "
+                        "server "
                         "has a lower limit of its own",
                         got, wanted)
                > 0;
     return snprintf(out, size,
-                    "the model stopped after %ld of %ld output tokens: the server heeds neither "
+                    "the model stopped after %ld of %ld output tokens: the server respects neither "
                     "ignore_eos nor min_tokens; with natural_output answers may end by themselves",
                     got, wanted)
            > 0;
@@ -111,7 +112,7 @@ static bool describe_over_context(const struct virtual_user *connection, char *o
            > 0;
 }
 
-/* A whole completion, where a stream was asked for. */
+/* A whole completion, although a stream was requested. */
 static bool is_plain_answer(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -120,8 +121,8 @@ static bool is_plain_answer(const struct virtual_user *connection)
            && strstr(request->said, "\"choices\"") != NULL;
 }
 
-/* Our own finding, in one sentence; false where the failure is the server's or the
- * transfer's to explain. */
+/* Our own explanation, in one sentence; false if the failure is the server's or the transfer's to
+ * explain. */
 static bool describe(const struct virtual_user *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
@@ -171,8 +172,8 @@ static bool describe(const struct virtual_user *connection, char *out, size_t si
     }
 }
 
-/* The sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and its likes, {"error":
- * ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
+/* The sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and similar servers,
+ * {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
 static void take_sentence(struct request *request)
 {
     json_auto_t *body = NULL;
@@ -190,7 +191,7 @@ static void take_sentence(struct request *request)
         text_copy(request->said, sizeof request->said, sentence);
 }
 
-/* What a server says is kept as text that can be shown. */
+/* What a server says is stored as text that can be shown. */
 static void clean(struct request *request)
 {
     TEXT_AUTO shown = { 0 };

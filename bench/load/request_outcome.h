@@ -4,8 +4,9 @@
 
 #include "bench/load/virtual_user.h"
 
-/* From what was received and how the exchange ended; a failure that was set before stays. */
+/* Determined from what was received and how the exchange ended; a failure that was set before is
+ * kept. */
 enum failure request_outcome_reach(const struct virtual_user *connection);
-/* Puts into request->said our finding, else what the server said, else what the transfer says: text
- * that can be shown, and never the credential. "" where it succeeded. */
+/* Writes our explanation into request->said, else what the server said, else what the transfer
+ * says: text that can be shown, without the credential. "" if it succeeded. */
 void request_outcome_explain(struct virtual_user *connection);

@@ -3,8 +3,8 @@
 
 #include "bench/load/tally.h"
 
-/* Templates and words of several tokens: so much longer than asked for may a prompt be of which the
- * server told nothing. */
+/* Templates and words of several tokens: how much longer than requested a prompt may be if the
+ * server did not report its length. */
 #define LONGER 2
 #define TEMPLATE_TOKENS 256
 
@@ -24,14 +24,15 @@ static void add_whole(struct sent_totals_sums *sums, const struct request *reque
         sent->input_untold = true;
     if (request->completion_tokens >= 0) {
         sent->output_tokens += request->completion_tokens;
-    } else { /* a chunk is a token at least, and more than it was asked for it did not generate */
+    } else { /* a chunk is at least one token, and the server generated no more than was requested
+              */
         sent->output_tokens += request->chunks;
         sent->more_output_tokens += at_least_zero(request->wanted.output_tokens - request->chunks);
     }
 }
 
-/* One more time on the wire: refused, cut, or answered to nobody. The server may have counted all
- * of it. */
+/* A request that was refused, cut off, or answered to nobody. The server may have counted all of
+ * it. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {
     sums->sent.more_requests++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an attempt sent, all in all, so that the server's own counters can be held against it. */
+/* The totals of what an attempt sent, with which the server's own counters are compared. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -8,12 +8,13 @@ struct request;
 
 struct sent_totals_sums {
     struct sent sent;
-    int64_t unsized; /* sends the server may count, whose input it did not tell */
-    int64_t longest_input, longest_output; /* that it told, or was asked for, of any request */
+    int64_t unsized; /* requests that the server may count, but whose input it did not report */
+    int64_t longest_input, longest_output; /* reported or requested, of any request */
 };
 
-/* A request ended, in whichever phase. */
+/* A request ended, in any phase. */
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request);
 void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from);
-/* `input_tokens` were asked for: where nothing was told, a failed request had no more. */
+/* `input_tokens` were requested: if nothing was reported, a failed request had at most that many.
+ */
 struct sent sent_totals_total(const struct sent_totals_sums *sums, int64_t input_tokens);

@@ -14,8 +14,8 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-#define SETTLED_ROUNDS 2          /* the first one still felt how the load began */
-#define LONGEST_WAIT_NS 100000000 /* the phase is looked at so often at least */
+#define SETTLED_ROUNDS 2          /* the first one was still affected by the start of the load */
+#define LONGEST_WAIT_NS 100000000 /* how often the phase is checked at least */
 
 static void note_ended(struct shard *shard, struct virtual_user *user)
 {
@@ -57,7 +57,8 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     }
 }
 
-/* From being due to being sent. Where that took a new connection, what came before it is ours. */
+/* From being due to being sent. If that required a new connection, only the time before connecting
+ * is ours. */
 static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -67,7 +68,7 @@ static void note_start_lag(struct shard *shard, const struct virtual_user *user)
         histogram_record(shard->tally.start_lag, (uint64_t)(at_ns - request->due_ns));
 }
 
-/* `cut`: why we end it, or NONE where it ended by itself. */
+/* `cut`: why we end it, or NONE if it ended by itself. */
 static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
@@ -102,8 +103,8 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* A pause or a thought is over, or a timeout may have come: progress since it was set moves it on.
- */
+/* A pause or think time is over, or a timeout may have been reached: progress since it was set
+ * moves it */
 static void take_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -164,7 +165,7 @@ static void *run(void *context)
     struct shard *shard = context;
 
     atomic_store(&shard->thread_id, gettid());
-    prctl(PR_SET_TIMERSLACK, 1L); /* waits end when they are to */
+    prctl(PR_SET_TIMERSLACK, 1L); /* waits end on time */
     while (!is_over(shard)) {
         shard_start_some(shard);
         load_loop_turn(&shard->loop, next_turn_ns(shard));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load thread from the inside: shard.c runs it, shard_start.c says who sends when. */
+/* The inside of a load thread: shard.c runs it, shard_start.c decides who sends when. */
 #pragma once
 
 #include <pthread.h>
@@ -22,17 +22,17 @@ struct shard {
     struct published published;
     pthread_t thread;
     bool has_thread;
-    atomic_int thread_id; /* of the kernel */
+    atomic_int thread_id; /* the kernel's */
 
     struct shard_part part;
     struct virtual_user *users;
     size_t user_count, busy;
-    struct connection_queue due;          /* wait for their turn to send */
-    struct connection_queue idle;         /* of an open loop, with room for a request */
-    struct arrivals_share arrivals_share; /* of an open loop, with the next arrival to send */
-    int64_t arrivals_ns;                  /* what its times count from */
-    int64_t full_ns;            /* an arrival found all of its room taken, the latest time */
-    struct generator generator; /* of think times */
+    struct connection_queue due;          /* waiting to send */
+    struct connection_queue idle;         /* in an open loop, free to take a request */
+    struct arrivals_share arrivals_share; /* in an open loop, with the next arrival to send */
+    int64_t arrivals_ns;                  /* its times are relative to this */
+    int64_t full_ns;            /* the latest time that an arrival found no free connection */
+    struct generator generator; /* for think times */
     struct timer_heap deadlines;
     int64_t probes_begun;
     bool loading; /* the load phase has begun here */
@@ -48,17 +48,17 @@ static inline bool shard_is_open(const struct shard *shard)
     return shard->load->arrivals != NULL;
 }
 
-/* Sends what is due, a few at a time. */
+/* Sends what is due, a few requests at a time. */
 void shard_start_some(struct shard *shard);
-/* When the next request can be sent; TIMER_NEVER where something else must come first. */
+/* When the next request can be sent; TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);
-/* The user's pause is over: it is to send, as it was from at_ns on. */
+/* The user's pause is over: it should send, as it should have from at_ns on. */
 void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns);
-/* So is its thought, or its pause after a failure. */
+/* Its think time, or its pause after a failure, is over. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
-/* Its request ended; what it does next. */
+/* Its request ended; decides what it does next. */
 void shard_go_on(struct shard *shard, struct virtual_user *user);
-/* It was begun (again); watches over its timeouts. */
+/* It was begun (again); sets its timeouts. */
 void shard_note_begun(struct shard *shard, struct virtual_user *user);
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
 /* At the end: what was due in the window of an open loop and never sent. */

@@ -6,9 +6,10 @@
 #include "base/core/clock.h"
 #include "bench/load/shard_private.h"
 
-#define STARTS_PER_TURN 16          /* so that many starts do not keep answers waiting */
+/* so that starting requests does not delay the reading of answers */
+#define STARTS_PER_TURN 16
 #define SHORTEST_PAUSE_NS 100000000 /* after a failed request, doubled for each further one, */
-#define LONGEST_PAUSE_NS 1000000000 /* so that a failing server is not stormed */
+#define LONGEST_PAUSE_NS 1000000000 /* so that a failing server is not flooded */
 
 void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns)
 {
@@ -31,13 +32,13 @@ static int64_t shortest_timeout_ns(const struct load *load)
     return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
 }
 
-/* The first timeout that can happen; where it does not, the next one is set then. */
+/* The first timeout that can be reached; if it is not, the next one is set then. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns)
 {
     enum failure which;
     int64_t at_ns = virtual_user_deadline_ns(user, &which);
 
-    if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be another by then */
+    if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be a different one by then */
         at_ns = now_ns + shortest_timeout_ns(shard->load);
     timer_heap_set(&shard->deadlines, &user->deadline, at_ns);
 }
@@ -68,7 +69,7 @@ static void start_probe(struct shard *shard)
     start_one(shard, user, true);
 }
 
-/* One user after the other, spread over the stagger. */
+/* One user after the other, spread over the stagger time. */
 static void begin_loading(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns(), stagger_ns = atomic_load(&shard->load->stagger_ns);
@@ -108,7 +109,7 @@ static void begin_arrivals(struct shard *shard)
                          shard->part.count);
 }
 
-/* Room is made as it is needed: the limit is seldom reached. */
+/* Connections are created as needed: the limit is seldom reached. */
 static bool make_room(struct shard *shard)
 {
     struct virtual_user *user = &shard->users[shard->user_count];
@@ -123,7 +124,7 @@ static bool make_room(struct shard *shard)
     return true;
 }
 
-/* What is due is sent in its order; where all room is taken it waits, and its time counts on. */
+/* Sends what is due in order; if no connection is free it waits, and its time counts. */
 static void start_arrivals(struct shard *shard)
 {
     if (!shard->loading)
@@ -199,8 +200,8 @@ static int64_t pause_ns(const struct virtual_user *user)
     return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
 }
 
-/* A user whose request failed waits a little; one whose request went well thinks, then sends the
- * next. In an open loop there is room for another arrival. */
+/* A user whose request failed pauses; one whose request succeeded thinks, then sends the next. In
+ * an open loop the connection is free for another arrival. */
 void shard_go_on(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;

@@ -15,16 +15,16 @@ static void take_error(struct request *request, const struct completion_event *e
     snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
 }
 
-/* Usage that is there at once and does not grow with the second chunk is that of the whole answer,
- * repeated in each: it tells nothing of chunks, the first one included. */
+/* Usage that is present at once and does not grow with the second chunk is that of the whole
+ * answer, repeated in each chunk: it says nothing of chunks, including the first one. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
 }
 
-/* How many tokens came since the last chunk with output: as the events list them, else by what
- * usage has grown; -1 where the server does not tell it from the first chunk on. A server that
- * counts 0 in the first one only fills the member in. */
+/* How many tokens came since the last chunk with output: as the events list them, else by how much
+ * usage has grown; -1 if the server does not report it from the first chunk on. A server that
+ * counts 0 in the first one only fills in the member. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
 {
     bool listed = event->token_ids >= 0, counted = event->completion_tokens >= 0;
@@ -62,7 +62,7 @@ static void take_output(struct tally *tally, struct request *request,
     tally_chunk(tally, request, request->bytes_ns, tokens);
 }
 
-/* The last that is told counts. */
+/* The last one reported counts. */
 static void take_count(int64_t told, int64_t *out)
 {
     if (told >= 0)
@@ -77,7 +77,7 @@ static void take_usage(struct request *request, const struct completion_event *e
     take_count(event->reasoning_tokens, &request->reasoning_tokens);
 }
 
-/* What servers call it when not the model ended the answer. */
+/* Finish reasons that servers give if the answer was not ended by the model. */
 static const char *const aborts[] = {
     "abort",    "aborted", "error",          "failed",        "cancelled",
     "canceled", "timeout", "content_filter", "network_error", "insufficient_system_resource",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the events of a stream say of the request that they answer. */
+/* Records what a stream's events say about their request. */
 #pragma once
 
 #include "base/llm/completion_stream.h"

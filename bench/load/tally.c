@@ -52,7 +52,7 @@ void tally_finish(struct tally *tally)
 
 /* ---- While it runs --------------------------------------------------------------------------- */
 
-/* Accounts for the time since the last change, as far as it lies in the window. */
+/* Accounts for the time since the last change, as far as it is within the window. */
 static void advance_flight(const struct tally *tally, struct flight *flight, int64_t now_ns)
 {
     int64_t start = window_start_ns(tally), end = window_end_ns(tally);
@@ -88,9 +88,9 @@ void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
         histogram_record(tally->tls, (uint64_t)tls_ns);
 }
 
-/* Of what was read at once each token has its share of the time since the one before: chunks that
- * a proxy, or the network, joined are no tokens that took no time. With the first chunk nothing is
- * known of those that came beside it. */
+/* Tokens read together share the time since the previous read: chunks joined by a proxy or the
+ * network are not tokens that took no time. Nothing is known of the tokens that came with the first
+ * chunk. */
 static void record_read(struct tally *tally, const struct request *request)
 {
     int64_t at_ns = request->latest_ns;
@@ -106,7 +106,7 @@ static void record_read(struct tally *tally, const struct request *request)
                               (uint64_t)request->read_tokens);
 }
 
-/* More of what was read at once, or the first of what was read later. */
+/* Further chunks of the same read, or the first of a later one. */
 static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (now_ns != request->latest_ns) {
@@ -173,14 +173,14 @@ static bool is_open(const struct tally *tally)
     return tally->load->arrivals != NULL;
 }
 
-/* What its latencies count from: in an open loop the schedule, so that a request which had to wait
+/* What its latencies count from: in an open loop the schedule, so that a request that had to wait
  * before it could be sent does not look fast ("coordinated omission"). */
 static int64_t origin_ns(const struct tally *tally, const struct request *request)
 {
     return is_open(tally) ? request->due_ns : request->sent_ns;
 }
 
-/* Tokens of the answer: by usage, else as its chunks told, else its chunks. */
+/* Tokens of the answer: by usage, else as its chunks reported, else the number of chunks. */
 static int64_t output_tokens(const struct request *request)
 {
     if (request->completion_tokens >= 0)
@@ -188,7 +188,7 @@ static int64_t output_tokens(const struct request *request)
     return request->tells_chunks ? request->chunk_tokens : request->chunks;
 }
 
-/* Mean time per output token behind those of the first chunk; 0 where there are none. */
+/* Mean time per output token after those of the first chunk; 0 if there are none. */
 static int64_t time_per_token_ns(const struct request *request)
 {
     int64_t tokens = output_tokens(request) - request->first_tokens;
@@ -205,7 +205,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
-/* Answers that are whole all the same. */
+/* Oddities of answers that are complete all the same. */
 static void count_oddities(struct tally *tally, const struct request *request)
 {
     bool is_full = request->completion_tokens >= request->wanted.output_tokens;
@@ -217,7 +217,7 @@ static void count_oddities(struct tally *tally, const struct request *request)
 }
 
 /* Up to the first output, and to the end. `censored`: the end is only when we gave up, and so is
- * the first output where there is none. */
+ * the first output if there was none. */
 static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
                         enum metric first, enum metric end, bool censored)
 {
@@ -271,7 +271,7 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Cut off, by a timeout or by the cell's end: what is known is that it would have taken longer. */
+/* Cut off, by a timeout or by the cell's end: it is only known that it would have taken longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);
@@ -308,8 +308,8 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* Of a closed loop: a user that waited all through the window and was not answered behind it
- * either. No figure of the window knows of it. */
+/* For a closed loop: a user that waited all through the window and was not answered after it
+ * either. No other figure of the window includes it. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
     return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
@@ -329,8 +329,8 @@ static void count_rates(struct tally *tally, const struct request *request)
     tally->ended.input_tokens += request->prompt_tokens;
 }
 
-/* The tokens of its chunks in the window: as told, else by the tokens that a chunk of this answer
- * had. What no chunk showed counts with those that chunks did. */
+/* The tokens of its chunks in the window: as reported, else by the mean tokens per chunk of this
+ * answer. Tokens that no chunk showed are distributed over its chunks. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
     double tokens = (double)output_tokens(request);
@@ -441,7 +441,7 @@ void tally_close(struct tally *tally, int64_t now_ns)
 
     advance_flight(tally, &tally->flight, now_ns);
     advance_flight(tally, &tally->thinking, now_ns);
-    if (start_ns == INT64_MAX) /* it never came to a window */
+    if (start_ns == INT64_MAX) /* there was no window */
         start_ns = now_ns;
     tally->records.origin_ns = start_ns;
     for (size_t i = 0; i < tally->records.count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tallies of a cell's threads become one, and what is known only of all together. */
+/* Merges the tallies of a cell's threads, and computes what is known only of all together. */
 #include <math.h>
 #include <string.h>
 
 #include "bench/load/tally.h"
 
-#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+#define SAME_SHARE 0.02 /* this close to one token per chunk, a chunk is a token */
 
 static void merge_range(struct range *into, const struct range *from)
 {
@@ -15,7 +15,7 @@ static void merge_range(struct range *into, const struct range *from)
     into->high = from->high > into->high ? from->high : into->high;
 }
 
-/* Threads load at the same time: what they have in flight adds up. */
+/* Threads load at the same time: their requests in flight add up. */
 static void merge_flight(struct flight *into, const struct flight *from)
 {
     if (from->range.low == INT64_MAX)

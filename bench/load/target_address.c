@@ -68,7 +68,7 @@ static bool is_simple(const struct target_address *target)
     return local || alike;
 }
 
-/* Numbers as well as names: the resolver asks nobody about a number. */
+/* Numbers as well as names: the resolver does not look numbers up. */
 bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                             struct error *error)
 {
@@ -135,6 +135,6 @@ bool target_address_fit(int64_t connections, struct error *error)
         return true;
     return error_set(error, ERROR_BUSY,
                      "%ld users need %ld open files, but this process may have %ld: raise "
-                     "'ulimit -Hn', or ask for fewer users",
+                     "'ulimit -Hn', or request fewer users",
                      connections, wanted, (long)limit.rlim_cur);
 }

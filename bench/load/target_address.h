@@ -14,20 +14,20 @@ struct curl_slist;
 
 struct target_address {
     char host[256];            /* lower case, no brackets */
-    struct curl_slist *pinned; /* for CURLOPT_RESOLVE; NULL where the URL names an address */
+    struct curl_slist *pinned; /* for CURLOPT_RESOLVE; NULL if the URL contains an address */
     size_t count;
     struct sockaddr_storage
         addresses[TARGET_ADDRESS_ADDRESSES]; /* with the port; in the resolver's order */
-    /* One address after the other may be tried: not of two families, of which one may lead nowhere
-     * without saying so. */
+    /* Addresses that may be tried one after the other: only of one family, since with two families
+     * one may lead nowhere without an error. */
     bool is_simple;
 };
 
-/* UPSTREAM where the host does not resolve, or only to addresses that no deployment may have. Free
+/* UPSTREAM if the host does not resolve, or only to addresses that no deployment may have. Free
  * with target_address_finish. */
 CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                                     struct error *error);
 void target_address_finish(struct target_address *target);
-/* Raises the limit of open files as far as it goes. BUSY, with the limit and what to do, where
- * `connections` more do not fit. */
+/* Raises the limit of open files as far as possible. BUSY, with the limit and what to do, if it
+ * does not allow `connections` more. */
 CHECKED bool target_address_fit(int64_t connections, struct error *error);

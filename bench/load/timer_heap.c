@@ -17,8 +17,8 @@ static void put(struct timer_heap *deadlines, struct timer *deadline, size_t pla
     deadline->place = place;
 }
 
-/* Finds the place of `deadline`, for which `place` is free, towards the root and then the leaves.
- */
+/* Finds the place of `deadline`, given that `place` is free, moving towards the root and then the
+ * leaves */
 static void settle(struct timer_heap *deadlines, struct timer *deadline, size_t place)
 {
     struct timer **heap = deadlines->heap;

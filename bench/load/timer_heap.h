@@ -7,7 +7,7 @@
 
 #define TIMER_NEVER INT64_MAX
 
-/* A member of whatever waits; zeroed memory is a deadline that is not set. */
+/* A member of the struct that waits; zeroed memory is a deadline that is not set. */
 struct timer {
     int64_t at_ns;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -20,7 +20,9 @@ struct timer_heap {
 
 void timer_heap_finish(struct timer_heap *deadlines);
 void timer_heap_set(struct timer_heap *deadlines, struct timer *deadline, int64_t at_ns);
-void timer_heap_unset(struct timer_heap *deadlines, struct timer *deadline); /* or not set: fine */
+void timer_heap_unset(struct timer_heap *deadlines,
+                      struct timer *deadline);                  /* does nothing if it is not set
+                                                                 */
 int64_t timer_heap_next_ns(const struct timer_heap *deadlines); /* TIMER_NEVER when empty */
 /* Unsets and returns the first one if it is due at now_ns, else NULL. */
 struct timer *timer_heap_take(struct timer_heap *deadlines, int64_t now_ns);

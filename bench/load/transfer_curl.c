@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges by libcurl: TLS, HTTP/2, and whatever is unusual. */
+/* Exchanges by libcurl: TLS, HTTP/2, and everything unusual. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_MS 10000
-#define UPLOAD_BUFFER_BYTES 16384L /* the least there is: each handle has its own */
+#define UPLOAD_BUFFER_BYTES 16384L /* the smallest allowed: each handle has its own */
 
 #define REQUEST_ID_HEADER "X-Request-Id: "
 
@@ -23,7 +23,7 @@ struct transfer_curl {
     struct transfer transfer;
     CURL *easy;
     struct curl_slist *headers;
-    char *request_id; /* in the headers' memory, written over for each request */
+    char *request_id; /* in the headers' memory, overwritten for each request */
     struct bench_prompt *prompt;
     bool wants_http2, told_head, is_fresh;
     CURLcode code; /* as it ended */
@@ -87,7 +87,8 @@ static void tell_head(struct transfer_curl *curl)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
 
-/* The plan asks for HTTP/2: a server that was asked for it and speaks HTTP/1.1 is another test. */
+/* The plan requires HTTP/2: measuring a server that answers with HTTP/1.1 would be a different
+ * test. */
 static bool is_other_version(const struct transfer_curl *curl)
 {
     long version = 0;
@@ -138,8 +139,7 @@ static void make_headers(struct transfer_curl *curl, const struct endpoint *endp
         curl->request_id = last->data + strlen(REQUEST_ID_HEADER);
 }
 
-/* Over TLS alone, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection twice.
- */
+/* Only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection twice */
 static long http_version(const struct load *load)
 {
     return load->http2_streams > 0 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
@@ -155,7 +155,8 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* and decodes what comes anyway */
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* and decodes a compressed answer
+                                                                  * anyway */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
     outbound_code_trust(easy);
@@ -217,7 +218,7 @@ static bool is_broken(CURLcode code)
     return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
 }
 
-/* libcurl tells microseconds since the exchange began: of the name, of connecting, of TLS. */
+/* libcurl reports microseconds since the exchange began: for the name, for connecting, for TLS. */
 static void read_times(struct transfer_curl *curl)
 {
     curl_off_t named_us = 0, connected_us = 0, secured_us = 0;
@@ -231,8 +232,8 @@ static void read_times(struct transfer_curl *curl)
         curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
 }
 
-/* Any user takes any connection that is open: all that can be known is whether one ever gave a
- * second answer. */
+/* Any user takes any open connection: all that is known is whether one ever carried a second
+ * answer. */
 static void note_reuse(struct transfer_curl *curl)
 {
     struct transfer *transfer = &curl->transfer;
@@ -267,10 +268,12 @@ static void end(struct transfer *transfer)
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->was_unread = transfer->went_stale && was_reset(curl);
     note_reuse(curl);
-    transfer->failure = outbound_code_failure(curl->easy, curl->code, false); /* we time them */
+    transfer->failure =
+        outbound_code_failure(curl->easy, curl->code, false); /* our own timers handle timeouts
+                                                               */
     if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
         snprintf(transfer->said, sizeof transfer->said,
-                 "the server answers with HTTP/1.1, where the plan asks for HTTP/2");
+                 "the server answers with HTTP/1.1, but the plan requires HTTP/2");
     if (curl->code != CURLE_OK && transfer->said[0] == '\0')
         snprintf(transfer->said, sizeof transfer->said, "%s", curl_easy_strerror(curl->code));
     if (!curl->told_head)

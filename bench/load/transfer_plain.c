@@ -21,7 +21,7 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_NS 10000000000
-#define READS_PER_TURN 4 /* of one socket, so that none keeps the others waiting */
+#define READS_PER_TURN 4 /* from one socket, so that none delays the others */
 
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 
@@ -32,11 +32,11 @@ struct transfer_plain {
     enum state state;
     int socket;            /* -1: none */
     int64_t connecting_ns; /* since when */
-    int64_t read_ns;       /* the bytes that are told now were read */
+    int64_t read_ns;       /* when the bytes being passed on were read */
     size_t sent;           /* bytes of the head and the prompt */
-    size_t same;           /* bytes of the head that every request begins with */
+    size_t same;           /* bytes of the head that are the same for every request */
     unsigned attempts;     /* to connect, in this exchange */
-    unsigned address;      /* of the reach's, to be tried */
+    unsigned address;      /* index of the address to try */
     struct bench_prompt *prompt;
     struct text head;
     struct http_answer answer;
@@ -52,7 +52,7 @@ static struct transfer_plain *plain_of(struct transfer *transfer)
 static void close_socket(struct transfer_plain *plain)
 {
     if (plain->socket >= 0)
-        close(plain->socket); /* which takes it off the epoll, too */
+        close(plain->socket); /* which also removes it from the epoll set */
     plain->socket = -1;
     plain->state = CLOSED;
 }
@@ -76,8 +76,8 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
     finish(plain, false);
 }
 
-/* A server that closes without having read what came resets the connection; one that closed
- * before it came leaves it unacknowledged. */
+/* A server that closes without having read the request resets the connection; one that closed
+ * before it arrived leaves it unacknowledged. */
 static bool is_unread(const struct transfer_plain *plain, int number)
 {
     int unacknowledged_bytes = 0;
@@ -94,7 +94,7 @@ static void note_stale(struct transfer_plain *plain, int number)
     transfer_note_closed(&plain->transfer);
 }
 
-/* The connection ended, or is of no more use, with `number` (errno; 0: closed by the server). */
+/* The connection ended, or is no longer usable, with `number` (errno; 0: closed by the server). */
 static void break_off(struct transfer_plain *plain, enum failure failure, int number)
 {
     if (!plain->transfer.is_new && !plain->answer.begun)
@@ -107,7 +107,7 @@ static void break_off(struct transfer_plain *plain, enum failure failure, int nu
         fail(plain, failure, "the server closed the connection without an answer");
 }
 
-/* Nothing was asked, so nothing can be there but the connection's end. */
+/* No request is in progress, so that only the connection's end can be there. */
 static bool is_still_open(const struct transfer_plain *plain)
 {
     char byte;
@@ -142,7 +142,7 @@ static bool on_body(void *context, const char *bytes, size_t length)
 
 static const struct http_answer_listener listener = { on_head, on_body };
 
-/* A connection whose end was told before is not kept; nor one with bytes that nobody asked for. */
+/* A connection that announced its end is not kept; nor is one with unexpected bytes. */
 static void take_bytes(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
@@ -180,7 +180,8 @@ static bool is_under_way(const struct transfer_plain *plain)
     return plain->state == SENDING || plain->state == RECEIVING;
 }
 
-/* All that is there: it is told only once that there is something. `is_closing`: its end, too. */
+/* Reads everything available: the event is reported only once. `is_closing`: including the
+ * connection's end. */
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -198,7 +199,7 @@ static void receive(struct transfer_plain *plain, bool is_closing)
             return;
     }
     load_loop_watch(plain->transfer.loop, plain->socket, &plain->source,
-                    true); /* to be told again */
+                    true); /* to be reported again */
 }
 
 /* ---- The request ----------------------------------------------------------------------------- */
@@ -209,7 +210,7 @@ static struct iovec vector_of(const char *bytes, size_t length)
     return (struct iovec){ (char *)(uintptr_t)bytes, length };
 }
 
-/* What is left of the head and the prompt's parts. */
+/* The unsent rest of the head and of the prompt's parts. */
 static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
 {
     size_t skip = plain->sent, count = 0;
@@ -227,7 +228,7 @@ static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vect
     return count;
 }
 
-/* A server that has seen enough may answer and close: then its answer counts. */
+/* A server may answer and close before it has read everything: its answer then counts. */
 static void take_early_answer(struct transfer_plain *plain, int number)
 {
     receive(plain, true);
@@ -270,7 +271,7 @@ static void begin_sending(struct transfer_plain *plain)
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
-/* 0, EINPROGRESS, or why not. */
+/* 0, EINPROGRESS, or the error. */
 static int open_socket(struct transfer_plain *plain)
 {
     const struct sockaddr *address = (const void *)&plain->target->addresses[plain->address];
@@ -290,7 +291,7 @@ static int open_socket(struct transfer_plain *plain)
     return number;
 }
 
-/* From the address that was good before, or is next, on. */
+/* Starts with the address that worked before, or with the next one. */
 static void connect_somewhere(struct transfer_plain *plain, int number)
 {
     char why[128];
@@ -333,7 +334,7 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    if (plain->state == OPEN) { /* an event of before, or the server closed it or is out of step */
+    if (plain->state == OPEN) { /* an earlier event, or the server closed it or is out of step */
         drop_if_closed(plain);
     } else if (plain->state == CONNECTING)
         take_connected(plain);
@@ -390,14 +391,15 @@ static void destroy(struct transfer *transfer)
     free(plain);
 }
 
-/* What every request to the endpoint begins with. */
+/* The part that is the same for every request to the endpoint. */
 static void write_head(const struct load *load, struct text *out)
 {
     const struct endpoint *endpoint = load->endpoint;
     const char *authority = endpoint->url + strlen("http://");
     size_t length = strcspn(authority, "/");
 
-    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* once: no copy of the credential stays behind */
+    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* all at once, so that no copy of the credential
+                                                  * is left in freed memory */
     text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
               workload_path(load->workload->api), (int)length, authority);
     text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"

@@ -9,13 +9,13 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* a connection that was closed before says so sooner */
-#define LEFT_OPEN_NS 250000000 /* so long behind [DONE] the body's end is waited for */
+#define STALE_NS 1000000000    /* an older closed connection is detected sooner */
+#define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
 /* ---- What an exchange tells ------------------------------------------------------------------ */
 
-/* Sent again on a fresh connection, the clock starts again too; but not where the stale one had
- * kept the user waiting. */
+/* If it is sent again on a fresh connection, the clock restarts too, unless the stale connection
+ * delayed the user. */
 static void on_send(void *context, int64_t now_ns)
 {
     struct virtual_user *connection = context;
@@ -52,7 +52,7 @@ static void on_head(void *context, long status, const char *content_type)
         status / 100 == 2 && strncasecmp(content_type, "text/event-stream", 17) == 0;
 }
 
-/* The start of an answer that is not a stream: why it is not. */
+/* The start of an answer that is not a stream, which explains why. */
 static void keep(struct request *request, const char *bytes, size_t length)
 {
     size_t room = sizeof request->said - 1 - request->said_length;
@@ -71,7 +71,7 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
     if (load_in_window(connection->load, now_ns))
         histogram_record(connection->tally->lag,
                          (uint64_t)(now_ns - connection->loop->readable_ns));
-    if (request->bytes_ns == 0 && request->status / 100 == 2) /* whatever its type says */
+    if (request->bytes_ns == 0 && request->status / 100 == 2) /* whatever its content type says */
         request->is_stream = request->is_stream || completion_stream_begins(bytes, length);
     request->bytes_ns = now_ns;
     if (!request->is_stream) {
@@ -169,7 +169,7 @@ int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum fai
     return total_ns < next_ns ? total_ns : next_ns;
 }
 
-/* An answer without a body shows nothing but its status. */
+/* An answer without a body has nothing to show but its status. */
 static void explain_bare_answer(struct request *request)
 {
     if (request->bytes_ns == 0 && request->status != 0 && request->status / 100 != 2)
@@ -177,7 +177,7 @@ static void explain_bare_answer(struct request *request)
                  request->status);
 }
 
-/* Some servers fill in zeros. No prompt has 0 tokens, and no output that came. */
+/* Some servers fill in zeros. No prompt has 0 tokens, and no received output has. */
 static void forget_zeros(struct request *request)
 {
     if (request->prompt_tokens == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user: the way to the endpoint that is used again for each request, and the request under way.
+/* One user: its connection to the endpoint, which is used for each request, and the current request
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct virtual_user {
     STAILQ_ENTRY(virtual_user) link;
 };
 
-/* INTERNAL when there is no memory. Free with virtual_user_finish. */
+/* INTERNAL if there is no memory. Free with virtual_user_finish. */
 CHECKED bool virtual_user_init(struct virtual_user *connection, const struct load *load,
                                struct tally *tally, struct load_loop *loop,
                                struct timer_heap *deadlines, struct error *error);
@@ -39,12 +39,12 @@ void virtual_user_finish(struct virtual_user *connection);
 /* Sends request `index`. */
 void virtual_user_begin(struct virtual_user *connection, uint64_t index, bool is_probe,
                         int64_t due_ns);
-/* After transfer_end: the same request again, on a fresh connection: true where it may be (an open
- * connection that the server had closed, nothing received). */
+/* After transfer_end: sends the same request again, on a fresh connection; true if that is allowed
+ * (an open connection that the server had closed, nothing received). */
 bool virtual_user_retry(struct virtual_user *connection);
-/* When the request under way runs into its next timeout, and into which; NONE: it is answered,
- * though its body stays open. */
+/* When the current request reaches its next timeout, and which; NONE: it is answered, although its
+ * body is still open. */
 int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum failure *which);
-/* After transfer_end: what came of the request, which `cut` ended where it is not NONE. Tells the
- * tally. */
+/* After transfer_end: the outcome of the request, which `cut` ended unless it is NONE. Adds it to
+ * the tally. */
 void virtual_user_end(struct virtual_user *connection, enum failure cut);

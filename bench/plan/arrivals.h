@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When requests arrive in an open loop, whatever the server does: a renewal process. One schedule
- * is drawn, the same in every thread, and dealt over the threads like cards: so the sum is the
- * process asked for, of any kind and over any number of threads. */
+ * is drawn, the same in every thread, and its arrivals are dealt to the threads in turn, so that
+ * their sum is the requested process, of any kind and over any number of threads. */
 #pragma once
 
 #include <stddef.h>
@@ -13,9 +13,9 @@ enum arrival {
     ARRIVAL_CLOSED,   /* none: so many users, each sends when it has its answer */
     ARRIVAL_CONSTANT, /* equal gaps */
     ARRIVAL_POISSON,  /* exponential gaps */
-    ARRIVAL_GAMMA, /* gamma gaps: with `burstiness` 1 Poisson's, below it in bursts, above it more
-                    * regular (vLLM's word; the gaps' squared coefficient of variation is
-                    * 1 / burstiness) */
+    ARRIVAL_GAMMA, /* gamma gaps: with `burstiness` 1 as Poisson, below it in bursts, above it more
+                    * regular (vLLM's word; the gaps' squared coefficient of variation is 1 /
+                    * burstiness) */
     ARRIVAL_COUNT,
 };
 const char *arrival_name(enum arrival arrival); /* "closed", ... */
@@ -30,12 +30,12 @@ struct arrivals {
 /* Of the gaps between arrivals: variance / mean^2. */
 double arrivals_variation(const struct arrivals *arrivals);
 
-/* One hand of the schedule: the arrivals index, index + count, ... */
+/* One thread's share of the schedule: the arrivals index, index + count, ... */
 struct arrivals_share {
     const struct arrivals *arrivals;
     struct generator generator;
     size_t step;
-    double due; /* of the next one, in mean gaps since the first arrival could come */
+    double due; /* of the next one, in mean gaps since the schedule's start */
 };
 void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
                           size_t index, size_t count);

@@ -5,14 +5,14 @@
 
 #include "bench/search/search_view.h"
 
-#define BOUND_MARGIN                                                                               \
-    0.05                 /* a bound by Little's law must clear what it is held against by so much */
-#define HINT_PEAK 0.99   /* so near its peak is a load good enough to stand for it elsewhere */
-#define PEAK_DOUBT 0.015 /* how much greater a peak may be than the load that stands for it */
-#define STILL_RISING 0.7 /* of what Little's law allows: more users may still give more */
-#define CLIMB_STEP 4     /* times the load */
-#define CLIMB_GAIN 1.05  /* less for so much more load is none */
-#define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough */
+/* a bound by Little's law must exceed what it is compared with by this share */
+#define BOUND_MARGIN 0.05
+#define HINT_PEAK 0.99     /* a load this close to its peak can represent it elsewhere */
+#define PEAK_DOUBT 0.015   /* how much higher a peak may be than the load that represents it */
+#define STILL_RISING 0.7   /* of what Little's law allows: more users may still give more */
+#define CLIMB_STEP 4       /* factor of the load */
+#define CLIMB_GAIN 1.05    /* a smaller gain for so much more load counts as none */
+#define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough to give up */
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static double most_tokens(const struct search_view *view, size_t level)
 
 /* ---- The ends -------------------------------------------------------------------------------- */
 
-/* The load to begin with from above: the greatest, or where a shorter context was at its peak
- * already and over its limits. */
+/* The load to begin with from above: the largest, or the one at which a shorter context had reached
+ * its peak and exceeded its limits. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -48,7 +48,8 @@ static size_t find_anchor(const struct search_view *view)
     return view->count - 1;
 }
 
-/* What decided the same search in an earlier repetition; it is all that a confirmation takes. */
+/* The levels that decided the same search in an earlier repetition; a confirmation needs no others.
+ */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -75,7 +76,7 @@ static bool ask_ends(const struct search_view *view, struct search_step *out)
     return !is_known(view, anchor) && known_above(view, anchor) == SEARCH_NONE && ask(out, anchor);
 }
 
-/* Nothing succeeds at the ends: from below. */
+/* If nothing succeeds at the ends, search from below. */
 static bool ask_for_any_sound(const struct search_view *view, struct search_step *out)
 {
     if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
@@ -103,7 +104,7 @@ static bool ask_between(const struct search_view *view, size_t low, size_t high,
     return false;
 }
 
-/* Tokens/s of the greatest sound level are those of a smaller one already. */
+/* Whether a smaller level already reaches the tokens/s of the largest sound level. */
 static bool is_flat_below(const struct search_view *view, size_t level)
 {
     size_t below = sound_below(view, level);
@@ -111,7 +112,8 @@ static bool is_flat_below(const struct search_view *view, size_t level)
     return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
 }
 
-/* A side of a peak that lies inside: its neighbour is next to it, or no lower than noise. */
+/* One side of a peak inside the range: its neighbour is adjacent, or lower by no more than noise.
+ */
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
@@ -120,7 +122,7 @@ static bool ask_beside(const struct search_view *view, size_t low, size_t high, 
     return ask_between(view, low, high, out);
 }
 
-/* Until it is told how many tokens/s there are at most. */
+/* Continues until the maximum of tokens/s is known. */
 static bool ask_for_peak(const struct search_view *view, struct search_step *out)
 {
     size_t peak = out->peak, top = view->count, lost, left, right;
@@ -141,12 +143,12 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 
 /* ---- The saturation point -------------------------------------------------------------------- */
 
-/* Levels that may be the saturation point: between `low`, the greatest known one below the share,
+/* Levels that may be the saturation point: between `low`, the largest known one below the share,
  * and `high`, the smallest known one that reaches it. */
 struct bracket {
     size_t low, high; /* low SEARCH_NONE: there is none */
-    size_t first;     /* the first that is not ruled out by a bound; `high`: all are */
-    double share;     /* tokens/s to be reached */
+    size_t first;     /* the first that no bound excludes; `high`: all are excluded */
+    double share;     /* tokens/s to reach */
 };
 
 static struct bracket find_bracket(const struct search_view *view, size_t peak)
@@ -164,7 +166,7 @@ static struct bracket find_bracket(const struct search_view *view, size_t peak)
     return bracket;
 }
 
-/* The first level which may reach the share: latency grows with the load at least as it did up to
+/* The first level that may reach the share: latency grows with the load at least as it did up to
  * `low`, and at first not at all. */
 static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
@@ -181,8 +183,8 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
     return level;
 }
 
-/* As far behind the soonest as it was at the shorter context, where one user alone is served
- * otherwise but the bend is the same. */
+/* As far from the earliest possible level as at the shorter context, where a single user is served
+ * at another speed but the bend is the same. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -226,7 +228,7 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* A load that stands for the greatest must lie clear of the bend, and leave no doubt. */
+/* A load that represents the maximum must be clear of the bend, and leave no doubt. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double share = SEARCH_SHARE * tokens(view, out->peak);
@@ -242,8 +244,8 @@ static bool ask_for_top(const struct search_view *view, struct search_step *out)
     return ask(out, top);
 }
 
-/* Users are served there nearly as fast as alone: tokens/s may go on rising, and have fallen again
- * at the next level known. A shorter context would have shown it. */
+/* Users are served there nearly as fast as alone: tokens/s may continue to rise, and have fallen
+ * again at the next known level. A shorter context would have shown it. */
 static bool ask_behind(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;
@@ -277,7 +279,7 @@ static void clear(struct search_step *out)
                                  .miss = SEARCH_NONE };
 }
 
-/* What the levels tell, were nothing more to be measured. */
+/* The result if nothing more were measured. */
 static void read_levels(const struct search_view *view, struct search_step *out)
 {
     clear(out);
@@ -313,7 +315,7 @@ static bool is_top(const struct search_level *level, const struct search_level *
            || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
 }
 
-/* The levels up to where the climb has come: the last is to be measured next, or ends it. */
+/* The levels up to where the climb has come: the last is measured next, or ends it. */
 static size_t levels_climbed(const struct search_level *levels, size_t count)
 {
     const struct search_level *below = NULL;
@@ -351,7 +353,7 @@ void search_explain(const struct search_level *levels, const struct search_step 
                     bool is_rate, struct text *out)
 {
     if (step->saturation == SEARCH_NONE) {
-        text_add(out, "nothing succeeded at the loads that were measured");
+        text_add(out, "nothing succeeded at the measured loads");
         return;
     }
     text_addf(out, "%s the saturation point at ", level < step->saturation ? "under" : "over");

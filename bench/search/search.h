@@ -27,35 +27,34 @@ struct search_level {
     double load; /* ascending; users, or requests per second */
     enum level_state state;
     double tokens_per_s; /* of a sound one */
-    double slo_ratio;    /* of a known one: its greatest figure / limit (slo.h); NaN: no
-                         limits */
-    double slack; /* by so much, as a share, its tokens/s may be low by the chance of arrivals */
+    double slo_ratio;    /* of a known one: its largest figure / limit (slo.h); NaN: no limits */
+    double slack; /* the share by which its tokens/s may be low because arrivals are random */
 };
 
 /* What was found before at the same loads. */
 struct search_hint {
     const struct search_level *levels;
-    bool same_shape; /* an earlier repetition; else a shorter context, which saturates not sooner */
+    bool same_shape; /* an earlier repetition; else a shorter context, which saturates no earlier */
 };
 
 struct search_step {
     bool finished;
     size_t next; /* to be measured, unless finished */
-    /* Indices of levels, SEARCH_NONE where there is none; final when finished. */
+    /* Indices of levels, SEARCH_NONE if there is none; final when finished. */
     size_t saturation, peak; /* by the definition of saturation.h */
     size_t limit, miss;      /* largest that meets the limits, smallest above it that does not */
 };
 
-/* `hint` may be NULL. With limits, where the strain of the known levels is a number. */
+/* `hint` may be NULL. `has_limits`: the known levels have an slo_ratio. */
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out);
-/* The same where nobody knows how much the server bears: from below, each time to four times the
- * load, until that gives no more tokens/s or fails; what lies above need not be measured. */
+/* The same if the server's capacity is unknown: starts from below and multiplies the load by four,
+ * until that gives no more tokens/s or fails; levels above need not be measured. */
 void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
                   struct search_step *out);
 /* Why a level need not be measured, of a finished search: "over the saturation point at 128 users;
- * 160 users miss the limits". Loads are requests per second where `is_rate`, else users. */
+ * 160 users miss the limits". Loads are requests per second if `is_rate`, else users. */
 void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,
                     bool is_rate, struct text *out);
-/* So many of `count` levels are measured at most; a test holds search_step to it. */
+/* At most this many of `count` levels are measured; a test verifies it. */
 size_t search_most(size_t count);

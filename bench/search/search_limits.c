@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The greatest load that meets the limits of a plan: which level is to be measured next for it. */
+/* The largest load that meets a plan's limits: which level to measure next to find it. */
 #include <math.h>
 
 #include "bench/search/search_view.h"
@@ -21,7 +21,7 @@ void search_find_limit(const struct search_view *view, struct search_step *out)
         out->miss = 0;
 }
 
-/* Where waiting begins, by Little's law: the peak's tokens/s at the pace of the smallest load. */
+/* Where waiting begins, by Little's law: the peak's tokens/s at the speed of the smallest load. */
 static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);
@@ -31,7 +31,7 @@ static double find_knee(const struct search_view *view, const struct search_step
     return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
 }
 
-/* The strain stays up to the knee and grows in proportion to the load behind it. */
+/* The ratio stays constant up to the knee and grows in proportion to the load above it. */
 static size_t guess_limit(const struct search_view *view, const struct search_step *out)
 {
     double low = view->levels[out->limit].slo_ratio, high = view->levels[out->miss].slo_ratio;
@@ -50,7 +50,8 @@ static size_t guess_limit(const struct search_view *view, const struct search_st
     return clamp(guess, out->limit + 1, out->miss - 1);
 }
 
-/* The smallest load alone may have been unlucky, unless a shorter context met no limit either. */
+/* The smallest load alone may have been a chance failure, unless a shorter context met no limit
+ * either. */
 static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
@@ -60,7 +61,7 @@ static bool ask_for_met(const struct search_view *view, struct search_step *out)
     return view->count > 1 && !is_known(view, 1) && ask(out, 1);
 }
 
-/* How far above what is met already. */
+/* How far above the largest load that meets the limits so far. */
 static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {
     size_t before = view->earlier.miss;

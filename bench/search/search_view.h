@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search in one step: its levels and what they tell of one another. Private to search.c and
- * search_limits.c. */
+/* The view of one step of a search: its levels and what they imply about one another. Private to
+ * search.c and search_limits.c. */
 #pragma once
 
 #include "bench/search/search.h"
 
-#define GUESSES 8 /* known levels, from which on halves are taken instead of guesses */
+#define GUESSES 8 /* known levels, after which the search bisects instead of guessing */
 
 /* One search, as it is seen in one step. */
 struct search_view {
     const struct search_level *levels;
     size_t count;
     const struct search_hint *hint;
-    struct search_step earlier; /* what the hint's levels tell; nothing without a hint */
+    struct search_step earlier; /* what the hint's levels imply; empty without a hint */
 };
 
 static inline bool is_known(const struct search_view *view, size_t level)
@@ -95,8 +95,8 @@ static inline bool ask(struct search_step *out, size_t level)
     return true;
 }
 
-/* Between two levels; nearer to the lower one after some lost levels: loads that break the server
- * one after the other look as if it were down, and end the sweep. */
+/* Between two levels, but nearer to the lower one after several lost levels: loads that break the
+ * server one after the other make it look down, and end the sweep. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;
@@ -113,7 +113,7 @@ static inline size_t middle_of(const struct search_view *view, size_t low, size_
 /* ---- The limits: search_limits.c ------------------------------------------------------- */
 
 bool search_has_limits(const struct search_view *view);
-/* The greatest load known to meet them, and the nearest known above that does not. */
+/* The largest load known to meet the limits, and the nearest known one above it that does not. */
 void search_find_limit(const struct search_view *view, struct search_step *out);
-/* True with the level to be measured next; false where the limit is found. */
+/* True with the level to measure next; false if the limit is found. */
 bool search_ask_for_limit(const struct search_view *view, struct search_step *out);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTEMPTS_LIMIT 3 /* at one cell, as far as the witness rejects them */
+#define ATTEMPTS_LIMIT 3 /* at one cell, if the server monitor rejects them */
 
 static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
 {
@@ -13,7 +13,7 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* Whatever it was that answered in the end, the figures are those of no one server. */
+/* Whichever server answered in the end, the figures describe no single one. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -28,7 +28,7 @@ static void stop(struct sweep_work *work, const char *reason)
              "%.170s: start a new sweep, or bring the old one back and sweep_resume", reason);
 }
 
-/* A sweep is of one model: the one that was served when it began. */
+/* A sweep measures one model: the one that was served when it began. */
 static bool serves_another(struct subject *subject, const struct cross_check *testimony,
                            char reason[256])
 {
@@ -38,7 +38,7 @@ static bool serves_another(struct subject *subject, const struct cross_check *te
         text_copy(reason, 256, testimony->reason);
     else if (testimony->served[0] != '\0' && strcmp(testimony->served, subject->served) != 0)
         snprintf(reason, 256,
-                 "the deployment serves another model than when the sweep began: "
+                 "the deployment serves a model other than when the sweep began: "
                  "%.80s, then %.80s",
                  subject->served, testimony->served);
     else
@@ -74,7 +74,7 @@ static void look_at_scrapes(const struct cross_check *testimony, struct cell_res
         return;
     result->measurement.uneven = true;
     snprintf(result->reason, sizeof result->reason,
-             "the server did not tell its metrics for %.1f s in the middle", testimony->gap_s);
+             "the server's metrics were unavailable for %.1f s in the middle", testimony->gap_s);
 }
 
 void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,

@@ -4,11 +4,12 @@
 
 #include "bench/sweep/sweep_private.h"
 
-/* Turns the result into one that is rejected (CELL_PENDING, to be measured again), failed or
- * marked, or leaves it as it is; may stop the sweep. */
+/* Turns the result into a rejected one (CELL_PENDING, to be measured again), a failed or a marked
+ * one, or leaves it unchanged; may stop the sweep. */
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
                            const struct cross_check *testimony, struct cell_result *result);
-/* One in whose middle the server stalled or changed its pace, or did not tell its metrics for a
- * while, is marked uneven. It is rejected once; then it stays, with its mark and the reason. */
+/* Marks an attempt uneven if the server stalled or changed its speed in its middle, or its metrics
+ * were unavailable for a while. It is rejected once; the second time it is kept, with its mark and
+ * the reason. */
 void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,
                               struct cell_result *result);

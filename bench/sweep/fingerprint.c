@@ -27,7 +27,7 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
-/* How the load comes, as far as the cells do not say it. */
+/* How the load is generated, as far as the cells do not say it. */
 static void add_load(json_t *made, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)

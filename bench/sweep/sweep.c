@@ -17,7 +17,7 @@
 #include "bench/workload/prompt_calibration.h"
 
 #define STORE_RETRY_MS 1000
-#define RUNS_LOOKED_AT 100 /* of a deployment; their fingerprints are one */
+#define RUNS_LOOKED_AT 100 /* of a deployment; all have one fingerprint */
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
 double sweep_elapsed_s(const struct sweep_work *work)
@@ -78,7 +78,7 @@ static CHECKED bool load_dataset(struct sweep_work *work, struct error *error)
     same = strcmp(entry.digest, work->plan.dataset_digest) == 0;
     dataset_entry_finish(&entry);
     if (!same)
-        return error_set(error, ERROR_CONFLICT, "the dataset %s is not the one that was planned",
+        return error_set(error, ERROR_CONFLICT, "the dataset %s is not the planned one",
                          work->plan.dataset);
     return dataset_unpack(packed, length, &work->dataset, error);
 }
@@ -133,8 +133,8 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
     return model_facts_note(work->run->store, facts, error);
 }
 
-/* A sweep that is taken up again goes on with the model it began with, else its runs would be of
- * two. */
+/* A resumed sweep continues with the model it began with, otherwise its runs would mix two models.
+ */
 static CHECKED bool finds_the_same(struct sweep_work *work, const struct subject *subject,
                                    struct error *error)
 {
@@ -152,7 +152,7 @@ static CHECKED bool finds_the_same(struct sweep_work *work, const struct subject
     return same;
 }
 
-/* A sweep that is taken up again goes on with the workload it began with. */
+/* A resumed sweep continues with the workload it began with. */
 static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
                                   const char *stored, struct error *error)
 {
@@ -205,7 +205,8 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
            && keep(work, subject, error);
 }
 
-/* Without the ceiling cells still tell by their lag and CPU whether the client was the limit. */
+/* Without the ceiling the cells still show by their lag and CPU whether the client was the
+ * bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;
@@ -255,7 +256,7 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
     return json_write(outcome);
 }
 
-/* Nothing was measured, and not because it could not be: the first reason. */
+/* Nothing was measured, although it could have been: the first reason. */
 static const char *why_all_failed(const struct sweep_work *work)
 {
     const char *reason = NULL;
@@ -281,7 +282,7 @@ static CHECKED enum job_end end_sweep(struct sweep_work *work, enum job_end end,
     while (
         !sweep_end(run->store, &run->claim, work->row.id, state, reason, clock_utc_ms(), &stored))
         if (!sweep_wait_for_store(work, &stored))
-            return JOB_END_YIELDED; /* what is left to do is to end it */
+            return JOB_END_YIELDED; /* only its end is left to be stored */
     if (end == JOB_END_FAILED)
         error_set(error, ERROR_UPSTREAM, "%s", reason);
     else
@@ -303,7 +304,7 @@ static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome
     return end_sweep(work, JOB_END_COMPLETED, "completed", "", outcome, error);
 }
 
-/* It could not begin, or the store failed: the sweep says why, the job too. */
+/* It could not begin, or the store failed: both the sweep and the job say why. */
 static CHECKED enum job_end end_in_error(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job kind `sweep`: takes a plan cell by cell through the load generator into the store. */
+/* The job kind `sweep`: runs a plan cell by cell through the load generator and stores the results.
+ */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -8,20 +9,19 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/sweeps.h"
 
-/* What a sweep needs of the rooms beside it; handlers/ hands it in. Each may be called from the
- * sweep's thread. */
+/* The functions of other rooms that a sweep needs; handlers/ provides them. Each may be called from
+ * the sweep's thread. */
 struct sweep_host {
     void *context;
     /* Address, model and credential of a revision, resolved now. */
     bool (*resolve)(void *context, const struct deployment *deployment, struct endpoint *out,
                     struct error *error);
-    /* What the server says of itself now. */
+    /* What the server reports of itself now. */
     bool (*discover)(void *context, const struct deployment *deployment,
                      const struct endpoint *endpoint, struct model_facts *out, struct error *error);
-    /* The second witness of an attempt (base/measure/cross_check.h): begin waits for the server to
-     * be idle, at most a while, and watches its metrics until end, which holds them against what
-     * was sent. Both ask `watch` whether to stop. End's result is NULL where the attempt was
-     * interrupted. */
+    /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
+     * server to be idle, and watches its metrics until end, which compares them with what was sent.
+     * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */
     void *(*witness_begin)(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct witness_watch *watch);
     void (*witness_end)(void *context, void *witness, const struct cell_result *result,
@@ -31,10 +31,10 @@ struct sweep_host {
 struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
-    struct calibration *calibration; /* of this process; NULL: cells are not held against it */
+    struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
 };
 
-/* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member
- * that `job_pool_create` got: handlers/ wraps this with its own services. */
+/* job_kind.run of kind "sweep"; run->services points to the struct sweep_job through the member
+ * that `job_pool_create` received: handlers/ wraps this with its own services. */
 CHECKED enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run,
                                    char **outcome_json, struct error *error);

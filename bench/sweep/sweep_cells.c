@@ -13,10 +13,10 @@
 #include "bench/sweep/attempt_outcome.h"
 #include "bench/sweep/sweep_private.h"
 
-#define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
+#define FAILED_CELLS_LIMIT 3 /* this many in a row: the deployment keeps failing */
 #define TELL_EVERY_NS 1000000000
 #define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
-#define TROUBLE_S 10.0          /* at most, before a level that was lost is measured again */
+#define TROUBLE_S 10.0          /* the longest pause before a lost level is measured again */
 #define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
 
 /* ---- Progress and stopping ------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static size_t count_inferred(const struct sweep_work *work)
     return count;
 }
 
-/* Cells that will still be measured: the same share as until now. */
+/* Cells that will still be measured, assuming the same share as so far. */
 static double expected_cells(const struct sweep_work *work)
 {
     double left = (double)(work->count - work->done), inferred = (double)count_inferred(work);
@@ -109,12 +109,12 @@ static bool is_out_of_time(struct sweep_work *work)
     if (sweep_elapsed_s(work) < work->plan.time_limit_s)
         return false;
     snprintf(work->stopped, sizeof work->stopped,
-             "the time limit of %.0f s passed; sweep_resume measures the cells that are left",
+             "the time limit of %.0f s passed; sweep_resume measures the remaining cells",
              work->plan.time_limit_s);
     return true;
 }
 
-/* Of a cell: whether to stop. */
+/* For a cell: whether to stop. */
 static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 {
     struct sweep_work *work = context;
@@ -131,7 +131,7 @@ static bool same_shape(const struct cell_row *a, const struct cell_row *b)
            && a->output_tokens == b->output_tokens;
 }
 
-/* A cell of the same shape and server that ended so; NULL if there is none. The latest one. */
+/* The latest cell of the same shape and server that ended in this way; NULL if there is none. */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -145,7 +145,8 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-/* Says more of a load than another does: the greatest that is not above it, else the smallest. */
+/* Whether one load is the better estimate for another: the largest that is not above it, else the
+ * smallest. */
 static bool is_nearer(double at, double load, double other)
 {
     if (load <= at)
@@ -153,8 +154,8 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* How long a request takes, roughly: as at the nearest load of the same shape, in whichever order
- * they are measured. 0: nothing is known. */
+/* The approximate time of a request: as at the nearest load of the same shape, in whichever order
+ * they are measured. 0: not known. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
     const struct cell_row *nearest = NULL;
@@ -182,7 +183,7 @@ static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
     return nonce;
 }
 
-/* Of a witness: whether to stop. */
+/* For a server monitor: whether to stop. */
 static bool witness_is_stopped(void *context, const char *doing)
 {
     return cell_is_stopped(context, doing, 0);
@@ -199,7 +200,7 @@ static void *begin_witness(struct sweep_work *work)
     return host->witness_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
 }
 
-/* `measured`: else the attempt was stopped, and nothing is told of it. */
+/* `measured` false: the attempt was stopped, and nothing is reported of it. */
 static void end_witness(struct sweep_work *work, void *witness, bool measured,
                         struct cell_result *result, struct cross_check *testimony)
 {
@@ -216,7 +217,7 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
         attempt_outcome_judge(work, subject_of(work, work->current), testimony, result);
 }
 
-/* Was this server measured in the sweep before, as this deployment or as the other? */
+/* Whether this server was already measured in the sweep, as this deployment or as the other. */
 static bool find_begun(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
@@ -231,7 +232,8 @@ static bool find_begun(struct sweep_work *work)
     return false;
 }
 
-/* Of all deployments, so that the same lengths are drawn for each; 0: nobody tells. */
+/* The smallest of all deployments, so that the same lengths are drawn for each; 0: not known for
+ * any. */
 static int64_t least_context(const struct sweep_work *work)
 {
     int64_t least = 0;
@@ -294,7 +296,7 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
     return done;
 }
 
-/* What the server refused for this shape, it refuses for any number of users. */
+/* A shape that the server refuses is refused for any number of users. */
 static bool take_from_sibling(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
@@ -315,8 +317,8 @@ static void write_loss(const struct cell_result *result, char *out, size_t size)
              result->reason[0] != '\0' ? result->reason : measurement->first_error);
 }
 
-/* Levels that were not measured follow from one that was lost: it is measured once more before it
- * is believed, and the cell tells of both. */
+/* Levels that were not measured are inferred from a lost one: it is measured once more before it is
+ * believed, and the cell reports both. */
 static void doubt(struct sweep_work *work, struct cell_result *result)
 {
     TEXT_AUTO reason = { 0 };
@@ -353,9 +355,10 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     snprintf(work->stopped, sizeof work->stopped,
              "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,
-             work->done < work->count ? "; sweep_resume with retry_failed goes on, and tries those "
-                                        "of unfinished runs again"
-                                      : "");
+             work->done < work->count
+                 ? "; sweep_resume with retry_failed continues, and retries those "
+                   "of unfinished runs again"
+                 : "");
 }
 
 static CHECKED bool store_result(struct sweep_work *work, int64_t attempt_id,
@@ -384,7 +387,7 @@ static const char *why_interrupted(const struct sweep_work *work)
     return work->stopped;
 }
 
-/* False with the attempt interrupted where it was stopped, and where the store failed. */
+/* False with the attempt interrupted if it was stopped, and if the store failed. */
 static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };
@@ -426,7 +429,7 @@ static bool is_to_end(struct sweep_work *work)
     return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
 }
 
-/* What troubles the server may need a moment to pass. */
+/* The server may need a moment to recover. */
 static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
 {
     if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !is_to_end(work))
@@ -434,7 +437,7 @@ static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
     return cell->state == CELL_PENDING && !is_to_end(work);
 }
 
-/* An attempt that is rejected leaves the cell as it was: it is measured again. */
+/* A rejected attempt leaves the cell unchanged: it is measured again. */
 static CHECKED bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
 {
     int64_t begun_ns = clock_monotonic_ns();

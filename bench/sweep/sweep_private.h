@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep while its job runs. Private to sweep.c, which begins and ends it,
- * sweep_cells.c, which takes its cells one by one, and sweep_search.c, which says
- * which.
- */
+/* A sweep while its job runs. Private to sweep.c, which begins and ends it, sweep_cells.c, which
+ * measures its cells one by one, and sweep_search.c, which chooses them */
 #pragma once
 
 #include "base/net/outbound.h"
@@ -12,7 +10,7 @@
 #include "bench/workload/workload.h"
 #include "store/ledger/sweeps.h"
 
-/* One of the deployments that the sweep takes turns at. */
+/* One of the deployments that the sweep alternates between. */
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
@@ -21,7 +19,7 @@ struct subject {
     struct workload workload;
     struct connection_reuse reuse;
     int failed_in_a_row;
-    char served[256]; /* the model, as the witness first told it; "" before */
+    char served[256]; /* the model, as the server monitor first reported it; "" before */
 };
 
 /* One run of the job, from its claim to its end. */
@@ -30,39 +28,40 @@ struct sweep_work {
     struct job_run *run;
     struct sweep_row row;
     struct plan plan;
-    struct dataset dataset; /* of the plan; no rows: none */
+    struct dataset dataset; /* the plan's; no rows: none */
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;
     size_t count, done; /* cells, and those no longer pending */
     struct ceiling ceiling;
     int64_t begun_ns;
-    double cells_s; /* what the cells of this run took, */
+    double cells_s; /* time the cells of this run took, */
     int64_t cells_run;
     struct cell_row *current;
     int64_t told_ns;
     char told[256];
-    int rejected;      /* attempts at the current cell, by the witness */
-    char lost[160];    /* how the current cell's attempt was lost that was not believed; "": none */
+    int rejected;      /* attempts at the current cell rejected by the server monitor */
+    char lost[160];    /* how the current cell's attempt was lost, if it is to be repeated; "": none
+                        */
     char stopped[320]; /* why the sweep stops early; "" while it does not */
-    bool cannot_go_on; /* and not because its time is over */
+    bool cannot_go_on; /* for a reason other than its time limit */
 };
 
-/* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.
- * False where an attempt could not be stored, or could not be begun. */
+/* Measures all pending cells, until the job should stop or `stopped` says why not to continue.
+ * False if an attempt could not be stored, or could not begin. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
-/* The cell to be measured next; NULL where none is left. Marks what an adaptive search need not
- * measure. False where that could not be stored. */
+/* The cell to measure next; NULL if none is left. Marks those that an adaptive search need not
+ * measure. False if that could not be stored. */
 CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
                                struct error *error);
-/* Whether an attempt at the current cell looks as if the load were too much, in a search that would
- * infer other levels from that, though it may have been a passing trouble of the server's. */
+/* Whether an attempt at the current cell looks as if the load were too high, in a search that would
+ * infer other levels from it, although the server may only have had a passing problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
-/* The endpoint as it is now: tokens run out, so each cell asks again. */
+/* The endpoint as it is now: tokens expire, so each cell asks again. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
-/* Is the job to stop? `context` is the struct sweep_work. */
+/* Whether the job should stop. `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
-/* The store does not take something (a full disk, say): waits a moment. False where the claim is
- * lost, or the job is to stop. */
+/* The store refuses a write (a full disk, say): waits a moment. False if the claim is lost, or the
+ * job should stop. */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
 double sweep_elapsed_s(const struct sweep_work *work); /* since the job got its endpoint */

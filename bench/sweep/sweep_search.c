@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The next cell of a sweep: in order, or as an adaptive search asks for it; and what need not be
- * measured. All is derived from the cells as they are: a sweep that is taken up again goes on where
- * it was. */
+/* Chooses the next cell of a sweep: in order, or as an adaptive search asks for it; and which ones
+ * need not be measured. Everything is derived from the stored cells, so that a resumed sweep
+ * continues where it was. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct group {
     struct search_step step;
 };
 
-/* The groups of one repetition that differ in nothing but what they measure: the same levels are
+/* The groups of one repetition that differ only in the subject they measure: the same levels are
  * measured in each, one after the other. */
 struct shape {
     struct group groups[GROUPS];
@@ -124,8 +124,8 @@ static bool is_told(const struct group *group)
 
 /* ---- What was found before ------------------------------------------------------------------- */
 
-/* How much a cell of an earlier group tells of this one; 0: nothing. The same shape in an earlier
- * repetition tells most, then the longest of the shorter contexts. */
+/* How much a cell of an earlier group says about this one; 0: nothing. The same shape in an earlier
+ * repetition says most, then the longest of the shorter contexts. */
 static int64_t nearness(const struct cell_row *cell, const struct cell_row *other)
 {
     if (other->output_tokens != cell->output_tokens || other->deployment_id != cell->deployment_id)
@@ -137,7 +137,7 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* False where nothing was found before. */
+/* False if nothing was found before. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -177,7 +177,7 @@ static bool is_infeasible(const struct group *group)
     return false;
 }
 
-/* What the server refused for its length is so at any load: each cell is told so, and none is
+/* A length that the server refuses is refused at any load: each cell is marked so, and none is
  * measured. */
 static struct cell_row *next_of_infeasible(const struct group *group)
 {
@@ -201,7 +201,7 @@ static void read_shape(const struct sweep_work *work, const struct cell_row *lik
     }
 }
 
-/* The first of a level's cells in the order of the plan; NULL where none is pending. */
+/* The first of a level's cells in the order of the plan; NULL if none is pending. */
 static struct cell_row *first_of_level(const struct shape *shape, size_t level)
 {
     struct cell_row *first = NULL;
@@ -235,7 +235,7 @@ static struct cell_row *next_beside(const struct shape *shape)
     return next;
 }
 
-/* NULL: all is told. */
+/* NULL: the search is complete. */
 static struct cell_row *next_of_shape(const struct sweep_work *work, struct shape *shape)
 {
     struct cell_row *next = next_beside(shape);
@@ -254,7 +254,7 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
 
 /* ---- Doubt ----------------------------------------------------------------------------------- */
 
-/* What a server or a gateway in trouble says, and not only one with too much load. */
+/* Errors of a server or gateway in trouble, which need not be caused by the load. */
 static bool may_pass(enum failure failure)
 {
     return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED
@@ -274,7 +274,7 @@ static bool most_may_pass(const struct measurement *measurement)
     return passing * 2 > all;
 }
 
-/* Where a smaller load was too much, nobody wonders. */
+/* If a smaller load was already too high, this one is no surprise. */
 static bool is_expected(const struct sweep_work *work, const struct cell_row *lost)
 {
     for (size_t i = 0; i < work->count; i++) {

@@ -77,7 +77,7 @@ static void read_rows(const char *bytes, struct dataset *out)
                                              .output_bytes = read_word(bytes, 4) };
 }
 
-/* What is kept is our own writing: but a damaged disk is no reason to crash. */
+/* The stored form is our own, but a damaged disk must not cause a crash. */
 static bool is_whole(const struct dataset *dataset)
 {
     for (size_t i = 0; i < dataset->count; i++)
@@ -98,21 +98,22 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
         return false;
     bytes = kept;
     if (size < header || memcmp(bytes, MAGIC, WORD_BYTES) != 0)
-        return error_set(error, ERROR_INVALID, "the kept dataset is damaged: %zu bytes", size);
+        return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
     out->kind = read_word(bytes, 1) == DATASET_LENGTHS ? DATASET_LENGTHS : DATASET_PROMPTS;
     out->count = read_word(bytes, 2);
     texts = read_word(bytes, 3);
     out->skipped = read_word(bytes, 4);
     if (out->count > DATASET_ROWS_MAX || size != header + out->count * row + texts) {
         out->count = 0;
-        return error_set(error, ERROR_INVALID, "the kept dataset is damaged: %zu bytes", size);
+        return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
     }
     read_rows(bytes + header, out);
     text_add_bytes(&out->texts, bytes + header + out->count * row, texts);
     if (is_whole(out))
         return true;
     dataset_finish(out);
-    return error_set(error, ERROR_INVALID, "the kept dataset is damaged: a row of it lies outside");
+    return error_set(error, ERROR_INVALID,
+                     "the stored dataset is damaged: a row of it lies outside");
 }
 
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])

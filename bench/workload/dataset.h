@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts, or lengths of them, that people bring: what a cell sends instead of made-up ones. */
+/* Prompts, or lengths of them, that people import: a cell sends them instead of generated ones. */
 #pragma once
 
 #include <stddef.h>
@@ -18,14 +18,14 @@ enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
 struct dataset_row {
     uint32_t offset, length; /* of the prompt within the texts; length 0: there is none */
-    int32_t input_tokens;    /* -1: not said */
-    int32_t output_tokens;   /* -1: not said */
-    uint32_t output_bytes;   /* of the answer that stands there; 0: none */
+    int32_t input_tokens;    /* -1: not known */
+    int32_t output_tokens;   /* -1: not known */
+    uint32_t output_bytes;   /* of the recorded answer; 0: none */
 };
 
 struct dataset {
     enum dataset_kind kind;
-    struct text texts; /* as they stand in a JSON string: escaped */
+    struct text texts; /* in the form of a JSON string: escaped */
     struct dataset_row *rows;
     size_t count, capacity;
     size_t skipped; /* records that were neither */
@@ -42,26 +42,26 @@ void dataset_finish(struct dataset *dataset);
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
-/* Its kept form, compressed; heap. */
+/* Its stored form, compressed; heap. */
 CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
                             struct error *error);
-/* Of all that would be sent, whatever file it came from. */
+/* Digest of everything that would be sent, whatever the file was. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
-/* Tokens of a row; where only a text is there, by the bytes of a token. -1: nothing to go by. */
+/* Tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
 #define DATASET_TOKENS_PER_BYTE 0.25 /* of English, roughly */
 
 struct dataset_range {
-    size_t count; /* rows that tell */
+    size_t count; /* rows that have a value */
     int64_t low, median, high;
-    double mean; /* NaN: none tells */
+    double mean; /* NaN: no row has one */
 };
-/* In tokens, estimated where there are only texts. */
+/* In tokens, estimated if there are only texts. */
 void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
                      struct dataset_range *output);
-/* Rows whose prompt stood before in the file. */
+/* Number of rows whose prompt occurred earlier in the file. */
 size_t dataset_repeated(const struct dataset *dataset);

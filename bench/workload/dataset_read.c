@@ -12,7 +12,7 @@
 
 #define NAME_SIZE 48
 
-/* Names by which files call a length, without what is neither letter nor digit. */
+/* Names that files use for a length, without characters other than letters and digits. */
 static const char *const input_names[] = {
     "inputtokens", "inputlength",   "inputlen",      "prompttokens", "promptlength",
     "promptlen",   "contexttokens", "requesttokens", "isl",          NULL
@@ -103,7 +103,7 @@ static CHECKED bool keep(struct dataset *dataset, const struct record *record, s
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The last token, a string, as it is written; several are set apart by an empty line. */
+/* The last token, a string, as written; several are separated by an empty line. */
 static void add_prompt(struct record *record, const struct json_scan *scan)
 {
     if (scan->length == 0)
@@ -134,7 +134,7 @@ struct turn {
     struct json_scan said; /* at the string; length 0: none */
 };
 
-/* Of an object whose brace is read. */
+/* Called after the object's brace was read. */
 static bool read_turn(struct json_scan *scan, struct turn *turn)
 {
     enum json_scan_token token;
@@ -162,7 +162,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The turns before the model's first are the prompt; that one is the answer. */
+/* The turns before the model's first one are the prompt; that one is the answer. */
 static bool read_turns(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -185,7 +185,7 @@ static bool read_turns(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_ARRAY_END;
 }
 
-/* The value of a key that is none of turns; anything else than what it may be is passed over. */
+/* The value of a key other than the turns; values of unexpected types are skipped. */
 static bool read_member(struct json_scan *scan, struct record *record)
 {
     bool is_prompt = json_scan_is(scan, "prompt") || json_scan_is(scan, "question")
@@ -212,7 +212,7 @@ static bool read_member(struct json_scan *scan, struct record *record)
     return token != JSON_SCAN_FAILED;
 }
 
-/* An object whose brace is read. */
+/* Called after the object's brace was read. */
 static bool read_record(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token;
@@ -335,7 +335,7 @@ static CHECKED bool read_csv(const char *bytes, size_t length, struct record *re
     output = find_column(csv, output_names);
     if (!more || input == SIZE_MAX)
         return error_set(error, ERROR_INVALID,
-                         "this is no dataset: give a JSON list or JSON lines of conversations, "
+                         "this is not a dataset: give a JSON list or JSON lines of conversations, "
                          "messages or prompts, or a table whose first line names input_tokens and "
                          "output_tokens");
     while (csv_next(csv, &more, error) && more) {
@@ -366,7 +366,7 @@ static CHECKED bool read_any(const char *bytes, size_t length, struct record *re
     return read_csv(bytes, length, record, dataset, error);
 }
 
-/* Where there are prompts, records without one are skipped. */
+/* If there are prompts, records without one are skipped. */
 static void settle(struct dataset *dataset)
 {
     size_t kept = 0;
@@ -386,7 +386,7 @@ bool dataset_read(const char *bytes, size_t length, struct dataset *out, struct 
 
     *out = (struct dataset){ 0 };
     if (length > DATASET_LIMIT_BYTES)
-        return error_set(error, ERROR_INVALID, "the dataset has %zu bytes: at most %d are taken",
+        return error_set(error, ERROR_INVALID, "the dataset has %zu bytes: at most %d are accepted",
                          length, DATASET_LIMIT_BYTES);
     done = read_any(bytes, length, &record, out, error);
     text_finish(&record.prompt);

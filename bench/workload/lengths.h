@@ -12,9 +12,9 @@ struct lengths {
 };
 
 /* One length, at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to mean x (1 +
- * spread). Lognormal: of this mean and of the deviation spread x mean, cut at LENGTHS_LONGEST x the
- * mean. */
+ * spread). Lognormal: with this mean and the deviation spread x mean, cut off at LENGTHS_LONGEST x
+ * the mean. */
 #define LENGTHS_LONGEST 10
 int64_t lengths_draw(const struct lengths *lengths, struct generator *generator);
-/* The longest that can come. */
+/* The longest that can be drawn. */
 int64_t lengths_longest(const struct lengths *lengths);

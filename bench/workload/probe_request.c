@@ -13,7 +13,7 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
-#define WAIT_LIMIT_S 120 /* of one call, for a server that says when to come again */
+#define WAIT_LIMIT_S 120 /* of one call, if a server says when to retry */
 #define WAIT_PIECE_NS 100000000L
 
 /* What a call's callbacks need. */
@@ -21,7 +21,7 @@ struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
     bool broken, silent, tells_usage, told_error, ended_by_model;
-    int64_t event_ns; /* the latest, or the call's begin; monotonic */
+    int64_t event_ns; /* of the latest one, or of the call's beginning; monotonic */
     int64_t waited_s; /* because the server asked for it */
     int64_t events, chunks, told_chunks, tokens;
     char said[240];
@@ -69,8 +69,8 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-/* True where the server asked to be asked again, that time came, and no more was waited than
- * WAIT_LIMIT_S; a stop ends the wait as it ends a call. */
+/* True if the server asked for a retry, that time came, and the wait did not exceed WAIT_LIMIT_S; a
+ * stop ends the wait as it ends a call. */
 static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
                                    struct error *error)
 {
@@ -115,7 +115,7 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
     return outbound_perform(&request, response, error);
 }
 
-/* Gateways that limit rates count the few requests of learning, too. */
+/* Gateways that limit rates count these few requests, too. */
 static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
                             struct outbound_response *response, struct error *error)
 {
@@ -160,7 +160,7 @@ static void on_counted(void *context, const struct completion_event *event)
         *tokens = event->prompt_tokens;
 }
 
-/* Some servers stream whether they are asked to or not. */
+/* Some servers stream whether or not it was requested. */
 static bool read_streamed_count(const struct text *body, int64_t *tokens)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -206,7 +206,7 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
     return done;
 }
 
-/* False with the sentence where it was no stream of events after all. */
+/* False with the sentence if it was not a stream of events after all. */
 static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
                                  struct error *error)
 {
@@ -215,7 +215,7 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
                          call->said);
     if (call->silent)
         return error_set(error, ERROR_TIMEOUT,
-                         "the server's stream went silent but for comments after %ld events",
+                         "the server's stream had nothing but comments after %ld events",
                          call->events);
     if (call->broken || call->events == 0)
         return error_set(error, ERROR_UPSTREAM,
@@ -225,7 +225,7 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
     return true;
 }
 
-/* Of so many tokens, to a prompt of so many pieces; what came is in the call. */
+/* With this many tokens, to a prompt of this many pieces; the result is in the call. */
 static CHECKED bool stream(struct call *call, const struct workload *workload, size_t pieces,
                            int64_t output_tokens, long *status, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single requests to a model server, to learn how to talk to it. */
+/* Single requests to a model server, to find out how to talk to it. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -8,19 +8,19 @@
 
 struct asker {
     const struct endpoint *endpoint;
-    bool (*stopped)(void *context); /* asked at least 5 times a second */
+    bool (*stopped)(void *context); /* called at least 5 times a second */
     void *context;
-    int64_t silence_limit_ms; /* a stream without an event for so long has failed; 0: 5 minutes */
+    int64_t silence_limit_ms; /* a stream without an event for this long has failed; 0: 5 minutes */
 };
 
-/* POSTs JSON to `path`; outbound_perform's promise. A 429 or 503 with Retry-After is asked again
- * then, as all that is asked here: two minutes later at most. */
+/* POSTs JSON to `path`, as outbound_perform does. After a 429 or 503 with Retry-After it retries at
+ * that time, at most two minutes later, as do all functions here. */
 CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 const struct text *body, struct outbound_response *response,
                                 struct error *error);
 
-/* What the server counts for a prompt of `count` pieces (which: their places in the workload, NULL:
- * the first ones). *tokens is -1 where it answers but does not count. *status is that of the
+/* What the server counts for a prompt of `count` pieces (which: their positions in the workload,
+ * NULL: the first ones). *tokens is -1 if it answers but does not count. *status is that of the
  * answer, 0 without one; false on anything but 2xx. */
 CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
@@ -31,21 +31,21 @@ CHECKED bool probe_request_count(const struct asker *asker, const struct workloa
 CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
                                   bool *tells_usage, long *status, struct error *error);
 
-/* What a stream is made of. */
+/* What a stream consists of. */
 struct stream_shape {
-    int64_t chunks, tokens; /* with output; by usage, -1: not told */
-    bool tells_chunks;      /* each chunk told its tokens */
+    int64_t chunks, tokens; /* with output; by usage, -1: not reported */
+    bool tells_chunks;      /* each chunk reported its tokens */
 };
-/* The same of an answer long enough to see it. */
+/* The same for an answer long enough to show it. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,
                                  struct stream_shape *out, long *status, struct error *error);
 
 /* How an answer ended. */
 struct stream_ending {
     int64_t tokens; /* by usage; without it the chunks with output */
-    bool by_model;  /* it says that it ended, and not by its length */
+    bool by_model;  /* it reports that the model ended it, and not the length limit */
 };
-/* The same of an answer to a prompt of `pieces` that may have so many tokens. */
+/* The same for an answer to a prompt of `pieces` with this limit of tokens. */
 CHECKED bool probe_request_ending(const struct asker *asker, const struct workload *workload,
                                   size_t pieces, int64_t output_tokens, struct stream_ending *out,
                                   long *status, struct error *error);

@@ -12,32 +12,33 @@
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
 #define FEWEST_PER_WORD 0.1 /* tokens, on average; real tokenizers have one or more */
-#define FEWEST_WORDS 16     /* in a prompt's head they still make more prompts than are ever sent */
+/* in a prompt's head; they still give more prompts than are ever sent */
+#define FEWEST_WORDS 16
 #define LETTERS 26
 #define SMALLEST_GROUP 8
 #define QUESTIONS_LIMIT 32
-#define TRIAL_TOKENS 1024 /* a longer answer is not waited for before the first cell */
+#define TRIAL_TOKENS 1024 /* no longer answer is waited for before the first cell */
 
-/* 413: longer than its context; 500: servers made by hand that fall over what they do not know. */
+/* 413: longer than its context; 500: some servers fail on fields they do not know. */
 static bool is_refusal(long status)
 {
     return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
 }
 
-/* Of a path, or of the model: the server's words tell which. */
+/* About a path, or about the model: the server's words show which. */
 static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 {
     struct error said = *error;
 
     return error_set(error, ERROR_UPSTREAM,
-                     "%s cannot be measured; where a server has only the other API, sweep with "
+                     "%s cannot be measured; if a server only has the other API, sweep with "
                      "\"api\": \"%s\" (%.300s)",
                      workload_path(api), api == BENCH_CHAT ? "completions" : "chat", said.message);
 }
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
-/* True where the server counts each id as one token, besides a constant overhead. */
+/* True if the server counts each id as one token, besides a constant overhead. */
 static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -70,7 +71,7 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 
 /* ---- Prompts of words ------------------------------------------------------------------------ */
 
-/* Which words are one token is found by asking for the count of groups. */
+/* Finds the words that are one token by asking for the counts of groups. */
 struct word_search {
     const struct asker *asker;
     struct workload *workload; /* with all words as pieces */
@@ -93,7 +94,7 @@ static CHECKED bool count_group(struct word_search *search, size_t first, size_t
     return true;
 }
 
-/* `tokens` is the group's count. Halves it until a group has as many tokens as words. */
+/* `tokens` is the group's count. Halves the group until it has as many tokens as words. */
 static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
                                  int64_t tokens, struct error *error)
 {
@@ -128,7 +129,7 @@ static void take_words(struct workload *workload, size_t count)
     workload->tokens_per_piece = 1;
 }
 
-/* A prompt in another order has the count that was found? */
+/* Whether a prompt in another order has the same count. */
 static CHECKED bool verify_words(const struct asker *asker, const struct workload *workload,
                                  bool *right, struct error *error)
 {
@@ -146,7 +147,7 @@ static CHECKED bool verify_words(const struct asker *asker, const struct workloa
     return true;
 }
 
-/* A tokenizer that splits words has at least a token for each letter behind a blank. */
+/* A tokenizer that splits words has at least one token for each letter after a blank. */
 static CHECKED bool choose_letters(const struct asker *asker, struct workload *workload,
                                    bool *right, struct error *error)
 {
@@ -191,15 +192,16 @@ static CHECKED bool choose_words(const struct asker *asker, struct workload *wor
         return true;
     workload->tokens_per_piece = (double)all_tokens / (double)workload->piece_count;
     if (workload->tokens_per_piece < FEWEST_PER_WORD)
-        return error_set(error, ERROR_UPSTREAM,
-                         "the server counts %ld tokens in %zu words, which cannot be: no prompt of "
-                         "a known length can be made for it",
-                         (long)all_tokens, workload->piece_count);
+        return error_set(
+            error, ERROR_UPSTREAM,
+            "the server counts %ld tokens in %zu words, which is impossible: no prompt of "
+            "a known length can be made for it",
+            (long)all_tokens, workload->piece_count);
     text_copy(workload->source, sizeof workload->source, "words by average");
     return true;
 }
 
-/* All words together; fewer, where that is longer than a small context. */
+/* All words together; fewer, if that is longer than a small context. */
 static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
                                 int64_t *tokens, struct error *error)
 {
@@ -215,7 +217,8 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
     return false;
 }
 
-/* The first word of every prompt is "a": with it, the template and the like are the overhead. */
+/* The first word of every prompt is "a": together with the template and the like it is the
+ * overhead. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -227,7 +230,7 @@ static CHECKED bool learn_words(const struct asker *asker, struct workload *work
         return false;
     if (none < 0 || all <= none) {
         workload->overhead_tokens = 1;
-        text_copy(workload->source, sizeof workload->source, "words, tokens not told");
+        text_copy(workload->source, sizeof workload->source, "words, tokens not reported");
         return true;
     }
     workload->overhead_tokens = none;
@@ -236,8 +239,8 @@ static CHECKED bool learn_words(const struct asker *asker, struct workload *work
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* Whether the server has not this API, by its status or its words: vLLM says of a model that it
- * "does not support Chat Completions API", or that there is no chat template, with a 400. */
+/* Whether the server lacks this API, by its status or its words: vLLM says that a model "does not
+ * support Chat Completions API", or that there is no chat template, with a 400. */
 static bool is_missing(long status, const struct error *error)
 {
     static const char *const words_for_it[] = { "not support", "unsupported", "not implemented",
@@ -255,7 +258,7 @@ static bool is_missing(long status, const struct error *error)
     return false;
 }
 
-/* The one field that a request cannot do without: the limit of its output. */
+/* The one field that a request always needs: the limit of its output. */
 static CHECKED bool learn_limit(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -274,7 +277,7 @@ static CHECKED bool learn_limit(const struct asker *asker, struct workload *work
     return probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
 }
 
-/* Some servers refuse a temperature of 0, which is what is asked with where nothing else is. */
+/* Some servers refuse a temperature of 0, which is the default here. */
 static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling,
                                  struct workload *workload, struct error *error)
 {
@@ -292,7 +295,7 @@ static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling
     return learn_limit(asker, workload, error);
 }
 
-/* All that are wanted; where the server refuses that, one by one those it takes. */
+/* Tries all wanted fields together; if the server refuses that, one by one. */
 static CHECKED bool learn_fields(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -321,8 +324,8 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
 }
 
 /* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
- * does not tell: usage in every chunk is asked for wherever the server tells it then. What a server
- * cannot do here is no reason not to measure it. */
+ * does not show it: usage in every chunk is requested wherever the server supports it. A server
+ * that does not is measured all the same. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -366,7 +369,7 @@ bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
 
 /* ---- Sampling -------------------------------------------------------------------------------- */
 
-/* Sampling that is not greedy is repeated by a seed, where the server takes one. */
+/* Sampling that is not greedy is made repeatable by a seed, if the server accepts one. */
 static CHECKED bool learn_seed(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -397,7 +400,7 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* What the server does not answer here tells nothing of lengths; the cells will tell why. */
+/* A missing answer here says nothing of lengths; the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {
@@ -410,8 +413,9 @@ static CHECKED bool ends_early(const struct asker *asker, const struct workload 
     return ending.by_model && ending.tokens < wanted;
 }
 
-/* Engines that take neither field end answers where the model does, and most leave out what they
- * do not know without a word: only an answer shows it. One may be chance, so that two must. */
+/* Engines that accept neither field end answers where the model does, and most ignore unknown
+ * fields silently: only an answer shows it. A single short answer may be chance, so two are
+ * required. */
 static CHECKED bool check_lengths(const struct asker *asker, const struct plan *plan,
                                   const struct workload *workload, struct error *error)
 {
@@ -425,7 +429,7 @@ static CHECKED bool check_lengths(const struct asker *asker, const struct plan *
     return error_set(
         error, ERROR_INVALID,
         "the model ended two trial answers after %ld and %ld of %ld output tokens: the "
-        "server heeds neither ignore_eos nor min_tokens, so that answers are shorter "
+        "server respects neither ignore_eos nor min_tokens, so that answers are shorter "
         "than planned; give natural_output true to measure them as the model ends "
         "them",
         first, second, wanted);

@@ -12,13 +12,13 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-/* Where the context is not known. */
+/* if the context is not known */
 #define LONGEST_INPUT 2000000
 
-/* Bodies begin anywhere in the arena's first so many pieces. */
+/* Bodies begin within this many pieces of the arena. */
 #define ARENA_SLACK 4096
 
-/* Of a body, in order. */
+/* Positions in a body, in order. */
 enum part {
     PART_OPENING,
     PART_LIMITS,
@@ -29,14 +29,14 @@ enum part {
     PART_CLOSING,
 };
 
-/* What seeds are derived with, so that nothing random follows from another. */
+/* Constants that derive independent seeds. */
 enum purpose { PURPOSE_LENGTHS = 1, PURPOSE_PREFIXES, PURPOSE_ORDER };
 
 struct prompt_source {
     const struct workload *workload;
     struct text opening;
     const char *lead, *closing;
-    struct text arena;    /* pieces, each behind its separator */
+    struct text arena;    /* pieces, each after its separator */
     uint32_t *offsets;    /* of every piece in the arena, and of its end */
     struct text prefixes; /* one after the other */
     uint32_t *prefix_ends;
@@ -50,7 +50,7 @@ struct prompt_source {
     uint32_t *usable; /* rows of the dataset, in the order of sending */
     size_t usable_count;
     bool dataset_sent, unique;
-    char specification[DIGEST_TEXT_SIZE]; /* digest of what the plan says of requests */
+    char specification[DIGEST_TEXT_SIZE]; /* digest of the plan's description of requests */
 };
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
@@ -61,8 +61,7 @@ static bool is_drawn(const struct lengths *lengths)
            || lengths->distribution == DISTRIBUTION_LOGNORMAL;
 }
 
-/* Lengths that are drawn are cut to the context; those that are stated are the server's to judge.
- */
+/* Lengths that are drawn are cut to the context; those that are stated are checked by the server */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -77,7 +76,7 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
         input, output, prompts->context_tokens);
 }
 
-/* Tokens to pieces: what is shared, and what is each prompt's own. */
+/* Converts tokens to pieces: the shared part, and each prompt's own. */
 static CHECKED bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
                                  struct error *error)
 {
@@ -105,11 +104,12 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* Tokens of a row's prompt, and of its answer: estimates where it is a text. */
+/* Tokens of a row's prompt, and of its answer: estimates if it is a text. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
-    const double per_byte = DATASET_TOKENS_PER_BYTE; /* the same on every server: so are the rows */
+    const double per_byte = DATASET_TOKENS_PER_BYTE; /* the same on every server, and therefore also
+                                                      * the rows */
 
     *input = dataset_input_tokens(row, per_byte);
     if (is_text(prompts))
@@ -128,8 +128,7 @@ static bool is_usable(const struct prompt_source *prompts, const struct dataset_
            && (prompts->context_tokens == 0 || input + output <= prompts->context_tokens);
 }
 
-/* In an order that is the seed's, so that what stands together in the file does not come together.
- */
+/* In an order that depends on the seed, so that neighbours in the file are not sent together */
 static void shuffle(struct prompt_source *prompts)
 {
     struct generator generator;
@@ -156,13 +155,13 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
     if (prompts->usable_count == 0)
         return error_set(error, ERROR_INVALID,
                          "none of the dataset's %zu prompts can be sent with its answer: they do "
-                         "not fit the model's context of %ld, or have no lengths to go by",
+                         "not fit the model's context of %ld, or have no known lengths",
                          dataset->count, prompts->context_tokens);
     shuffle(prompts);
     return true;
 }
 
-/* The longest prompt that has to be made up. */
+/* The longest prompt that has to be generated. */
 static int64_t longest_of_dataset(const struct prompt_source *prompts)
 {
     int64_t longest = 0;
@@ -320,7 +319,7 @@ static const struct dataset_row *row_of(const struct prompt_source *prompts, uin
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
-/* What stands in the dataset; an answer whose length is drawn is cut to the context. */
+/* The lengths in the dataset; an answer whose length is drawn is cut to the context. */
 static void take_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t input, output;
@@ -335,7 +334,7 @@ static void take_lengths(const struct prompt_source *prompts, uint64_t index, st
                     && (prompts->dataset_sent || index >= prompts->usable_count);
 }
 
-/* By the seed and the index alone. */
+/* Depends on the seed and the index alone. */
 static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t context = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
@@ -384,7 +383,7 @@ static struct prompt_part choose_prefix(const struct prompt_source *prompts,
     return (struct prompt_part){ text_string(&prompts->prefixes) + end[0], end[1] - end[0] };
 }
 
-/* A head of its own for a prompt of the dataset: 16 hexadecimal digits. */
+/* A unique head for a prompt of the dataset: 16 hexadecimal digits. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)
@@ -469,7 +468,7 @@ size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size)
         size_t left = from->length - prompt->offset;
         size_t count = left < size - done ? left : size - done;
 
-        if (count > 0) /* a part may be nothing at all */
+        if (count > 0) /* a part may be empty */
             memcpy(out + done, from->bytes + prompt->offset, count);
         done += count;
         prompt->offset += count;

@@ -24,31 +24,31 @@ struct prompt_source_order {
     const char *model;
     int64_t input_tokens, output_tokens; /* of every request, or the mean */
     int64_t context_tokens;              /* drawn lengths are cut to it; 0: not known */
-    struct workload_room room;           /* of the servers it is compared with; zero: of none */
-    uint64_t nonce;                      /* of the attempt */
-    const struct dataset *dataset;       /* what is sent; borrowed; NULL: made-up prompts */
-    bool dataset_sent;                   /* the server had its prompts before */
+    struct workload_room room;           /* common to the servers it is compared with; zero: there
+                                          * are none */
+    uint64_t nonce;                      /* the attempt's */
+    const struct dataset *dataset;       /* what is sent; borrowed; NULL: generated prompts */
+    bool dataset_sent;                   /* the server already received its prompts */
 };
 
-/* INVALID where prompts of this length cannot be made, or do not fit the context. Free with
+/* INVALID if prompts of this length cannot be made, or do not fit the context. Free with
  * prompt_source_destroy. */
 CHECKED bool prompt_source_create(const struct prompt_source_order *order,
                                   struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
-/* Prompts of the dataset that do not fit the context, or have no lengths to go by. */
+/* Number of the dataset's prompts that do not fit the context, or have no known lengths. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);
 
-/* SHA-256 of specification, seed, shape and arena: of all that is random but for heads and
- * prefixes. */
+/* SHA-256 of specification, seed, shape and arena: everything random except heads and prefixes. */
 void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
 /* What a request asks for. */
 struct wanted {
-    int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will tell */
-    int64_t shared_tokens;               /* of the input: others begin with the same */
+    int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will report */
+    int64_t shared_tokens;               /* of the input: other prompts begin with the same */
     bool may_stop;                       /* the answer may be shorter */
     bool repeated;                       /* the same prompt was sent before */
-    bool cut; /* a drawn length did not fit the context, or what is shared */
+    bool cut; /* a drawn length did not fit the context, or the shared part */
 };
 
 struct prompt_part {

@@ -48,7 +48,7 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Each id once, without the first and last token: those a tokenizer may have added of its own. */
+/* Each id once, without the first and last token, which a tokenizer may have added. */
 static size_t collect(const json_t *tokens, int64_t *ids)
 {
     size_t count = 0, kept = 0;
@@ -102,5 +102,5 @@ bool tokenize_words(const struct asker *asker, struct workload *workload, struct
         if (error->kind == ERROR_CANCELLED)
             return false;
     }
-    return done || error_set(error, ERROR_NOT_FOUND, "the server tells no token ids");
+    return done || error_set(error, ERROR_NOT_FOUND, "the server returns no token ids");
 }

@@ -104,12 +104,13 @@ static CHECKED bool read_pieces(const json_t *pieces, struct workload *workload,
     size_t i;
 
     if (json_array_size(pieces) < 1 || json_array_size(pieces) > WORKLOAD_PIECES)
-        return error_set(error, ERROR_INVALID, "the kept workload has %zu pieces, not 1 to %d",
+        return error_set(error, ERROR_INVALID, "the stored workload has %zu pieces, not 1 to %d",
                          json_array_size(pieces), WORKLOAD_PIECES);
     json_array_foreach(pieces, i, piece) {
         if (!json_is_string(piece) || !is_piece(json_string_value(piece)))
             return error_set(error, ERROR_INVALID,
-                             "piece %zu of the kept workload is neither a token id nor a word", i);
+                             "piece %zu of the stored workload is neither a token id nor a word",
+                             i);
         text_copy(workload->pieces[i], WORKLOAD_PIECE_SIZE, json_string_value(piece));
     }
     workload->piece_count = json_array_size(pieces);
@@ -130,7 +131,7 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
     workload.tells_usage = json_get_boolean(json, "tells_usage", false);
     if (workload.overhead_tokens < 0 || !(workload.tokens_per_piece >= 0.01))
         return error_set(error, ERROR_INVALID,
-                         "the kept workload has no overhead_tokens or tokens_per_piece");
+                         "the stored workload has no overhead_tokens or tokens_per_piece");
     if (!read_pieces(json_object_get(json, "pieces"), &workload, error))
         return false;
     *out = workload;

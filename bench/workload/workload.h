@@ -15,7 +15,7 @@
 
 enum prompt_form { PROMPT_IDS, PROMPT_WORDS };
 
-/* Fields beyond model, prompt, sampling and stream that the server takes. */
+/* Fields other than model, prompt, sampling and stream that the server accepts. */
 enum request_field {
     FIELD_MAX_TOKENS = 1,
     FIELD_MAX_COMPLETION_TOKENS = 2,
@@ -39,37 +39,37 @@ struct workload {
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
 };
 
-/* New references. The specification is what of it belongs into a fingerprint: the pieces as their
- * digest. */
+/* New references. The specification is the part that belongs into a fingerprint: the pieces as
+ * their digest. */
 json_t *workload_to_json(const struct workload *workload);
 json_t *workload_specification(const struct workload *workload);
-/* Reads what workload_to_json wrote: all but the sampling, which is the plan's. */
+/* Reads what workload_to_json wrote: everything except the sampling, which is the plan's. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
-/* Sets the plan's sampling, and leaves out what would keep answers from ending early where the plan
- * lets them. */
+/* Sets the plan's sampling, and omits the fields that would prevent answers from ending early if
+ * the plan allows that. */
 void workload_take_plan(struct workload *workload, const struct plan *plan);
 
-/* Tokens of the shortest prompt there is. */
+/* Tokens of the shortest possible prompt. */
 int64_t workload_shortest(const struct workload *workload);
-/* What servers themselves add to a prompt, and their shortest one: the greatest of all servers that
- * are to be given the same prompts. Zero: of none. */
+/* The tokens that servers themselves add to a prompt, and their shortest prompt: the largest of all
+ * servers that receive the same prompts. Zero: there are none. */
 struct workload_room {
     int64_t overhead_tokens, shortest_tokens;
 };
 void workload_room_widen(struct workload_room *room, const struct workload *workload);
-/* How many pieces a prompt of so many tokens has. INVALID, with the shortest there is, where the
- * server's own tokens leave no room for one. */
+/* How many pieces a prompt of this many tokens has. INVALID, with the shortest possible length, if
+ * the server's own tokens leave no room for one. */
 CHECKED bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
                             struct error *error);
 
-/* A request's JSON: what opens it, the limits of its answer, the lead to the prompt's first piece,
- * and what follows the last one. Pieces go between them, each behind workload_separator(), but no
- * separator before the first id. */
+/* A request's JSON: its beginning, the limits of its answer, the text before the prompt's first
+ * piece, and the text after the last one. Pieces go between them, each after workload_separator(),
+ * but no separator before the first id. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
 size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
-                       char out[WORKLOAD_LIMITS_SIZE]); /* returns their bytes */
+                       char out[WORKLOAD_LIMITS_SIZE]); /* returns their number of bytes */
 const char *workload_lead(const struct workload *workload);
 /* The same around a prompt that is one text. */
 const char *workload_text_lead(const struct workload *workload);

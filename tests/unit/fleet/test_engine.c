@@ -257,7 +257,7 @@ static void knows_ollama_and_says_that_its_context_is_only_the_maximum(void **st
     assert_string_equal(f.report.version, "0.9.0");
     assert_int_equal(f.report.model_count, 1);
     assert_int_equal(f.report.models[0].context_tokens, 131072);
-    assert_non_null(strstr(f.report.details, "may cut at less"));
+    assert_non_null(strstr(f.report.details, "may truncate earlier"));
     assert_non_null(strstr(f.report.details, "Q4_K_M"));
 }
 

@@ -133,7 +133,7 @@ static void a_file_beside_the_secret_is_the_whole_list(void **state)
     write_origins(f, "https://elsewhere.example.com\n" HERE "\n");
     assert_true(resolves(f));
     write_origins(f, "*\n");
-    assert_unsent(f, ERROR_INVALID, "line 1, is no origin");
+    assert_unsent(f, ERROR_INVALID, "line 1, is not an origin");
     write_origins(f, "");
     assert_unsent(f, ERROR_FORBIDDEN, "the file LAB.origins");
 }

@@ -92,7 +92,7 @@ static void finds_runs_that_were_appended(void **state)
     again->request_throughput = 30.9;
     again->output_throughput = again->duration_s = NAN;
     again->concurrency_actual = 4;
-    says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells stand for a place");
+    says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells have the same place");
 }
 
 /* The same run once, with another id, from which the row of 1 user and 128 tokens is missing. */
@@ -118,7 +118,8 @@ static void finds_the_same_figures_under_another_name(void **state)
     trial->input.next_other = tell_copy_once;
     trial->input.context = trial;
     finding = only(trial, "identical_runs");
-    says(&finding->arithmetic, "5 of 6 cells are equal to the digit with those of imp_other");
+    says(&finding->arithmetic,
+         "5 of 6 cells are identical to the last digit with those of imp_other");
     assert_int_equal(finding->cells[0], 1);
     assert_int_equal(trial->copies_told, 2); /* to the end */
 }
@@ -139,9 +140,9 @@ static void finds_figures_over_the_few_that_succeeded(void **state)
     trial->evidence.cells[5].success_rate = 0.375;
     trial->evidence.imported = true;
     says(&only(trial, "low_success")->arithmetic, "down to 37.5 %");
-    says(&only(trial, "low_success")->consequence, "those of the lucky ones");
+    says(&only(trial, "low_success")->consequence, "only the requests that succeeded");
     trial->evidence.imported = false; /* our own count what was cut off */
-    says(&only(trial, "low_success")->consequence, "counts in the latencies as \"at least\"");
+    says(&only(trial, "low_success")->consequence, "count in the latencies as \"at least\"");
 }
 
 static void finds_cells_in_which_the_server_stalled(void **state)
@@ -304,7 +305,7 @@ static void finds_lengths_that_were_not_asked_for(void **state)
     cell->output_tokens_asked = cell->output_tokens_usage;
     says(&only(trial, "tokens_recounted")->arithmetic, "the tool's tokenizer counts");
     cell->output_tokens_usage = NAN;
-    says(&only(trial, "length_mismatch")->arithmetic, "output tokens asked for");
+    says(&only(trial, "length_mismatch")->arithmetic, "output tokens requested");
     trial->evidence.input_unit = LENGTH_WORDS;
     audit(trial);
     assert_int_equal(trial->findings.count, 0);

@@ -694,8 +694,8 @@ static void expect_disturbance_told(const struct trial *trial)
 
     compare_answer_describe(&input, &trial->comparison, &text);
     assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
-    assert_non_null(strstr(text_string(&text), "- 1 users, context 128: the server worked for "
-                                               "others meanwhile, imp_2: 4 of 5 pairs count\n"));
+    assert_non_null(strstr(text_string(&text), "- 1 users, context 128: the server also worked for "
+                                               "others, imp_2: 4 of 5 pairs count\n"));
     assert_int_equal(json_get_integer(json, "ratio_cells", 0), 7);
     assert_string_equal(json_get_text(cell, "why", ""), "contaminated");
     assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
@@ -766,7 +766,7 @@ static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
     disturb(trial, 0, 0)->contaminated = false;
     assert_int_equal(compare(trial)->compared, CELLS);
     assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
-    assert_non_null(strstr(trial->comparison.reason, "too few pairs in every cell"));
+    assert_non_null(strstr(trial->comparison.reason, "every cell has too few pairs"));
 }
 
 static void says_so_when_no_cell_is_left(void **state)

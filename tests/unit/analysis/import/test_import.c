@@ -131,8 +131,8 @@ static void csv_does_not_guess_what_a_throughput_counts(void **state)
     assert_true(isnan(evidence.cells[0].request_throughput));
     assert_string_equal(original(&evidence.cells[0], "throughput"), "900");
     near(evidence.cells[0].success_rate, 0.99);
-    remarked(&evidence, "nothing in the file tells it");
-    remarked(&evidence, "read as percent");
+    remarked(&evidence, "nothing in the file shows it");
+    remarked(&evidence, "read as a percentage");
 }
 
 static void csv_rows_of_several_models_have_no_one_model(void **state)
@@ -305,7 +305,7 @@ static void aiperf_records_become_one_cell(void **state)
     near(cell->latency[METRIC_ICL].mean_ms, 10);
     near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
-    remarked(&evidence, "1 requests of the warm-up were left out");
+    remarked(&evidence, "1 requests of the warm-up were skipped");
 }
 
 #define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
@@ -419,10 +419,11 @@ static void json_says_where_it_is_wrong(void **state)
     refused("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
     refused("{\"benchmarks\": []}", NULL, "holds no cell at all");
     refused("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
-    refused("{\"a\": 1}", NULL, "none of the formats");
-    refused("{\"a\": 1}", "vllm", "the vllm file tells no requests, no rate and no latency");
-    refused("{}", "aiperf", "the aiperf file tells no requests, no rate and no latency");
-    refused("{\"schema_version\": \"1.1\", \"throughput\": {}} x", NULL, "something stands behind");
+    refused("{\"a\": 1}", NULL, "none of the known formats");
+    refused("{\"a\": 1}", "vllm", "the vllm file has no requests, no rate and no latency");
+    refused("{}", "aiperf", "the aiperf file has no requests, no rate and no latency");
+    refused("{\"schema_version\": \"1.1\", \"throughput\": {}} x", NULL,
+            "there is more text after");
 }
 
 /* ---- Published results ---- */

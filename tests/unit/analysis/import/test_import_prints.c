@@ -82,7 +82,7 @@ static void text_that_is_cut_is_refused(void **state)
             NULL, "block 1 of the console text has no line \"Successful requests: ...\"");
     refuses("Successful requests: 3\n", "console", "no cell at all");
     refuses("{\"text\": \"============ Serving Benchmark Result ============\"}", NULL,
-            "none of the formats known here");
+            "none of the known formats");
 }
 
 static void text_without_an_end_is_bounded(void **state)
@@ -130,7 +130,7 @@ static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
     is_near(cell->latency[METRIC_TPOT].mean_ms, 10.5); /* its ITL */
     is_near(cell->latency[METRIC_ICL].max_ms, 30);
     remarks(&aiperf, "Prefill Throughput Per User");
-    remarks(&aiperf, "tells neither the load nor the lengths");
+    remarks(&aiperf, "has neither the load nor the lengths");
     import_fixture("genai_perf.csv", "aiperf-csv", &genai);
     cell = &genai.cells[0];
     is_near(cell->latency[METRIC_TTFT].p99_ms, 69);
@@ -162,7 +162,7 @@ static void llmperf_counts_in_seconds_and_minutes(void **state)
     is_near(cell->latency[METRIC_E2E].p50_ms, 4500);
     assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
     assert_true(isnan(cell->latency[METRIC_TPOT].mean_ms));
-    remarks(&evidence, "its inter_token_latency holds the first token's time");
+    remarks(&evidence, "its inter_token_latency includes the first token's time");
 }
 
 static void trtllm_bench_tells_its_engine(void **state)

@@ -215,7 +215,7 @@ static void stages_of_several_rates_are_no_cell(void **state)
     import_text(STAGE("1") STAGE("2") WHOLE, &evidence);
     assert_int_equal(evidence.cell_count, 2);
     is_near(evidence.cells[1].request_rate_asked, 2);
-    remarks(&evidence, "1 summaries were left out");
+    remarks(&evidence, "1 summaries were skipped");
 }
 
 int main(void)

@@ -97,7 +97,7 @@ static void what_stands_around_the_rows_is_passed_over(void **state)
     read_table("note,users,rps\n\nx,1,5\nTotal,,13\nAverage:,1.5,6.5\ny,2,8\n", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_int_equal(evidence.cells[1].row, 6);
-    remarked(&evidence, "line 4 is a summary of others (\\\"Total\\\"): left out");
+    remarked(&evidence, "line 4 is a summary of others (\\\"Total\\\"): skipped");
 }
 
 static void figures_come_in_many_forms(void **state)

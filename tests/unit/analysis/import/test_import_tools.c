@@ -39,7 +39,7 @@ static void sglang_tells_lengths_that_were_used(void **state)
     is_near(cell->latency[METRIC_ICL].p95_ms, 20); /* its ITL is between chunks */
     assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
-    remarks(&evidence, "how many requests were sent does not stand in this format");
+    remarks(&evidence, "this format does not say how many requests were sent");
 }
 
 static void sglang_tells_failures_by_its_details(void **state)

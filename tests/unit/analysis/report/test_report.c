@@ -134,7 +134,7 @@ static void tells_how_the_load_of_an_open_loop_came(void **state)
     f.cells.rows[1].measurement.overloaded = true;
     f.input.cell_count = f.cells.count;
     text = markdown(&f);
-    assert_has(&text, "- open loop over /v1/completions, streamed: requests come by a schedule "
+    assert_has(&text, "- open loop over /v1/completions, streamed: requests arrive on a schedule "
                       "(gamma, burstiness 0.5)");
     assert_has(&text, "ramp of 3 s, warm-up of at most 0 s, then a window of 5 s and until output "
                       "tokens/s are known to \xc2\xb1"
@@ -163,7 +163,7 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
     f.input.cell_count = f.cells.count;
     text = markdown(&f);
     assert_has(&text, "- cells: 3 of 4 measured, 1 inferred\n");
-    assert_has(&text, "- adaptive search: only the loads that tell");
+    assert_has(&text, "- adaptive search: only the loads that determine");
     assert_has(&text, "Limits: TTFT p99 <= 5000 ms, E2E p99 <= 6000 ms, at most 1 % of the "
                       "requests failed.\n");
     assert_has(&text, "|           4 | E2E 5000 of 6000 ms |         8 | E2E 9000 of 6000 ms |\n");
@@ -227,9 +227,9 @@ static void a_limit_that_is_not_bracketed_is_told_so(void **state)
     report_findings(&f.input, &lines);
     assert_has(&lines,
                "- 4 tokens in, 100 out: not saturated below 2; throughput may still grow at "
-               "2 users, the greatest load that did not lose requests; limits met up to >=2 users "
+               "2 users, the largest load that did not lose requests; limits met up to >=2 users "
                "(8: 80 % failed)\n");
-    assert_has(&lines, "no load that was measured meets the limits (1: E2E 18000 of 6000 ms)\n");
+    assert_has(&lines, "no measured load meets the limits (1: E2E 18000 of 6000 ms)\n");
 }
 
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
@@ -253,13 +253,12 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(
         &text,
         "|       4 |          >=8 |            390 |           390 |       8 |          8 |");
-    assert_has(&text,
-               "- context 16384, at 1 user: too long for the model, too_long; 1 greater load "
-               "not measured either: 16484 tokens are more than the model's 8192\n");
+    assert_has(&text, "- context 16384, at 1 user: too long for the model, too_long; 1 larger load "
+                      "not measured either: 16484 tokens are more than the model's 8192\n");
     assert_has(&text, "- single repetition: there is no spread");
-    assert_has(&text, "- no point gives cause for a warning\n");
+    assert_has(&text, "- no point has a warning\n");
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
-    assert_has(&text, "throughput may still grow at 8 users, the greatest load");
+    assert_has(&text, "throughput may still grow at 8 users, the largest load");
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 
@@ -275,7 +274,7 @@ static void tells_how_near_the_load_generator_was_to_its_ceiling(void **state)
     f.cells.rows[1].measurement.ceiling_chunks_s = 180000;
     f.cells.rows[1].measurement.ceiling_share = 0.23;
     text = markdown(&f);
-    assert_has(&text, "calibrated to 180000 stream chunks/s; the busiest cell took 23 %");
+    assert_has(&text, "calibrated to 180000 stream chunks/s; the busiest cell used 23 %");
 }
 
 static void a_failed_cell_has_no_speed_anywhere(void **state)
@@ -321,7 +320,7 @@ static void says_nothing_of_decoding_from_one_token(void **state)
     assert_lacks(&text, "### ITL");
     assert_lacks(&text, "### TPOT");
     assert_lacks(&text, "tokens/s for each user");
-    assert_has(&text, "Nothing is said of ITL and TPOT");
+    assert_has(&text, "ITL and TPOT are not shown");
     assert_has(&text, "- short_output: fewer than 16 output tokens");
     assert_has(&text, "(every point)");
 }
@@ -339,7 +338,7 @@ static void warns_that_unlike_runs_are_no_repetitions(void **state)
     f.runs[1].fingerprint_document = other_document;
     f.input.run_count = 2;
     text = markdown(&f);
-    assert_has(&text, "**The runs are not alike: they differ in [\"engine_version\"].");
+    assert_has(&text, "**The runs differ in [\"engine_version\"].");
     json = report_json(&f.input);
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(json, "fingerprints_differ"), 0)),
@@ -373,11 +372,11 @@ static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
         &text,
         "- ! client_limited: opsbrain itself was late or busy there: the server may be faster "
         "than shown (8 x 4)\n");
-    assert_has(&text, "at context 4. It carries a mark \"!\": see the warnings.\n");
+    assert_has(&text, "at context 4. It has the mark \"!\": see the warnings.\n");
     assert_has(&text, "at worst 55000 ms to the first token at context 4 (220 ms when warm)");
     assert_has(&text, "- 2026-11-21T03:00:01.000Z: 8 users x 4 x 100 output tokens, repetition 1, "
                       "attempt 1: the process ended\n");
-    assert_has(&text, "1 points carry a mark");
+    assert_has(&text, "1 points have the mark");
 }
 
 static void the_json_has_the_same_figures(void **state)

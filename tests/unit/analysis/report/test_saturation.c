@@ -52,7 +52,7 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     many->measurement.latency[METRIC_TTFT].p50_ms =
         20; /* slower steps: there may be more to come */
     s = of_first_context(&cells);
-    check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the greatest "
+    check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
                        "load (measure 32, 64)");
 }
 
@@ -106,7 +106,7 @@ static void says_that_the_greatest_load_is_no_saturation(void **state)
     assert_true(s.verdict.low == 2);
     assert_int_equal(s.at.load, 2);
     assert_int_equal(s.doubled_load, 0);
-    check_sentence(&s, "not saturated below 2; throughput may still grow at 2 users, the greatest "
+    check_sentence(&s, "not saturated below 2; throughput may still grow at 2 users, the largest "
                        "load (measure 4, 8)");
 }
 

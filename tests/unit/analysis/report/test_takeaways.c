@@ -52,7 +52,7 @@ static void says_what_the_figures_say(void **state)
         "user.\n"
         "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests.\n"
         "4 of 6 points of the grid were measured, 1 failed, 1 are pending.\n"
-        "There is one repetition and so no spread: small differences between points say "
+        "There is one repetition and therefore no spread: small differences between points mean "
         "nothing.\n");
 }
 
@@ -65,7 +65,7 @@ static void says_how_sure_repetitions_are(void **state)
     cell_measured(&cells, 1, 4, 100, 1000);
     cell_measured(&cells, 1, 4, 102, 1000)->repetition = 1;
     text = said(&cells);
-    assert_non_null(strstr(text_string(&text), "less sure than \xc2\xb1"
+    assert_non_null(strstr(text_string(&text), "less certain than \xc2\xb1"
                                                "12.6 %"));
 }
 

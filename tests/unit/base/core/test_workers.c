@@ -113,7 +113,7 @@ static void says_busy_when_the_queue_is_full(void **state)
     assert_false(workers_submit(workers, pass, &gate, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
     assert_string_equal(error.message,
-                        "busy: 2 calls wait already (\"test-worker\"), try again later");
+                        "busy: 2 calls are already waiting (\"test-worker\"), try again later");
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);

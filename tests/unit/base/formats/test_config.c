@@ -186,9 +186,9 @@ static void refuses_what_it_does_not_know(void **state)
 {
     (void)state;
     assert_refused("--max-session", "1",
-                   "there is no flag \"--max-session\"; --help lists what there is");
-    assert_refused("--token=abc", NULL, "there is no flag \"--token\"; --help lists what there is");
-    assert_refused("serve", NULL, "there is no argument \"serve\"; --help lists what there is");
+                   "there is no flag \"--max-session\"; see --help for all of them");
+    assert_refused("--token=abc", NULL, "there is no flag \"--token\"; see --help for all of them");
+    assert_refused("serve", NULL, "there is no argument \"serve\"; see --help for all of them");
     assert_refused("--listen", NULL, "--listen needs a value");
 }
 

@@ -120,7 +120,7 @@ static void refuses_what_is_no_csv_and_names_the_line(void **state)
 
     (void)state;
     refused("a\n\"b", "line 2: a quoted field does not end");
-    refused("\"a\"b,c", "line 1: something stands behind the quote");
+    refused("\"a\"b,c", "line 1: there is text after the quote");
     refused("a\nb\n\xff", "line 3 is not UTF-8");
     memset(many, ',', sizeof many);
     many[sizeof many - 1] = '\0';

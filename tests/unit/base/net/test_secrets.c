@@ -225,7 +225,7 @@ static void a_list_of_origins_that_is_wrong_allows_none(void **state)
 
     write_secret(*state, "TOKEN.origins", "http://a\n*\n", 11);
     assert_false(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
-    assert_non_null(strstr(error.message, "TOKEN.origins, line 2, is no origin"));
+    assert_non_null(strstr(error.message, "TOKEN.origins, line 2, is not an origin"));
     path_of(*state, "TOKEN.origins", path);
     remove(path);
     assert_int_equal(mkfifo(path, 0600), 0);

@@ -152,9 +152,10 @@ static void a_limit_of_the_servers_own_is_no_success(void **state)
                                      "wrong_finish_reason=1", NULL });
     measure(&trial);
     assert_int_equal(trial.result.state, CELL_FAILED);
-    assert_string_equal(trial.result.reason,
-                        "short_output: the answer ended by its length after 4 of 8 output tokens: "
-                        "the server has a lower limit of its own");
+    assert_string_equal(
+        trial.result.reason,
+        "short_output: the answer ended at its length limit after 4 of 8 output tokens: "
+        "the server has a lower limit of its own");
     tear_down(&trial);
 }
 

@@ -282,7 +282,7 @@ static void chunks_without_a_size_are_refused(void **state)
     set_up(&trial, steps, false);
     exchange(&trial, false);
     assert_int_equal(trial.transfer->failure, FAILURE_PROTOCOL);
-    assert_string_equal(trial.transfer->said, "the size of a chunk is no hexadecimal number");
+    assert_string_equal(trial.transfer->said, "the size of a chunk is not a hexadecimal number");
     tear_down(&trial);
 }
 

@@ -422,7 +422,7 @@ static void gives_up_where_nothing_succeeds(void **state)
     draw(&model, &curve);
     assert_int_equal(check_same(&curve, NULL, &found), 3);
     search_explain(found.known, &found.step, 5, false, &text);
-    assert_string_equal(text.data, "nothing succeeded at the loads that were measured");
+    assert_string_equal(text.data, "nothing succeeded at the measured loads");
 }
 
 static void few_levels_are_all_measured(void **state)

@@ -119,8 +119,8 @@ static void skips_and_counts_what_cannot_be_sent(void **state)
 static void says_what_is_wrong_with_a_file(void **state)
 {
     (void)state;
-    must_refuse("", "this is no dataset");
-    must_refuse("hello\nworld\n", "this is no dataset");
+    must_refuse("", "this is not a dataset");
+    must_refuse("hello\nworld\n", "this is not a dataset");
     must_refuse("[{\"prompt\":\"a\"}", "cannot be read");
     must_refuse("{\"prompt\":\"a\"}\n{\"prompt\":\n", "cannot be read in line 2");
     must_refuse("{\"prompt\":\"\\ud800\"}", "cannot be read");

@@ -335,7 +335,7 @@ static void a_server_that_always_streams_is_learned(void **state)
     learn(server.port, BENCH_CHAT, &workload);
     canned_stop(&server);
     assert_true(workload.tells_usage);
-    assert_string_equal(workload.source, "words, tokens not told");
+    assert_string_equal(workload.source, "words, tokens not reported");
 }
 
 #define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
@@ -361,7 +361,7 @@ static void a_stream_of_nothing_but_comments_ends(void **state)
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
     assert_false(prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, &error));
     canned_stop(&server);
-    assert_non_null(strstr(error.message, "went silent but for comments after 1 events"));
+    assert_non_null(strstr(error.message, "had nothing but comments after 1 events"));
 }
 
 static void a_missing_api_is_named_with_the_other_one(void **state)
@@ -576,7 +576,7 @@ static void a_server_that_does_not_count_is_seen(void **state)
     counter_start(&counter);
     learn(counter.port, BENCH_COMPLETIONS, &workload);
     counter_stop(&counter);
-    assert_string_equal(workload.source, "words, tokens not told");
+    assert_string_equal(workload.source, "words, tokens not reported");
     assert_false(workload.tells_usage);
     assert_true(workload.tokens_per_piece == 1);
 }

@@ -48,7 +48,7 @@ static void refuses_what_it_cannot_keep(void **state)
     world_refused(world, "dataset_import", "{\"name\":\"../a\",\"text\":\"x\"}", ERROR_INVALID,
                   "it must begin with a letter or digit");
     world_refused(world, "dataset_import", "{\"name\":\"a\",\"text\":\"x\"}", ERROR_INVALID,
-                  "this is no dataset");
+                  "this is not a dataset");
     world->role = ROLE_VIEWER;
     world_refused(world, "dataset_import", IMPORT_CHATS, ERROR_FORBIDDEN, "operator");
 }

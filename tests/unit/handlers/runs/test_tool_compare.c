@@ -37,7 +37,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
     assert_int_equal(json_get_integer(answer, "cells", 0), 4);
     assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
     assert_int_equal(json_array_size(json_object_get(answer, "cell_list")), 4);
-    world_says(world, "equal to the digit");
+    world_says(world, "equal to the last digit");
     world_says(world, "| users |");
 }
 
@@ -189,7 +189,7 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 2);
     world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
     assert_string_equal(json_get_text(answer, "pairing", ""), "all");
-    world_says(world, "all pairs have one ratio to the digit");
+    world_says(world, "all pairs have the same ratio to the last digit");
     world_says(world, "which of the two deployments is faster, not what makes it so");
     refused = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");

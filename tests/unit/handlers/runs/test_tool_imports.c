@@ -138,7 +138,7 @@ static void refuses_what_it_cannot_read(void **state)
                   "which opsbrain measured itself");
     world_refused(world, "run_import", "{\"run\":\"imp_x\"}", ERROR_NOT_FOUND, "imp_x");
     world_refused(world, "run_import", "{\"text\":\"hello\"}", ERROR_INVALID,
-                  "none of the formats");
+                  "none of the known formats");
     world_refused(world, "run_import", "{\"text\":\"hello\",\"format\":\"xml\"}", ERROR_INVALID,
                   "must be one of");
     world->role = ROLE_VIEWER;

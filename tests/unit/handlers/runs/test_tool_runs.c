@@ -128,7 +128,7 @@ static void every_answer_says_which_tokens_are_estimates(void **state)
     world_do(world, "run_show", text_string(&arguments));
     world_says(world, "tokens estimated");
     world_do(world, "run_audit", text_string(&arguments));
-    world_says(world, "the server told no usage");
+    world_says(world, "the server reported no usage");
     exported = world_ok(world, "run_export", text_string(&arguments));
     marked = json_object_get(exported, "marked");
     for (size_t i = 0; i < json_array_size(marked); i++) {
@@ -143,7 +143,7 @@ static void every_answer_says_which_tokens_are_estimates(void **state)
     text_clear(&arguments);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     world_do(world, "run_report", text_string(&arguments));
-    world_says(world, "the server gives no usage: tokens are counted from stream chunks");
+    world_says(world, "the server reports no usage: tokens are counted from stream chunks");
 }
 
 static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)

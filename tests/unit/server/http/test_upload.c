@@ -166,7 +166,7 @@ static void who_follows_the_list_hears_of_it(void **state)
 static void says_what_is_wrong_with_a_file_or_the_query(void **state)
 {
     (void)state;
-    refused("/v1/imports", NULL, "hello", 400, "none of the formats");
+    refused("/v1/imports", NULL, "hello", 400, "none of the known formats");
     refused("/v1/imports", NULL, "", 400, "no body");
     refused("/v1/imports?format=vllm", NULL, "{\"a\":", 400, "begins at line 1");
     refused("/v1/imports?colour=red", NULL, GRID, 400, "colour");
