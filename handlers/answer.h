@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools write their answers with: times, foreign text, pages, sums. */
+/* What tools use to write their answers: times, foreign text, pages, sums. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -15,15 +15,15 @@ const char *answer_duration(double seconds, char out[DURATION_SHOWN_SIZE]);
 /* "950", "12.5 thousand", "10.3 million". Returns `out`. */
 const char *answer_count(int64_t count, char out[DURATION_SHOWN_SIZE]);
 
-/* Text or null where it is empty; foreign bytes made printable and cut at `limit`. New references.
- */
+/* The text, or null if it is empty; foreign bytes are made printable and cut at `limit`. New
+ * references */
 json_t *answer_json_text(const char *string);
 json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit);
-/* JSON text that the store keeps, as a value; {} where it is not an object. New reference. */
+/* JSON text from the store, as a value; {} if it is not an object. New reference. */
 json_t *answer_json_stored(const char *json);
 
-/* Adds text that a model or a server wrote, under a heading that says so, every line quoted with
- * "> ", so that nothing in it can pass for ours. At most `limit` bytes. */
+/* Adds text that a model or a server wrote, under a heading that says so, with every line quoted by
+ * "> ", so that nothing in it can be mistaken for ours. At most `limit` bytes. */
 void answer_quote(struct text *out, const char *heading, const char *bytes, size_t length,
                   size_t limit);
 
@@ -46,18 +46,18 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
                                    .help = "`cursor` of the next page; missing: this is the last." \
     }
 
-/* "hardware=\"L4\", chips=2.": the members of an object on a line, cleaned. */
+/* "hardware=\"L4\", chips=2.": the members of an object on one line, made printable. */
 void answer_describe_members(const json_t *object, struct text *out);
 
-/* What to call next, in the text and in the structure, which is there already. */
+/* What to call next, in the text and in the structure, which must already exist. */
 void answer_next(struct answer *answer, const char *next);
 #define FIELD_NEXT_STEP                                                                            \
     {                                                                                              \
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
-/* Tools that start or change something take one; where doing it again changes nothing anyway it is
- * only accepted. */
+/* A parameter of tools that start or change something; where a repeated call changes nothing anyway
+ * it has no effect. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \
     {                                                                                              \
         "idempotency_key", VALUE_TEXT,                                                             \
@@ -69,8 +69,8 @@ void answer_next(struct answer *answer, const char *next);
 size_t answer_page_limit(const struct call *call);
 /* The cursor of lists by time (or by number); 0 without one. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
-/* Of `count` rows, newest first, asked for as limit + 1: how many make this page. It never ends
- * between two rows of one time, which a cursor of time could not tell apart. */
+/* How many of `count` rows, newest first, fetched with limit + 1, make this page. A page never ends
+ * between two rows of the same time, which a cursor of time could not distinguish. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and says so in the text. `cursor` NULL: last page. */

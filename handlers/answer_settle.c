@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer as it leaves: without what says nothing, its numbers short, and told which of its texts
- * others wrote. Some hosts show their model the structure alone, and every byte of it costs. */
+/* Completes an answer: drops members that say nothing, shortens its numbers, and names its foreign
+ * texts. Some hosts show their model the structure alone, and every byte of it costs tokens. */
 
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #define EXACT_FROM 1e4 /* whole numbers from here on have five digits or more */
 
 struct settling {
-    bool detail;      /* all of it is wanted */
-    json_t **foreign; /* names of members that others wrote; NULL there: none so far */
+    bool detail;      /* all details are wanted */
+    json_t **foreign; /* names of members with foreign text; NULL: none so far */
 };
 
 static json_t *settle(const struct settling *settling, const json_t *value,
                       const struct field *fields, bool in_list);
 
-/* Five digits: more than a measured figure is known to. */
+/* Five digits: no measured figure is more precise. */
 static json_t *short_number(double value)
 {
     char written[32];
@@ -114,7 +114,7 @@ static json_t *settle(const struct settling *settling, const json_t *value,
     return json_incref(json_iterable(value));
 }
 
-/* Most short answers are as they should be: looking costs less than a copy. */
+/* Most short answers need no change: checking costs less than copying. */
 static bool is_settled(const json_t *object, const struct field *fields)
 {
     const json_t *value;
@@ -131,7 +131,7 @@ static bool is_settled(const json_t *object, const struct field *fields)
     return true;
 }
 
-/* In front, before any of it is read. */
+/* In front, so that it is read first. */
 static json_t *mark(json_t *structured_take, json_t *foreign)
 {
     TEXT_AUTO names = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and completes a call's arguments against the tool's rows; each refusal is one sentence
- * with the argument's name, what was given and what is allowed. */
+/* Checks and completes a call's arguments by the tool's rows; each refusal is one sentence with the
+ * argument's name, the given value and the allowed ones. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const char *nearest_param(const struct tool *tool, const char *given)
 
 #define NAMES_BYTES 300 /* of an error's sentence */
 
-/* As many as fit, each whole. */
+/* As many as fit, each in full. */
 static void list_params(const struct tool *tool, struct text *out)
 {
     size_t left_out = 0;
@@ -95,7 +95,8 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* What is kept under a name, or as one, is no credential. The sentence does not repeat it. */
+/* A value that is stored, or used as a name, must not be a credential. The sentence does not repeat
+ * it. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
@@ -234,7 +235,7 @@ static CHECKED bool check_limits(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Of a list: the first entry that makes it another. */
+/* For a list: the first entry with a wrong type. */
 static CHECKED bool refuse_entry(const struct param *param, const json_t *value,
                                  struct error *error)
 {
@@ -286,7 +287,7 @@ static json_t *whole_number(const json_t *value)
                                                : (json_int_t)json_real_value(value));
 }
 
-/* 4.0 becomes 4, so that what runs sees one form. New reference. */
+/* 4.0 becomes 4, so that tools see one form. New reference. */
 static json_t *normal_form(const struct param *param, json_t *value)
 {
     size_t i;
@@ -313,7 +314,7 @@ static CHECKED bool check_param(const struct tool *tool, const struct param *par
     return true;
 }
 
-/* Is the value there as what runs wants to see it? Most are. */
+/* Whether the value already has the form that tools expect, as most do. */
 static bool is_final(const struct param *param, const json_t *value)
 {
     if (value == NULL)
@@ -331,7 +332,7 @@ static void complete(const struct param *param, json_t *value, json_t *completed
                             json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
-/* 30 and 30.0 are the same. Where no default is stated, it is nothing. */
+/* 30 and 30.0 are equal. Where there is no default, nothing equals it. */
 static bool is_default(const struct param *param, const json_t *value)
 {
     json_auto_t *initial = NULL;

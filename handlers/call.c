@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole of a call: role, arguments, run, conformity, and the audit of what the store did not
- * audit itself. */
+/* The whole of a call: role, arguments, run, check of the answer, and the audit row of what the
+ * store did not audit itself. */
 
 #include "handlers/call.h"
 
@@ -24,7 +24,7 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* Admins are let in where others are not, so that they can make room. */
+/* Admins are allowed where others are not, so that they can make room. */
 static CHECKED bool check_room(const struct tool *tool, const struct call *call,
                                struct error *error)
 {
@@ -37,7 +37,7 @@ static CHECKED bool check_room(const struct tool *tool, const struct call *call,
                           error);
 }
 
-/* What has effects outside is announced before it happens: no audit, no effect. */
+/* A call with effects outside is recorded before it runs: no audit, no effect. */
 static CHECKED bool announce(const struct tool *tool, struct call *call, struct error *error)
 {
     if (tool->read_only || !tool->open_world)
@@ -95,7 +95,7 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     return done;
 }
 
-/* Too often, it is counted. What was announced has its row. */
+/* Frequent outcomes are counted. A call that was recorded before it ran has its own row. */
 static void note(struct call *call, const char *outcome, const char *detail)
 {
     struct store *store = call->services->store;
@@ -110,7 +110,7 @@ static void note(struct call *call, const char *outcome, const char *detail)
                   outcome, problem.message);
 }
 
-/* What someone typed in the wrong place is in no sentence of ours, wherever it was written. */
+/* Credentials typed in the wrong place are removed from every sentence. */
 static void mask(struct error *error)
 {
     TEXT_AUTO masked = { 0 };
@@ -121,7 +121,7 @@ static void mask(struct error *error)
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }
 
-/* Our own faults are for the log; the caller gets the id to find them by. */
+/* Internal errors are for the log; the caller receives the id to find them by. */
 static void hide_internal(const struct call *call, struct error *error)
 {
     if (error->kind != ERROR_INTERNAL)
@@ -171,7 +171,7 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
-/* Most calls only read, and those that go well are hardly audited. */
+/* Most calls only read, and those that succeed are seldom audited. */
 static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
                                    struct answer *answer, struct error *error)
 {

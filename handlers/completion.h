@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What could stand for an argument of a prompt, or for the variable of a resource template. */
+/* Possible values for an argument of a prompt, or for the variable of a resource template. */
 #pragma once
 
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 
-#define COMPLETION_VALUES 100     /* told at most */
-#define COMPLETION_LOOKED_AT 1000 /* of names, or of the newest ids */
+#define COMPLETION_VALUES 100     /* returned at most */
+#define COMPLETION_LOOKED_AT 1000 /* names, or newest ids, that are searched */
 
 struct completion {
-    json_t *values; /* texts that begin with what was typed; taken by the caller */
-    size_t total;   /* how many there are among those looked at */
+    json_t *values; /* texts that begin with what was typed; owned by the caller */
+    size_t total;   /* how many of the searched ones match */
 };
 
 /* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument
- * that may be anything has no values. */
+ * that takes any text has no values. */
 CHECKED bool completion_of_prompt(const struct prompt *const *table,
                                   const struct services *services, const char *name,
                                   const char *argument, const char *typed, struct completion *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a structured answer conform to what its tool publishes? Stricter than the schema: members
- * that no row names are refused too. */
+/* Checks that a structured answer conforms to its tool's published fields. It is stricter than the
+ * schema: members without a row are refused too. */
 
 #include <string.h>
 

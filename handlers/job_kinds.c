@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of jobs that the process runs, and what each needs of the rooms beside it. */
+/* The kinds of jobs that the process runs, and the functions of other rooms that each needs. */
 
 #include <string.h>
 

@@ -72,8 +72,8 @@ static json_t *read_json(const char *text)
     return json_parse(text, strlen(text), &value, &ignored) ? value : json_string(text);
 }
 
-/* As the row's type wants it; what is no such value stays text, and is refused with the row's
- * range. NULL: there is no such row. */
+/* Converts to the row's type; a text that is no such value stays text, and is refused with the
+ * row's range. NULL: there is no such row. */
 static json_t *read_value(const struct param *param, const char *text)
 {
     bool of_texts;
@@ -161,7 +161,7 @@ static CHECKED bool unfold_object(const struct tool *tool, const json_t *options
     return true;
 }
 
-/* An object with the options as members means the same. */
+/* An object with the options as members is accepted too. */
 static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct error *error)
 {
     static const struct param row = { OPTIONS_PARAM, VALUE_TEXTS };

@@ -12,9 +12,9 @@
 #define OPTIONS_PARAM "options"
 
 bool option_is_in_tool(const struct tool *tool);
-/* Can the value mean nothing but that the argument is left out? An empty text may clear a setting,
+/* Whether the value can only mean that the argument is omitted. An empty text may clear a setting,
  * an empty object a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
-/* *out: a new reference, of the arguments themselves where nothing is to be done. */
+/* *out: a new reference, to the arguments themselves if there is nothing to change. */
 CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                             struct error *error);

@@ -62,7 +62,7 @@ static bool read_offset(const char *text, int64_t *out_s)
     return true;
 }
 
-/* Behind the date: "T03:00", with seconds and parts of them if need be. */
+/* The part after the date: "T03:00", optionally with seconds and fractions. */
 static const char *read_clock(const char *text, struct tm *time)
 {
     int length = 0;
@@ -78,7 +78,7 @@ static const char *read_clock(const char *text, struct tm *time)
     return text;
 }
 
-/* By ISO 8601; UTC where no offset is stated. */
+/* ISO 8601; UTC if no offset is given. */
 static bool read_date(const char *text, int64_t *out)
 {
     struct tm time = { 0 }, stated;

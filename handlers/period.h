@@ -12,13 +12,13 @@
     }
 
 struct period {
-    int64_t since_ms, until_ms; /* UTC; until is no part of it; 0: not stated */
+    int64_t since_ms, until_ms; /* UTC; until is exclusive; 0: not given */
 };
 
 CHECKED bool period_read(const struct call *call, struct period *out, struct error *error);
 /* The same for a list whose cursor is a time: `until_ms` is the earlier of both. */
 CHECKED bool period_page(const struct call *call, struct period *out, struct error *error);
 bool period_holds(const struct period *period, int64_t at_ms);
-/* How many of the rows, newest first, belong to it. */
+/* How many of the rows, newest first, are within it. */
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a prompt is: instructions for an agent, with arguments, that name the tools to call in order
- * and say how to read what they tell. */
+ * and say how to read their answers. */
 #pragma once
 
 #include "handlers/resource_instances.h"
@@ -13,7 +13,7 @@ struct prompt_argument {
     const char *help;
     bool required;
     const char *const *choices;                 /* ends with NULL; NULL: any text */
-    const struct resource_instances *instances; /* what its values name; NULL: nothing */
+    const struct resource_instances *instances; /* instances that its values name; NULL: none */
 };
 
 struct prompt {
@@ -21,7 +21,7 @@ struct prompt {
     const char *title;
     const char *help;
     const struct prompt_argument *arguments; /* ends with a NULL name */
-    enum role role;                          /* what its tools need */
+    enum role role;                          /* that its tools require */
     /* Adds the messages; the arguments are checked. */
     bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
@@ -31,10 +31,10 @@ const struct prompt *prompt_find(const struct prompt *const *table, const char *
 
 json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects; new reference */
 
-/* The whole of it: role, `call->arguments` (an object or NULL), messages, and the audit row of a
- * refusal. *out: MCP's PromptMessage objects, new reference. */
+/* Complete: role, `call->arguments` (an object or NULL), messages, and the audit row of a refusal.
+ * *out: MCP's PromptMessage objects, new reference. */
 CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
                         const struct prompt **prompt, json_t **out, struct error *error);
 
-/* For write(): one message with text, by the user. */
+/* For write(): one message with text, from the user. */
 void prompt_say(json_t *messages, const char *text);

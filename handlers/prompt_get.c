@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of prompts, and the whole of getting one: role, arguments, messages. */
+/* The list of prompts, and prompts/get: role, arguments, messages. */
 
 #include <string.h>
 

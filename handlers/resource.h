@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a resource is: something that can be read by its URI. The rows are the published list and
- * templates, and what takes a URI apart: there is no second copy. */
+/* What a resource is: something that can be read by its URI. The published list, the templates and
+ * the parsing of URIs all use these rows: there is no second copy. */
 #pragma once
 
 #include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
-#define RESOURCE_URI_SIZE 256  /* a longer URI is none of ours */
+#define RESOURCE_URI_SIZE 256  /* a longer URI is not ours */
 #define RESOURCES_PER_PAGE 100 /* of the list */
 #define RESOURCE_CURSOR_SIZE 128
 
@@ -17,12 +17,13 @@ struct resource {
     const char *title;
     const char *help;
     const char *mime_type;
-    bool binary; /* what read() gives is bytes, not text */
+    bool binary; /* read() returns bytes, not text */
     enum role role;
     enum placement placement;                   /* of read() */
     const struct resource_instances *instances; /* values of the variable; NULL: there is none */
-    bool reads_noted;                           /* in the audit, counted */
-    bool unlisted; /* only its template is published: further forms of things listed already */
+    bool reads_noted;                           /* counted in the audit log */
+    bool unlisted; /* only its template is published: another form of things that are already listed
+                    */
     /* `value` is the variable's; "" without one. */
     bool (*read)(struct call *call, const char *value, struct text *out, struct error *error);
 };
@@ -35,23 +36,22 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
 /* The URI of one instance. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
-/* The row that a URI is of, with the variable's value. NOT_FOUND says what URIs look like. */
+/* The row for a URI, with the variable's value. NOT_FOUND lists the forms of URIs. */
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);
-/* The same, and the thing is there now. */
+/* The same, also checking that the thing exists now. */
 CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
                            const char *uri, struct error *error);
 
-/* One page of what there is to read now, in the order of the table, as MCP's Resource objects.
- * `cursor` "": from the start; `next` is "" on the last page. INVALID: a cursor that is none of
- * ours. *out: new reference. */
+/* One page of the existing resources, in the order of the table, as MCP's Resource objects.
+ * `cursor` "": from the start; `next` is "" on the last page. INVALID: an invalid cursor. *out: new
+ * reference. */
 CHECKED bool resources_page(const struct resource *const *table, const struct services *services,
                             const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
                             struct error *error);
 json_t *resource_templates(const struct resource *const *table); /* new reference */
 
-/* The whole of a reading: role, text, and the audit row of a refusal. *resource tells what was
- * read. */
+/* Complete: role, text, and the audit row of a refusal. *resource is the one that was read. */
 CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
                            const struct resource **resource, struct text *out, struct error *error);

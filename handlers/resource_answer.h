@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What resources write their text with. */
+/* What resources use to write their text. */
 #pragma once
 
 #include "handlers/resource.h"
 
-/* The answer of a tool to these arguments (taken): what it tells structured, or its text. */
+/* A tool's answer to these arguments (taken over): its structure, or its text. */
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
 CHECKED bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
                                      enum resource_form form, struct text *out,

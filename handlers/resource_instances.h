@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The things that resources are of: deployments, sweeps, runs and jobs, listed page by page. */
+/* The things that have resources: deployments, sweeps, runs and jobs, listed page by page. */
 #pragma once
 
 #include "handlers/services.h"
@@ -9,17 +9,17 @@
 struct instance {
     char value[INSTANCE_VALUE_SIZE];
     char title[160];    /* "of llama, completed"; may be empty */
-    int64_t changed_ms; /* when it last changed, as far as a list knows */
+    int64_t changed_ms; /* when it last changed, as far as the list knows */
 };
 
 struct resource_instances {
     const char *noun; /* "deployment" */
     /* At most `limit`, always in the same order, after the cursor ("": from the start). `next` is
-     * "" on the last page. INVALID: a cursor that is none of ours. free(*out). */
+     * "" on the last page. INVALID: an invalid cursor. The caller frees *out. */
     bool (*list)(const struct services *services, const char *after, size_t limit,
                  struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                  struct error *error);
-    /* NOT_FOUND names what there is not. */
+    /* NOT_FOUND names what does not exist. */
     bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 

@@ -25,7 +25,7 @@ static json_t *describe(const struct resource *resource)
                      resource->mime_type);
 }
 
-/* A list of a hundred is told what each is in a sentence. */
+/* In a list of a hundred, each is described in one sentence. */
 static json_t *first_sentence(const char *help)
 {
     const char *end = strstr(help, ". ");
@@ -69,11 +69,11 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* ---- Pages ---- */
 
-/* Lists by time lose nothing while fewer than so many share a millisecond, so a row is never asked
- * for less: a page is begun with it, or half full. */
+/* Lists by time lose nothing as long as fewer rows share a millisecond, so that at least this many
+ * are fetched: a page begins with the table row, or is half full. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
-/* Where a page begins: a row, and where in its list. As a cursor "<row's name>:<after>". */
+/* Where a page begins: a row, and the position in its list. As a cursor "<row's name>:<after>". */
 struct place {
     size_t row;
     char after[INSTANCE_VALUE_SIZE];
@@ -99,7 +99,7 @@ static CHECKED bool read_cursor(const struct resource *const *table, const char 
     return error_set(error, ERROR_INVALID, "the cursor is none of ours");
 }
 
-/* Adds what still fits of the row's instances; `place` moves on. */
+/* Adds as many of the row's instances as fit; `place` advances. */
 static CHECKED bool add_instances(const struct resource *resource, const struct services *services,
                                   struct place *place, json_t *list, struct error *error)
 {

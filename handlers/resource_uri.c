@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URIs of resources: made from templates, and taken apart again. */
+/* URIs of resources: built from templates, and parsed. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ bool resource_is_template(const struct resource *resource)
     return strchr(resource->uri, '{') != NULL;
 }
 
-/* A template's fixed parts: before the variable, and behind it. */
+/* A template's fixed parts: before the variable, and after it. */
 static size_t prefix_length(const struct resource *resource)
 {
     return strcspn(resource->uri, "{");
@@ -35,7 +35,7 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
         snprintf(out, INSTANCE_VALUE_SIZE, "%.*s", (int)strcspn(start + 1, "}"), start + 1);
 }
 
-/* Names and ids have no character that a URI must escape. */
+/* Names and ids have no character that must be escaped in a URI. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE])
 {
     if (resource_is_template(resource))
@@ -77,7 +77,7 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
     return true;
 }
 
-/* Has the URI the form of the row? *value, *length: what stands for the variable, undecoded. */
+/* Whether the URI has the row's form. *value, *length: the variable's part, not decoded. */
 static bool has_form(const struct resource *resource, const char *uri, const char **value,
                      size_t *length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the process that tools may use. Built by server/, borrowed by everything here. */
+/* The parts of the process that tools may use. Created by server/, borrowed here. */
 #pragma once
 
 #include "base/llm/catalog.h"
@@ -19,10 +19,10 @@ struct services {
     struct catalog *catalog; /* of hardware and models; NULL: there is none */
     struct access access;    /* to model servers */
     struct health_memory *health;
-    int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
+    int64_t storage_limit_bytes;     /* for a principal that is not an admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
-    struct reviewed_plans *planned;  /* plans that were looked at (reviewed_plans.h) */
-    struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
+    struct reviewed_plans *planned;  /* plans that were reviewed (reviewed_plans.h) */
+    struct calibration *calibration; /* of the load generator; NULL: sweeps run without */
     const char *version, *host;      /* provenance of what is measured here */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other tools call the arguments that ours take: for "did you mean". */
+/* Other tools' names for our arguments: for "did you mean". */
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a tool is: its description, its parameters, the shape of its answer and the function that
- * runs it. The rows are the published schemas, the validator and the documentation: there is no
+ * runs it. The published schemas, the checks and the documentation all use these rows: there is no
  * second copy. */
 #pragma once
 
@@ -35,16 +35,16 @@ struct param {
     double item_low,
         item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
     const char *const *choices; /* CHOICE: ends with NULL */
-    bool is_free;               /* a text that may say anything, credentials too */
-    bool rare;                  /* not listed: named in `options` (handlers/options.h) */
+    bool is_free;               /* a text that may contain anything, even credentials */
+    bool rare;                  /* not listed: given in `options` (handlers/options.h) */
     const char *initial;        /* the default as JSON text, published; NULL: none */
     const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
                            Mcp-Param-<this> (2026-07-28); NULL: it does not */
-    const char *help;   /* listed, so that every word of it costs each client's context */
-    const char *more;   /* what follows it in opsbrain://arguments/{tool}; NULL: nothing */
+    const char *help;   /* listed, so that every word costs each client context */
+    const char *more;   /* text that follows it in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
-/* Where a member of an answer is told. What reads a resource gets all of it. */
+/* Where a member of an answer is included. A resource includes all of them. */
 enum told {
     TOLD_ALWAYS,
     TOLD_ALONE,     /* not in the rows of a list */
@@ -55,28 +55,29 @@ enum told {
 struct field {
     const char *name;
     enum value_type type;
-    bool optional; /* left out where it is not known, or there is none */
-    bool sparse;   /* left out where it is false, 0 or empty, which is the usual */
+    bool optional; /* omitted if it is not known, or does not exist */
+    bool sparse;   /* omitted if it is false, 0 or empty, which is usual */
     enum told told;
-    bool foreign; /* text that a model, a server or a file brought: the answer says so */
+    bool foreign; /* text from a model, a server or a file: the answer says so */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
-    const char *defaults_of;    /* OBJECT of this tool's params: those at their default are left
-                                   out, unless in detail; NULL: none are */
-    const char *described_in; /* the tool, or this one's member, whose schema tells these `fields`:
-                            here they are only checked; NULL: told here */
+    const char *defaults_of;    /* OBJECT with this tool's params: those at their default are
+                                 * omitted, unless in detail; NULL: none are */
+    const char *described_in;   /* the tool, or this one's member, whose schema describes these
+                                 * `fields`: here they are only checked; NULL: described here */
 };
 
 struct call;
 
-/* What a tool answers: structured (an object that conforms to its fields, where it has some) and a
- * short text for people. */
+/* A tool's answer: a structure (an object that conforms to its fields, if it has some) and a short
+ * text for people. */
 struct answer {
-    json_t *structured; /* set by run(), taken by the caller */
+    json_t *structured; /* set by run(), freed by the caller */
     struct text text;
-    json_t *content;      /* MCP's content blocks instead of `text`, taken; NULL: the text */
-    char job_id[ID_SIZE]; /* of the job it started: a task, for clients that know tasks; "" */
-    char changed[64];     /* the deployment that it changed, for those who follow it; "" */
+    json_t *content;      /* MCP's content blocks instead of `text`; freed by the caller; NULL: the
+                           * text */
+    char job_id[ID_SIZE]; /* of the job it started: a task, for clients that support tasks; "" */
+    char changed[64];     /* the deployment that it changed, for its subscribers; "" */
 };
 void answer_finish(struct answer *answer);
 
@@ -86,7 +87,7 @@ enum placement {
     PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
 
-/* What a row says of itself outright: 0 is the row that forgot, and is refused at start. */
+/* What a row must state explicitly: 0 means that it was forgotten, and is refused at start. */
 enum stated { STATED_NO = 1, STATED_YES };
 
 /* What a client may ask to be listed, alone or with others: /mcp?tools=measure,fleet. */
@@ -102,36 +103,38 @@ struct tool {
     const char *title;
     const char *help;           /* in the list, for an agent that has never seen the product */
     const char *more;           /* what follows it in the guide */
-    unsigned sets;              /* of enum tool_set: those that it is in */
+    unsigned sets;              /* of enum tool_set: the sets that contain it */
     const struct param *params; /* ends with a NULL name */
-    const char *params_told_in; /* the tool that lists the options they share; NULL: no such */
+    const char *params_told_in; /* the tool whose schema lists the shared options; NULL: this one */
     const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */
     enum placement placement;
     bool read_only, idempotent, open_world; /* the annotations' hints, with `destroys` */
-    /* What only reads states neither of these two, everything else states both. */
-    enum stated destroys;     /* takes away or replaces what others rely on */
+    /* A tool that only reads states neither of these two, every other tool states both. */
+    enum stated destroys;     /* removes or replaces what others rely on */
     enum stated spends_money; /* keeps a model server busy for longer than a short question */
     bool starts_job;          /* answers with a job_id */
-    bool requires_tasks;      /* callable only by clients that know tasks */
-    bool changes_resources;   /* after it the list of resources may be another */
-    bool reads_noted;         /* in the audit, counted: for what others would like to have */
-    bool grows; /* the store, by more than the audit: not for all while its disk is nearly full */
-    /* Before the check: the arguments that those given stand for. *out: a new reference. NULL: they
-     * are taken as they are. */
+    bool requires_tasks;      /* only for clients that support tasks */
+    bool changes_resources;   /* the list of resources may change */
+    bool reads_noted;         /* counted in the audit log: for data that others would like to have
+                               */
+    bool grows; /* the store, by more than its audit row: refused to some while its disk is nearly
+                 * full */
+    /* Before the check: expands the arguments to those they stand for. *out: a new reference. NULL:
+     * they are used as they are. */
     bool (*recall)(const struct call *call, const json_t *given, json_t **out, struct error *error);
-    /* Of those that destroy or spend money, and of no others: has the call the go-ahead that it
-     * needs (handlers/consent.h, or the digest of a plan that was shown)? run() is only called
-     * after it returned true. */
+    /* Only for tools that destroy or spend money: whether the call has the go-ahead that it needs
+     * (handlers/consent.h, or the digest of a plan that was shown). run() is only called after it
+     * returned true. */
     bool (*go_ahead)(struct call *call, struct error *error);
     bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
-/* What is asked of the client during a call: a form or a page for its person, a completion of its
+/* A question to the client during a call: a form or a page for its person, a completion of its
  * model, its roots. */
 struct question {
-    const char *key;    /* its own among those of the call, and the same at every round */
+    const char *key;    /* unique within the call, and the same in every round */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
     json_t *params;     /* borrowed; NULL: {} */
 };
@@ -151,19 +154,19 @@ enum severity {
 /* One call of one tool. Borrowed: nothing here outlives run(). The callbacks are the server's. */
 struct call {
     const struct services *services;
-    const json_t *arguments; /* an object, checked against the params, defaults filled in */
-    json_t *checked;         /* what tool_check made of them already; borrowed; NULL: nothing yet */
+    const json_t *arguments; /* an object, checked by the params, with defaults filled in */
+    json_t *checked;         /* the result of tool_check; borrowed; NULL: not checked yet */
     bool in_go_ahead;        /* the tool's go_ahead() runs: only there consent is asked for */
-    const char *file;        /* that came beside the arguments; borrowed; NULL: none */
+    const char *file;        /* that was uploaded with the arguments; borrowed; NULL: none */
     size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */
     void *host;
-    /* Never NULL; total 0: not known. The client is told only of progress that rises. */
+    /* Never NULL; total 0: not known. The client only hears of progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
-    /* Does the client hear that progress, and so know that its call still runs? */
+    /* Whether the client receives progress, and so knows that its call is still running. */
     bool is_followed;
-    /* Do others wait for the thread that this call holds? NULL: none do. */
+    /* Whether others wait for the thread that this call occupies. NULL: none do. */
     bool (*is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be handed on with `host` as its context */
     /* Asks the client, never NULL. *answers: a new object with the result of each question by its
@@ -184,26 +187,27 @@ struct call {
 
 extern const struct tool *const tools[]; /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name);
-/* Of an object of the tool's params: those that are not at their default. New reference. */
+/* The arguments that are not at their default, from an object of the tool's params. New reference.
+ */
 json_t *tool_stated(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
-/* Checks and completes the arguments. *out: an object with defaults filled in, the same one where
+/* Checks and completes the arguments. *out: an object with defaults filled in, the same one if
  * there is nothing to fill in; a reference for the caller. */
 CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                         struct error *error);
-/* Does `structured` conform to the tool's fields? tool_call lets no other answer out. */
+/* Whether `structured` conforms to the tool's fields. tool_call returns no other answer. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
-/* The whole of a call: role, arguments, run, and the audit row of what failed or changed nothing by
+/* Complete: role, arguments, run, and the audit row of a call that failed or audited nothing
  * itself. `call->arguments` are the caller's raw arguments (NULL: none). False: the tool's error,
- * to be shown as isError; kind INTERNAL is logged with the request id and told as "internal error,
+ * to be shown as isError; kind INTERNAL is logged with the request id and shown as "internal error,
  * see request <id>". */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 
-/* Always false: NOT_FOUND naming the nearest tool. Writes the audit row of a call to a tool that
- * does not exist. */
+/* Always false: NOT_FOUND naming the most similar tool. Writes the audit row of a call to a tool
+ * that does not exist. */
 CHECKED bool tool_missing(struct call *call, const char *name, struct error *error);
 
 const char *call_text(const struct call *call, const char *name); /* NULL if absent */

@@ -9,13 +9,13 @@
 #include "handlers/options.h"
 #include "handlers/values.h"
 
-/* 600 and not 600.0: JSON Schema knows no difference, and it is shorter. */
+/* 600 rather than 600.0: the same for JSON Schema, and shorter. */
 static json_t *number(double value)
 {
     return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* `low` and `high` both 0: no limits. That nothing is below 0 or 1 needs no saying. */
+/* `low` and `high` both 0: no limits. A minimum of 0 or 1 is not stated. */
 static void add_limits(json_t *schema, double low, double high)
 {
     if (low == 0 && high == 0)
@@ -34,7 +34,7 @@ static json_t *choices_schema(const char *const *choices)
     return list;
 }
 
-/* Their limits are told by refusals, and by opsbrain://arguments. */
+/* Their limits are in refusals and in opsbrain://arguments. */
 static json_t *items_schema(enum value_type type)
 {
     const char *of = type == VALUE_INTEGERS  ? "integer"
@@ -49,7 +49,7 @@ static bool is_list(enum value_type type)
     return type == VALUE_INTEGERS || type == VALUE_NUMBERS || type == VALUE_TEXTS;
 }
 
-/* Is it described by the tool that lists the options too? */
+/* Whether it is described by the tool that also lists the options. */
 static bool is_told_elsewhere(const struct tool *tool, const struct param *param)
 {
     const struct tool *teller =
@@ -59,7 +59,7 @@ static bool is_told_elsewhere(const struct tool *tool, const struct param *param
            && !value_param_find(teller, param->name)->rare;
 }
 
-/* A map is a list of name=value: strict hosts take no object without fixed members. */
+/* A map is a list of name=value: strict hosts accept no object without fixed members. */
 static json_t *param_schema(const struct tool *tool, const struct param *param)
 {
     bool list = is_list(param->type) || param->type == VALUE_TEXT_MAP;
@@ -125,9 +125,9 @@ json_t *tool_input_schema(const struct tool *tool)
                                       : json_loads(tool->input_schema, 0, NULL);
 }
 
-/* Agents pay for every word of the list: here stands what is always in the answer, and
+/* Agents pay for every word of the list: it contains only what is always in the answer, and
  * opsbrain://answers explains each member. Members may be added later without breaking a client
- * that kept an old schema: additional ones are not forbidden, though tool_conforms() knows none. */
+ * that kept an old schema: additional ones are allowed, although tool_conforms() accepts none. */
 static json_t *fields_schema(const struct field *fields)
 {
     json_t *required = json_array();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tools a client is shown: agents carry the list in their context, and seldom need all. What
- * is not listed can be called all the same. */
+/* Which tools a client is shown: agents carry the list in their context, and seldom need all of it.
+ * A tool that is not listed can still be called. */
 #pragma once
 
 #include "handlers/tool.h"
 
-/* `words`: names of sets (all, fleet, measure, audit) or of tools, with commas; "": all. INVALID
- * names the word that is neither, and what there is; `what` is where it came from. */
+/* `words`: names of sets (all, fleet, measure, audit) or of tools, separated by commas; "": all.
+ * INVALID names the word that is neither, and the valid ones; `what` is where the words came from.
+ */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 bool tool_sets_has(const struct tool *tool, const char *words);

@@ -9,26 +9,28 @@
 struct value_kind {
     const char *schema_type;              /* of JSON Schema */
     const char *phrase;                   /* "<name> must be <phrase>" */
-    bool (*accepts)(const json_t *value); /* its shape; limits are looked at elsewhere */
+    bool (*accepts)(const json_t *value); /* whether it has the right shape; limits are checked
+                                           * elsewhere */
 };
 const struct value_kind *value_kind(enum value_type type); /* static */
 
 const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
 void value_param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
 
-/* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
+/* A value in the form for an error sentence: short, printable, credentials masked. Returns `out`.
+ */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
 const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
-/* A URL likewise: its query and fragment are left out, and all of it that may hold a user. */
+/* The same for a URL: its query and fragment are omitted, and any part that may contain a user. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
-/* Adds `text` in printable form, with what looks like a credential replaced by "(hidden)", and the
- * user part of URLs left out. */
+/* Adds `text` in printable form, with anything that looks like a credential replaced by "(hidden)",
+ * and the user part of URLs omitted. */
 void value_add_masked(struct text *out, const char *text);
 
-/* How unlike two names are: the number of edits between them (Levenshtein). */
+/* The distance of two names: the number of edits between them (Levenshtein). */
 unsigned value_name_distance(const char *a, const char *b);
-/* Is `known` likely what was meant by `given`? */
+/* Whether `known` is likely what was meant by `given`. */
 bool value_name_is_near(const char *given, const char *known);
-bool value_name_is_synonym(const char *given, const char *ours); /* what others call it */
+bool value_name_is_synonym(const char *given, const char *ours); /* other tools' names for it */

@@ -112,7 +112,7 @@ static void add_latency(json_t *json, const char *p50, const char *p99,
     json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
 }
 
-/* What is not as usual: chunks of several tokens, reasoning before the answer. */
+/* Unusual results: chunks of several tokens, reasoning before the answer. */
 static void add_unusual(json_t *json, const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -148,7 +148,7 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* Of cells that were measured before they were counted, nobody knows how many. */
+/* For older cells it is not known how many differed. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;
@@ -215,8 +215,8 @@ json_t *cell_answer_json(const struct cell_row *cell)
 }
 
 struct shape {
-    bool named;    /* of several deployments */
-    bool repeated; /* of several repetitions */
+    bool named;    /* there are several deployments */
+    bool repeated; /* there are several repetitions */
 };
 
 static struct shape shape_of(const struct cell_row *cells, size_t count)
@@ -263,7 +263,7 @@ static void success_cell(struct table *table, const struct measurement *measurem
         table_cell(table, "%.3g %%", measurement->success_rate * 100);
 }
 
-/* False: the column of gaps between tokens has those between chunks, which are known. */
+/* False: the column of gaps between tokens shows gaps between chunks, which are known. */
 static bool has_token_gaps(const struct measurement *measurement)
 {
     return measurement->latency[METRIC_ITL].count > 0
@@ -338,7 +338,7 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Why cells have no figures, each reason once. It may have the server's words. */
+/* Why cells have no figures, each reason once. It may contain the server's words. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];

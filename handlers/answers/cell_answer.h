@@ -7,8 +7,7 @@
 
 extern const struct field cell_answer_fields[];
 json_t *cell_answer_json(const struct cell_row *cell); /* new reference */
-/* Their rows; deployment and repetition are left out where there is one. New reference. */
+/* Their rows, without deployment and repetition if there is only one. New reference. */
 json_t *cell_answer_list(const struct cell_row *cells, size_t count);
-/* A row per cell: load, state, latencies, throughput; ">=" before what is only known to be at least
- * so. */
+/* One row per cell: load, state, latencies, throughput; ">=" before lower bounds. */
 void cell_answer_table(const struct cell_row *cells, size_t count, struct text *out);

@@ -7,5 +7,5 @@
 
 extern const struct field deployment_answer_fields[];
 json_t *deployment_answer_json(const struct deployment *deployment); /* new reference */
-/* "hardware 2xL4, labels {...}, owner alice": what is registered beside name, URL and revision. */
+/* "hardware 2xL4, labels {...}, owner alice": what is registered besides name, URL and revision. */
 void deployment_answer_describe(const struct deployment *deployment, struct text *out);

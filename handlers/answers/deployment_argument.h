@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deployment that a call is about, by its registered name. */
+/* The deployment that a call is about, given by its registered name. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -11,7 +11,7 @@
                                   .help = "Registered name; not needed where there is one."        \
     }
 
-/* By the argument `deployment`; without it the only one there is. NOT_FOUND and INVALID say which
- * names there are. */
+/* From the argument `deployment`; without it the only one registered. NOT_FOUND and INVALID list
+ * the names. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);

@@ -11,27 +11,26 @@
 #define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
 void deployment_endpoint_wipe(struct endpoint *endpoint);
 
-/* Address, model and credential now, and what the server says of itself now, which is also noted in
- * the store. UPSTREAM with the failure's class when it does not answer; NOT_FOUND names its models
- * when it has not the deployment's. */
+/* Resolves address, model and credential now, and asks the server for its facts, which are also
+ * stored. UPSTREAM with the failure's class if it does not answer; NOT_FOUND lists its models if it
+ * does not have the deployment's. */
 CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* The same without asking the server where the model is known already: for what is to be quick.
- * within_ms: all that asking it may take. *failure: how the server failed; NONE where it was not
- * asked. */
+/* The same for fast calls: without asking the server if the model is already known. within_ms: time
+ * limit for asking it. *failure: how the server failed; NONE if it was not asked. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
                                  struct error *error);
-/* After a model was not found: where the deployment means the server's first model, and that is
- * another one by now, true with the endpoint filled in anew. */
+/* After a model was not found: if the deployment uses the server's first model, and that has
+ * changed, true with the endpoint filled in anew. */
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* After the model that a deployment names was not found: where the server lists its models, `error`
- * becomes the sentence that says which it serves. */
+/* After a deployment's model was not found: if the server lists its models, `error` becomes a
+ * sentence with those it serves. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

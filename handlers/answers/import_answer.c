@@ -171,8 +171,8 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* What the table shows, unless all is asked for; only one that is asked for alone has its text in
- * the file too. */
+/* The columns of the table, unless everything is requested; only a cell requested by itself also
+ * has its row of the file. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {

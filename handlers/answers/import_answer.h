@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How imported runs are told. */
+/* Imported runs in answers. */
 #pragma once
 
 #include "analysis/evidence/evidence.h"
@@ -7,11 +7,11 @@
 #include "store/ledger/imports.h"
 
 extern const struct field import_answer_source_fields[]; /* what a run's `source` says */
-extern const struct field import_answer_fields[]; /* what is known of an import beside its cells */
-/* A run as run_answer_fields tell it. New references, all. */
+extern const struct field import_answer_fields[];        /* an import's facts besides its cells */
+/* A run in the form of run_answer_fields. All are new references. */
 json_t *import_answer_run_json(const struct import_row *row);
 json_t *import_answer_json(const struct evidence *evidence);
-/* "imp_...: grid.csv, 156 cells (csv), ..." and what was said when it was read. */
+/* "imp_...: grid.csv, 156 cells (csv), ..." and the remarks of the import. */
 void import_answer_describe(const struct evidence *evidence, struct text *out);
 
 /* run_show and run_report of an import. */

@@ -31,7 +31,7 @@ const struct field job_answer_fields[] = {
     { 0 },
 };
 
-/* What it says of the sweep that the job is of, and counts of nothing, are left out. */
+/* What the outcome says of the sweep itself, and counts of zero, are omitted. */
 static json_t *outcome_json(const struct job *job)
 {
     json_t *outcome = answer_json_stored(job->outcome);
@@ -41,7 +41,7 @@ static json_t *outcome_json(const struct job *job)
     return outcome;
 }
 
-/* What is done in part counts for nothing: a sweep's cells are counted in the same way. */
+/* Partial progress is not counted: a sweep's cells are counted in the same way. */
 json_t *job_answer_json(const struct job *job)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How jobs are told, and whose they are. */
+/* Jobs in answers, and who may act on them. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -17,7 +17,7 @@ void job_answer_describe(const struct job *job, struct text *out); /* one line *
 
 /* The job's id that the argument `job` means. */
 CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
-/* Operators act on what is their own, admins on everything; `act` is "stop it", say. */
+/* Operators act on their own jobs, admins on all; `act` is for example "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
 const char *job_answer_next_step(const struct job *job); /* what to call after it was shown */

@@ -25,7 +25,7 @@ static json_t *verdict(const struct report_input *input)
     return list;
 }
 
-/* One run has a page of its own, several have that of their sweep. */
+/* A single run has its own page, several runs have their sweep's. */
 static void add_page(const struct sweep_material *material, struct answer *answer)
 {
     TEXT_AUTO page = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep that is over has found, with the job that measured it: enough to answer where the
+/* The findings of a sweep that is over, added to the job that measured it: enough to say where the
  * server saturates, without another call. */
 #pragma once
 
@@ -16,7 +16,7 @@
         "page", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."            \
     }
 
-/* Adds them where the job is of a sweep and is over; of an A/B sweep the page
- * alone, as run_compare has the verdict. */
+/* Adds them if the job is a sweep and is over; for an A/B sweep only the page, since run_compare
+ * has the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

@@ -5,7 +5,7 @@
 #include "store/ledger/imports.h"
 #include "store/ledger/sweeps.h"
 
-struct any_run { /* one of the two */
+struct any_run { /* a run of one of the two kinds */
     const struct run_row *run;
     const struct import_row *import;
     const char *id;
@@ -15,13 +15,13 @@ struct any_run { /* one of the two */
 struct run_index {
     struct any_run *rows; /* newest first */
     size_t count;
-    /* what they point at */
+    /* the stores that they point into */
     struct run_row *runs;
     struct import_row *imports;
     size_t run_count, import_count;
 };
 
-/* At most `limit` of each kind; with a sweep only its own. Free with run_index_finish. */
+/* At most `limit` of each kind; with a sweep only that sweep's. Free with run_index_finish. */
 CHECKED bool run_index_list(struct store *store, const char *deployment, const char *sweep,
                             int64_t before_ms, size_t limit, struct run_index *out,
                             struct error *error);

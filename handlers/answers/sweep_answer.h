@@ -7,7 +7,7 @@
 #include "store/ledger/sweeps.h"
 
 extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
-/* Of the tools whose call is a task: in what the task ends with. */
+/* For tools whose call is a task: members of the task's final result. */
 #define FIELD_OUTCOME                                                                              \
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
@@ -16,15 +16,15 @@ extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
     }
 json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 
-/* "Plan: concurrency=[1,4], window_s=5.": what of it is not as it is by default. */
+/* "Plan: concurrency=[1,4], window_s=5.": the settings that differ from the defaults. */
 void sweep_answer_describe_plan(const json_t *plan, struct text *out);
 bool sweep_answer_is_active(const struct sweep_row *sweep);
 const char *
 sweep_answer_candidate(const struct sweep_row *sweep); /* its second deployment; NULL: none */
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */
+/* Saturation and limits from the cells of one deployment: the member `findings`, and a line per
+ * context. */
 #define FINDINGS_HELP                                                                              \
     "Saturation point and largest load that meets the limits, as far as it is measured."
-/* Saturation and limits, of the cells of one deployment: the member `findings`, and a line per
- * context. */
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

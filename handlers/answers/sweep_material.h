@@ -15,7 +15,7 @@ struct sweep_material {
     size_t interrupted_count;
 };
 
-/* Zero it first, and finish it also after a failure, as part of it may be read. */
+/* Zero it first, and finish it also after a failure, since part of it may have been read. */
 CHECKED bool sweep_material_read(const struct services *services, const char *sweep_id,
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);

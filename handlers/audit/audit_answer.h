@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the audit as tools and commands show them. */
+/* Rows of the audit log as tools and commands show them. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit_list: who called what, and what came of it. */
+/* audit_list: who called what, and with which outcome. */
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
@@ -31,7 +31,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* All of it is read for that: whoever may not stop others may not ask for it. */
+/* It reads the whole audit log: a role that may not stop others' jobs may not request it. */
 static CHECKED bool check(struct call *call, struct error *error)
 {
     struct audit_verdict verdict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_import: prompts of people's own, to measure with. */
+/* dataset_import: imports people's own prompts for sweeps. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/values.h"
 
-#define TEXT_MAX 524288 /* more is for POST /v1/datasets */
+#define TEXT_MAX 524288 /* larger files go to POST /v1/datasets */
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,

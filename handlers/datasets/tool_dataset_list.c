@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_list: which prompts there are to measure with. */
+/* dataset_list: the prompts available for measuring. */
 
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/period.h"

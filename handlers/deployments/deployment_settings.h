@@ -46,7 +46,7 @@
             .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
     }
 
-/* Takes over what the call names (url too); what it does not name stays. Checks each value. */
+/* Copies the settings that the call names (url too); others remain. Checks each value. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

@@ -9,14 +9,15 @@
 #include "base/core/memory.h"
 #include "base/core/thread.h"
 
-#define LOOK_NS (50 * 1000000) /* so often who waits looks whether his client is still there */
+/* how often a waiting call checks whether its client is still connected */
+#define LOOK_NS (50 * 1000000)
 #define SECOND_NS INT64_C(1000000000)
 
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
     bool asking;
-    int64_t asked_ns; /* 0: nothing is known */
+    int64_t asked_ns; /* 0: not known */
     json_t *structured;
     struct text text;
 };
@@ -62,7 +63,7 @@ static bool is_fresh(const struct remembered *one, int64_t now_ns)
     return one->asked_ns != 0 && now_ns - one->asked_ns < HEALTH_KEPT_S * SECOND_NS;
 }
 
-/* Adds it where it is new; what nobody needs any more goes. */
+/* Adds it if it is new; unused entries are removed. */
 static struct remembered *find(struct health_memory *memory, const struct deployment *deployment)
 {
     struct remembered *found = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What models said last when they were asked whether they answer: a viewer, who may not let them
- * work at will, is told that, and of several viewers who come at once one asks. Any thread. */
+/* The latest health answers of models. A viewer, who may not cause work at will, gets the stored
+ * answer, and if several viewers ask at once only one call reaches the model. Thread safe. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -10,18 +10,18 @@
 struct health_memory;
 
 struct health_memory *health_memory_create(void);
-void health_memory_destroy(struct health_memory *memory); /* NULL is fine */
+void health_memory_destroy(struct health_memory *memory); /* does nothing for NULL */
 
 enum health_turn {
-    HEALTH_ASK,   /* ask now, and tell health_memory_set */
+    HEALTH_ASK,   /* ask now, then call health_memory_set */
     HEALTH_KNOWN, /* it was asked less than HEALTH_KEPT_S ago */
-    HEALTH_LEFT,  /* `cancelled` while another one asked */
+    HEALTH_LEFT,  /* `cancelled` became true while another call asked */
 };
-/* Waits while another asks. HEALTH_KNOWN: *answer has a copy, and *age_s tells how old it is. */
+/* Waits while another call asks. HEALTH_KNOWN: *answer is a copy, and *age_s its age. */
 enum health_turn health_memory_get(struct health_memory *memory,
                                    const struct deployment *deployment,
                                    bool (*cancelled)(void *context), void *context,
                                    struct answer *answer, double *age_s);
-/* What came of it; without a structure nothing did, and who waits asks. */
+/* Stores the answer; without a structure there is none, and a waiting call asks instead. */
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer);

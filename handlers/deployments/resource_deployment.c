@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
+/* opsbrain://deployments/{name}: a deployment as registered, and what is known of it. */
 
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/sweep_answer.h"

@@ -36,7 +36,7 @@ struct names {
     size_t count, room;
 };
 
-/* What one listing is made from. */
+/* The material of one listing. */
 struct listing {
     const struct access *access;
     struct names set, named; /* those that have a value; all */

@@ -53,7 +53,7 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 
 #define PAGE 100
 
-/* Those of the period after that name, by name; the first `limit` of them. */
+/* Those of the period after that name, in order of name; the first `limit` of them. */
 static CHECKED bool find(struct store *store, const struct period *period, const char *after,
                          size_t limit, struct deployment *out, size_t *count, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_register: a running model server gets a name. */
+/* deployment_register: gives a running model server a name. */
 
 #include "base/core/clock.h"
 #include "handlers/deployments/deployment_rights.h"
@@ -19,7 +19,7 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* The same registration again is not an error: an agent that lost the answer asks again. */
+/* The same registration again is not an error: an agent that lost the answer repeats the call. */
 static bool is_registered(const struct call *call, const struct deployment *wanted,
                           struct deployment *out)
 {
@@ -29,7 +29,7 @@ static bool is_registered(const struct call *call, const struct deployment *want
            && deployment_settings_same(wanted, out);
 }
 
-/* *changed false: it was so already. */
+/* *changed false: it was already registered so. */
 static CHECKED bool store(struct call *call, const struct deployment *wanted,
                           struct deployment *stored, bool *changed, struct error *error)
 {

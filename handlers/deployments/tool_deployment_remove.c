@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_remove: a deployment is retired; what was measured on it stays. */
+/* deployment_remove: retires a deployment; measurements on it remain. */
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
@@ -21,7 +21,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Also after the person agreed, which may take minutes. */
+/* Also called after the person agreed, which may take minutes. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");

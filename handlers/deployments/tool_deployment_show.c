@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: a deployment at a glance: is it up, what serves it, what is going on there. */
+/* deployment_show: a deployment at a glance: is it up, what serves it, who is using it. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -85,7 +85,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Everything one answer tells of a deployment, gathered before it is written. */
+/* Everything shown of a deployment, collected before the answer is written. */
 struct view {
     struct deployment deployment;
     bool up, knows_facts, has_load, has_lease;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_update: what is known of a deployment changes, as a new revision. */
+/* deployment_update: changes a deployment's settings, as a new revision. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -110,7 +110,8 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
-/* What is, and what the call makes of it. Also after the person agreed, which may take minutes. */
+/* The current state, and the result of the call. Also called after the person agreed, which may
+ * take minutes. */
 static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
                          struct error *error)
 {

@@ -42,7 +42,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* What is left of the call's time. */
+/* The rest of the call's time. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t left = (int64_t)(call_number(call, "timeout_s", 30) * 1000)
@@ -58,7 +58,7 @@ static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint,
     const struct query query = {
         .prompt = "Say OK and nothing else.",
         .max_tokens = 16,
-        .temperature = -1, /* not every server takes 0 */
+        .temperature = -1, /* not every server accepts 0 */
         .chat = chat,
         .ttft_timeout_ms = timeout_ms,
         .idle_timeout_ms = timeout_ms,
@@ -70,7 +70,8 @@ static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint,
     return query_run(endpoint, &query, result, error);
 }
 
-/* Base models have no chat template, and some servers no chat: they are healthy all the same. */
+/* Base models have no chat template, and some servers no chat API: they are healthy all the same.
+ */
 static bool ask_without_chat(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                              struct query_result *result)
 {
@@ -128,7 +129,7 @@ static void tell_passed(const struct deployment *deployment, const struct endpoi
     answer_next(answer, "model_query to ask it something, sweep_plan to benchmark it");
 }
 
-/* The class stands before the sentence, and so need not stand in it. */
+/* The class is before the sentence, and is removed from it. */
 static void drop_class(enum failure failure, char *sentence)
 {
     TEXT_AUTO named = { 0 };
@@ -194,7 +195,7 @@ static void tell_age(struct answer *answer, double age_s)
               HEALTH_KEPT_S);
 }
 
-/* A check is work for the model: who may not give it work shares those that others made. */
+/* A check makes the model work: a caller who may not cause work shares the checks of others. */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;

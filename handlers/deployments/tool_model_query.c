@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_query: one question to a model, its answer as it comes, and how fast it came. */
+/* model_query: one question to a model, its answer as it arrives, and its speed. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -55,14 +55,14 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* What the caller sees of the answer while it comes. */
+/* What the caller sees of the answer while it arrives. */
 struct follower {
     struct call *call;
-    struct text newest; /* since it was last told */
+    struct text newest; /* since the last progress message */
     int64_t told_ns;
 };
 
-/* The last PROGRESS_BYTES of it, beginning with a whole character. */
+/* Its last PROGRESS_BYTES bytes, beginning with a whole character. */
 static const char *tail(const struct text *text, size_t *length)
 {
     const char *start = text_string(text);
@@ -104,7 +104,7 @@ static bool is_cancelled(void *context)
     return follower->call->cancelled(follower->call->host);
 }
 
-/* What is left of the call's time. */
+/* The rest of the call's time. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t left = (int64_t)(call_number(call, "timeout_s", 120) * 1000)
@@ -187,7 +187,7 @@ static void write_figure(struct text *out, const char *name, const char *format,
     text_add_char(out, '\n');
 }
 
-/* The block as users know it. */
+/* The block with the statistics, if requested. */
 static void write_stats(const struct query_result *result, const char *model, struct text *out)
 {
     text_add(out, "Performance Stats\nModel: ");
@@ -203,7 +203,7 @@ static void write_stats(const struct query_result *result, const char *model, st
         text_addf(out, "Total Tokens: not told (%" PRId64 " chunks)\n\n", result->chunks);
 }
 
-/* The same in a line, for who did not ask for it. */
+/* The same in one line, if not requested. */
 static void write_summary(const struct query_result *result, const char *model, struct text *out)
 {
     text_add_char(out, '(');
@@ -281,6 +281,6 @@ const struct tool tool_model_query = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* one question, of a length that the caller names */
+    .spends_money = STATED_NO, /* one question, with a length limit set by the caller */
     .run = run,
 };

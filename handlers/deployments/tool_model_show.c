@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_show: what a server says it serves. */
+/* model_show: what a server reports that it serves. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* As fleet/ picks it: the first where none is named; "llama3.2" is also "llama3.2:latest". */
+/* As fleet/ chooses it: the first if none is named; "llama3.2" also matches "llama3.2:latest". */
 static bool is_in_use(const struct engine_report *report, const struct endpoint *endpoint, size_t i)
 {
     const char *id = report->models[i].id, *model = endpoint->model;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the call of a tool ends with that started a job, made from the job's row: for tasks. */
+/* The final result of a call that started a job, made from the job's row: for tasks. */
 #pragma once
 
 #include "handlers/answer.h"
 #include "store/ledger/jobs.h"
 
-/* Of a job that is over and was not cancelled. False: it failed, and `error` says why; of kind
+/* For a job that is over and was not cancelled. False: it failed, and `error` says why; of kind
  * INTERNAL for our own faults. */
 CHECKED bool job_result(const struct services *services, const struct job *job,
                         struct answer *answer, struct error *error);

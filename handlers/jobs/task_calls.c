@@ -9,7 +9,7 @@
 
 #define AUDITED_BYTES 80
 
-/* What is asked for as the audit keeps it. Heap memory. */
+/* The request as the audit log stores it. Heap memory. */
 static char *audited(const char *id)
 {
     TEXT_AUTO masked = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_cancel: a job is asked to stop. */
+/* job_cancel: asks a job to stop. */
 
 #include "handlers/answers/job_answer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_show: how a job stands, at once or when it has ended. */
+/* job_show: a job's state, at once or when it has ended. */
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/job_verdict.h"
 
-#define UNFOLLOWED_S 50 /* clients that hear nothing of a call give it up after a minute */
+#define UNFOLLOWED_S 50 /* clients without progress give up a call after a minute */
 #define TOLD_EVERY_MS 10000
 
 static const struct param params[] = {
@@ -27,7 +27,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Progress must rise for a client to be told of it, but a job that waits in line has only news. */
+/* Progress must rise for a client to be notified, but a job that waits in line only has messages.
+ */
 static void tell(struct call *call, const struct job *job, double *told)
 {
     *told = job->progress > *told ? job->progress : *told + 0.001;
@@ -35,7 +36,8 @@ static void tell(struct call *call, const struct job *job, double *told)
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* What may still be waited; where others want the thread, no more than who hears nothing may. */
+/* How long it may still wait; if others need the thread, no longer than clients without progress
+ * do. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
@@ -48,7 +50,7 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
     return (int64_t)(wait_s * 1000) - waited_ms;
 }
 
-/* Tells every move of the job while it waits, and that it waits. */
+/* Reports every change of the job while it waits, and that it waits. */
 static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
     int64_t since_ns = clock_monotonic_ns(), left;

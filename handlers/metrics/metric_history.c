@@ -24,7 +24,7 @@ enum kind {
     KIND_HISTOGRAM,
 };
 
-/* What can be asked of each kind; the first is what is told where nothing is asked for. */
+/* The functions of each kind; the first is the default. */
 static const struct {
     const char *told_as;
     enum metric_history_function functions[5];
@@ -120,7 +120,7 @@ bool metric_history_matches(const struct scrape_series *series, const json_t *la
 
 /* ---- One step of one series ---- */
 
-/* False: the step tells nothing. */
+/* False: the step has no value. */
 static bool value_of(enum metric_history_function function, const struct scrape_point *point,
                      struct metric_history_value *out)
 {
@@ -148,7 +148,8 @@ static bool value_of(enum metric_history_function function, const struct scrape_
 
 /* ---- Steps as they fill up ---- */
 
-/* Label sets add up, and so do their bounds: the sum was never below the sum of the lowest. */
+/* Label sets are summed, and so are their bounds: the sum was never below the sum of the lowest
+ * values. */
 static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
@@ -160,7 +161,7 @@ static void add_value(struct metric_history_value *sum, const struct metric_hist
     sum->value += more->value;
 }
 
-/* Steps that are being filled. */
+/* The steps while they are filled. */
 struct filling {
     const struct metric_history_ask *ask;
     enum metric_history_function function;
@@ -171,7 +172,7 @@ static bool choose_series(void *context, const struct scrape_series *series, siz
 {
     const struct filling *filling = context;
 
-    *tag = 0; /* all fill the same steps */
+    *tag = 0; /* all label sets fill the same steps */
     return metric_history_matches(series, filling->ask->labels);
 }
 
@@ -204,7 +205,7 @@ static struct scrape_range range_of(const struct metric_history_ask *ask, const 
                                   ask->step_ms };
 }
 
-/* The function of the series of one name, step by step; steps is metric_history_steps(ask) of
+/* Applies the function to the series of one name, step by step; steps is metric_history_steps(ask)
  * zeros. */
 static CHECKED bool read_steps(struct store *store, const struct metric_history_ask *ask,
                                const char *name, enum metric_history_function function,
@@ -231,7 +232,7 @@ static CHECKED bool read_plain(struct store *store, const struct metric_history_
     return true;
 }
 
-/* Growth of `series` per growth of `per`; a step in which nothing happened has no mean. */
+/* Growth of `series` divided by growth of `per`; a step without any growth has no mean. */
 static CHECKED bool read_ratio(struct store *store, const struct metric_history_ask *ask,
                                const char *series, const char *per, double scale,
                                struct metric_history *out, struct error *error)
@@ -310,7 +311,7 @@ static CHECKED bool read_figure(struct store *store, const struct metric_history
 
 /* ---- A stored series ---- */
 
-/* Names what there is: first what reads like what was asked for. */
+/* Names existing series, the most similar ones first. */
 static CHECKED bool refuse_series(struct store *store, const struct metric_history_ask *ask,
                                   struct error *error)
 {
@@ -355,7 +356,7 @@ static const char *unit_of(const char *name, enum metric_history_function functi
     return function == METRIC_HISTORY_RATE ? "1/s" : "";
 }
 
-/* By the type of the series, or of the buckets of the histogram that is meant. */
+/* From the type of the series, or of the buckets of the histogram. */
 static CHECKED bool find_kind(struct store *store, const struct metric_history_ask *ask,
                               enum kind *out, struct error *error)
 {
@@ -426,7 +427,7 @@ void metric_history_summarize(const struct metric_history *history,
     for (size_t i = 0; i < history->count; i++) {
         const struct metric_history_value *value = &history->values[i];
 
-        out->low = fmin(out->low, value->low); /* fmin and fmax pass over NaN */
+        out->low = fmin(out->low, value->low); /* fmin and fmax ignore NaN */
         out->high = fmax(out->high, value->high);
         out->latest = value->value;
         if (isnan(value->value))

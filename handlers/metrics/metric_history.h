@@ -8,7 +8,7 @@
 #include "store/series/scrapes.h"
 
 enum metric_history_function {
-    METRIC_HISTORY_VALUE, /* the last of each step */
+    METRIC_HISTORY_VALUE, /* the last value of each step */
     METRIC_HISTORY_MEAN,
     METRIC_HISTORY_MIN,
     METRIC_HISTORY_MAX,
@@ -21,12 +21,12 @@ extern const char *const metric_history_functions[]; /* in that order; ends with
 extern const char *const metric_history_names[]; /* of figures; ends with NULL */
 extern const size_t metric_history_count;
 
-/* What is asked for: a figure of ours by its place in metric_history_names, or a stored series by
+/* The request: a figure of ours by its position in metric_history_names, or a stored series by
  * name. */
 struct metric_history_ask {
     int64_t deployment_id;
     int figure;           /* -1: the series */
-    const char *series;   /* of a histogram its family's name will do */
+    const char *series;   /* for a histogram, its family's name */
     const json_t *labels; /* of the series: name to value, which all must match; NULL: any */
     int function;         /* -1: the figure's own */
     double percentile;
@@ -38,18 +38,19 @@ struct metric_history_value {
     int64_t at_ms; /* the step's start */
     double value, low, high;
     double weight;            /* of the value in a mean over steps */
-    double at_least, at_most; /* of percentiles: the limits of the bucket that the value lies in,
-                                 which is all the server tells; INFINITY: beyond the last */
+    double at_least, at_most; /* for percentiles: the limits of the bucket that contains the value,
+                               * which is all that the server reports; INFINITY: beyond the last
+                               * limit */
 };
 struct metric_history {
-    struct metric_history_value *values; /* ascending, heap; steps that tell nothing are left out */
+    struct metric_history_value *values; /* ascending, heap; steps without values are omitted */
     size_t count;
     enum metric_history_function function;
-    const char *unit; /* static; "" where only the series' name tells */
+    const char *unit; /* static; "" if it is only in the series' name */
     const char *why;  /* static: why the values of some steps are NaN; NULL: none is */
 };
-/* Several label sets of one series are added up (low and high are the extremes of any). INVALID:
- * the function does not go with the figure; NOT_FOUND names series that there are. */
+/* Several label sets of one series are summed (low and high are the extremes of any). INVALID: the
+ * function does not apply to the figure; NOT_FOUND names existing series. */
 CHECKED bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
                                  struct metric_history *out, struct error *error);
 void metric_history_finish(struct metric_history *history);
@@ -69,6 +70,6 @@ void metric_history_summarize(const struct metric_history *history,
 CHECKED bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
                                        const char *family, double scale, struct metric_history *out,
                                        bool *found, struct error *error);
-/* Does the series have all labels that are asked for? */
+/* Whether the series has all requested labels. */
 bool metric_history_matches(const struct scrape_series *series, const json_t *labels);
 size_t metric_history_steps(const struct metric_history_ask *ask);

@@ -8,7 +8,8 @@
 #include "base/formats/promtext.h"
 #include "handlers/metrics/metric_history.h"
 
-/* What grew up to one limit, step by step, and how many scrapes of all label sets told it. */
+/* The growth up to one limit, step by step, and the number of scrapes over all label sets that had
+ * it. */
 struct bucket {
     double limit;
     double *grown, *scrapes;
@@ -19,7 +20,7 @@ struct buckets {
     struct bucket *rows;
     size_t count, steps;
     bool any;        /* point */
-    const char *why; /* of the latest step that has no percentile; NULL: all have */
+    const char *why; /* why the latest step has no percentile; NULL: all have one */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -46,7 +47,7 @@ static size_t bucket_at(struct buckets *buckets, double limit)
     return buckets->count++;
 }
 
-/* Label sets of one limit (engines, replicas) are added up: the tag is the bucket's place. */
+/* Label sets of one limit (engines, replicas) are summed: the tag is the bucket's index. */
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
     struct buckets *buckets = context;
@@ -76,8 +77,8 @@ static int by_limit(const void *a, const void *b)
     return x->limit < y->limit ? -1 : x->limit > y->limit;
 }
 
-/* Why the step's buckets tell no percentile; NULL: they do. Of one layout each limit was told by
- * every scrape of every label set. */
+/* Why the step's buckets give no percentile; NULL: they do. If the layout is the same, every scrape
+ * of every label set has every limit. */
 static const char *problem_of(const struct buckets *buckets, size_t step)
 {
     const struct bucket *last = &buckets->rows[buckets->count - 1];
@@ -98,7 +99,7 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     return told > 1 ? NULL : "the histogram has no bucket but +Inf";
 }
 
-/* False: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
+/* False: nothing was observed in the step. Buckets are cumulative; one scraped slightly before
  * another may lag behind it, hence the running maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
                           struct metric_history_value *out)

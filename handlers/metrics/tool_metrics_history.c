@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_history: how a server's figures went, from stored scrapes. */
+/* metrics_history: a server's figures over time, from stored scrapes. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -97,21 +97,21 @@ static const struct field fields[] = {
 
 static const char *const resolutions[SCRAPE_LEVELS] = { "scrapes", "10 s", "1 min", "1 h" };
 
-/* What is asked for, and the answer as it grows. */
+/* The request, and the answer while it is built. */
 struct view {
     const struct call *call;
     struct deployment deployment;
     struct metric_history_ask ask;
-    int64_t now_ms, older_ms; /* older_ms: where the page before ends; 0: there is none */
+    int64_t now_ms, older_ms; /* older_ms: where the previous page ends; 0: there is none */
     struct text note;
-    bool is_watched; /* known where nothing is there */
+    bool is_watched; /* set if there are no values */
     json_t *summaries, *points;
     struct table *table;
 };
 
 /* ---- Range and step ---- */
 
-/* The shortest pleasant step of which `points` are enough. */
+/* The shortest round step with which `points` steps cover the range. */
 static int64_t pleasant_step_s(int64_t range_ms, int64_t points)
 {
     static const int64_t steps_s[] = { 1,     2,     5,      10,     15,      30,     60,    120,
@@ -129,7 +129,7 @@ static int64_t rounded_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-/* Finer ones may be kept no longer: then the step becomes what the level can tell. */
+/* Finer data may already be deleted: the step is then the finest that the level allows. */
 static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
     struct metric_history_ask *ask = &view->ask;
@@ -153,7 +153,7 @@ static bool is_summary(const struct view *view)
     return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
 }
 
-/* A summary has no pages: where all of it does not fit, the steps are longer than asked for. */
+/* A summary has no pages: if it does not fit, the steps are longer than requested. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
     int64_t fitting_s = pleasant_step_s(range_ms, points);
@@ -180,7 +180,7 @@ static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t
                         cursor);
 }
 
-/* The newest `points` steps of the range; without a metric all of it is one page. */
+/* The newest `points` steps of the range; without a metric everything is one page. */
 static CHECKED bool choose_range(struct view *view, struct error *error)
 {
     const struct call *call = view->call;
@@ -199,7 +199,7 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     ask->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (ask->to_ms <= ask->from_ms)
         ask->to_ms = ask->from_ms + ask->step_ms;
-    /* one step more where the range begins and ends within steps */
+    /* one more step if the range begins and ends within steps */
     if (ask->from_ms - from_ms == ask->step_ms && call_text(call, "step_s") == NULL)
         ask->from_ms = from_ms;
     view->older_ms = ask->from_ms > from_ms ? ask->from_ms : 0;
@@ -249,7 +249,7 @@ static void add_summary(struct view *view, const char *name, const struct metric
     add_cell(view->table, summary.high);
 }
 
-/* What a percentile is known by. */
+/* The bounds of a percentile. */
 static void add_limits(const struct metric_history_value *value, json_t *point, struct table *table)
 {
     json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
@@ -366,7 +366,7 @@ static struct table *summary_table(void)
     return table;
 }
 
-/* Why nothing is there, as far as how it is watched tells. */
+/* Why there are no values, as far as the state of watching explains it. */
 static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
     struct scrape_target target;
@@ -441,7 +441,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     answer_next(answer, next_step(view));
 }
 
-/* What goes with what. */
+/* Which arguments can be combined. */
 static CHECKED bool check(const struct call *call, struct error *error)
 {
     const char *metric = call_text(call, "metric"), *series = call_text(call, "series");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_show: the figures of a server's own metrics that matter, now. */
+/* metrics_show: the important figures of a server's own metrics, now. */
 
 #include <string.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define SCRAPES 8 /* two make the rates; all show whether one server answers */
+#define SCRAPES 8 /* two give the rates; all of them show whether one server answers */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
@@ -145,7 +145,7 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
         text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
 }
 
-/* What one look at the server found. */
+/* The result of asking the server. */
 struct look {
     struct deployment deployment;
     struct engine_metrics_snapshot first, last;
@@ -153,7 +153,7 @@ struct look {
     bool has_rates;
 };
 
-/* The scrapes in between tell whether it was one server that answered all the time. */
+/* The scrapes in between show whether a single server answered every time. */
 static CHECKED bool scrape(struct call *call, struct look *look, struct error *error)
 {
     double interval_s = call_number(call, "interval_s", 2);

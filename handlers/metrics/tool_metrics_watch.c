@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_watch: how often a server's metrics are stored from now on. */
+/* metrics_watch: sets how often a server's metrics are stored. */
 
 #include <inttypes.h>
 
@@ -26,7 +26,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Where it cannot be scraped now, *problem says why: it is watched all the same. */
+/* If it cannot be scraped now, *problem says why: it is watched nevertheless. */
 static CHECKED bool try_it(const struct call *call, const struct deployment *deployment,
                            struct error *problem)
 {

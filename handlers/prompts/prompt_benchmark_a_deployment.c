@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* benchmark_a_deployment: from a registered name to a report that holds. */
+/* benchmark_a_deployment: from a registered name to a reliable report. */
 
 #include <string.h>
 

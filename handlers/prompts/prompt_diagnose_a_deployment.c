@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnose_a_deployment: something is wrong with a model server; find out what. */
+/* diagnose_a_deployment: finds out what is wrong with a model server. */
 
 #include <string.h>
 

@@ -8,7 +8,8 @@
 
 #define PATH_SIZE 128
 
-/* `record`: what the members are of, with a dot behind it; "" for the answer itself. */
+/* `record`: the name that the members belong to, with a dot at its end; "" for the answer itself.
+ */
 static void add_members(struct text *out, const char *record, const struct field *fields)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {

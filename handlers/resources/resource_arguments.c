@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://arguments/{tool}: what the arguments of a tool mean, in full, with their ranges and
- * defaults, written from its rows. tools/list has a few words on the common ones, for agents carry
- * that in their context. */
+/* opsbrain://arguments/{tool}: the meaning of a tool's arguments, in full, with their ranges and
+ * defaults, written from its rows. tools/list has only a few words on the common ones, because
+ * agents carry it in their context. */
 
 #include <string.h>
 

@@ -26,8 +26,8 @@ static int64_t instance_changed_ms(const void *rows, size_t index)
     return ((const struct instance *)rows)[index].changed_ms;
 }
 
-/* Of `count` instances asked for as limit + 1, those of this page; `changed_ms` is when they were
- * created so far, which is what the lists go by. */
+/* Of `count` instances fetched with limit + 1, those of this page; `changed_ms` is still when they
+ * were created, by which the lists are sorted. */
 static size_t end_page(const struct instance *rows, size_t count, size_t limit,
                        char next[INSTANCE_VALUE_SIZE])
 {

@@ -82,7 +82,7 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* Where to begin with two values of which one is too long to show: the member that differs. */
+/* Where to begin with two values of which one is too long to show: at the member that differs. */
 static size_t first_unlike(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
@@ -332,7 +332,7 @@ static void describe_differences(const struct comparison *comparison, bool allow
     }
 }
 
-/* What to pass to have the comparison all the same. */
+/* The arguments that would allow the comparison. */
 static void describe_way_out(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;

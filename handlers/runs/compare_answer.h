@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a comparison of runs is told. */
+/* Comparisons of runs in answers. */
 #pragma once
 
 #include "analysis/compare/compare.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as it leaves: with what an audit finds about its cells marked. */
+/* A run for export: its cells carry the audit's findings as warnings. */
 #pragma once
 
 #include "analysis/export/export.h"

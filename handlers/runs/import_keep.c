@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 
-/* Stated facts come before those of the file. */
+/* Stated facts take precedence over those of the file. */
 static void apply_stated(const json_t *stated, struct evidence *evidence)
 {
     json_auto_t *facts = evidence_facts_json(&evidence->facts);

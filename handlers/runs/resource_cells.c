@@ -10,7 +10,8 @@
 #include "handlers/answers/cell_answer.h"
 #include "handlers/resource_answer.h"
 
-/* A spreadsheet takes text that begins like this for a formula, and reasons may be a server's. */
+/* A spreadsheet would run a text that begins like this as a formula, and reasons may come from a
+ * server. */
 static bool is_formula(const char *text)
 {
     return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;

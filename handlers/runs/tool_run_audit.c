@@ -10,7 +10,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/imports.h"
 
-#define OTHERS_LOOKED_AT 50 /* the newest imports, among which copies are looked for */
+#define OTHERS_LOOKED_AT 50 /* the newest imports, which are searched for copies */
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
@@ -58,7 +58,7 @@ struct others {
     struct store *store;
     struct import_row *rows;
     size_t count, next;
-    struct error problem; /* why one could not be read; kind NONE */
+    struct error problem; /* why one could not be read; kind NONE: all could */
 };
 
 static bool next_other(void *context, struct evidence *out)

@@ -141,7 +141,8 @@ static const struct run_row *find_run(const struct run_row *rows, size_t count,
 
 #define PAIRS_MAX (COMPARE_RUNS_MAX / 2)
 
-/* Repetitions that both have finished: one under way tells nothing of the whole grid yet. */
+/* Repetitions that both deployments have finished: an unfinished one does not cover the whole grid.
+ */
 static size_t find_pairs(const struct sweep_row *sweep, const struct run_row *rows, size_t count,
                          const struct run_row *pairs[SIDES][PAIRS_MAX])
 {
@@ -280,7 +281,7 @@ static void tell_pairs(const struct request *request, struct answer *answer)
                   request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
-/* What the audit finds wrong in each run by itself. */
+/* What the audit finds wrong in each run alone. */
 static void mark_wrong(const struct call *call, struct request *request)
 {
     for (size_t i = 0; i < request->count; i++) {

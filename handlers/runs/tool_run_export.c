@@ -95,7 +95,8 @@ static void write_text(const struct exporter *exporter, const json_t *answer, st
     write_losses(json_object_get(answer, "not_held"), out);
 }
 
-/* The file stands alone, so that a client saves it, or gives it to run_import, as it is. */
+/* The file is a content block of its own, so that a client can save it, or pass it to run_import,
+ * unchanged. */
 static json_t *content_blocks(const struct text *words, const struct text *file)
 {
     return json_pack("[{s:s, s:s}, {s:s, s:s}]", "type", "text", "text", text_string(words), "type",

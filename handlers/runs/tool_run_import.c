@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_import: results of another load generator become a run that can be shown, audited, compared.
- */
+/* run_import: stores results of another load generator as a run that can be shown, audited,
+ * compared */
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "handlers/answers/run_answer.h"
 #include "handlers/runs/import_keep.h"
 
-#define TEXT_MAX 524288 /* more is for POST /v1/imports */
+#define TEXT_MAX 524288 /* larger files go to POST /v1/imports */
 
 #define COLUMNS_MAX 64
 
@@ -84,7 +84,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Everything said beside the file that is a fact, and the notes. New reference. */
+/* All stated facts, and the notes. New reference. */
 static json_t *stated_by(const struct call *call)
 {
     static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };

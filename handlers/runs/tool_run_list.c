@@ -85,8 +85,8 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct any_run *)rows)[index].created_ms;
 }
 
-/* The repetitions of a sweep have one time: a page that is all of them ends with the last, be it
- * over the limit, since the next page begins behind that time. */
+/* The repetitions of a sweep have the same time: a page that contains only these ends with the last
+ * one, even beyond the limit, since the next page begins after that time. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = answer_page_length(count, limit, created_ms, runs);

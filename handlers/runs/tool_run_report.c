@@ -83,7 +83,7 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     return true;
 }
 
-/* What a report is of: "" is any. */
+/* The run or deployment that the report is limited to; "" is any. */
 struct part {
     const char *run, *deployment;
 };
@@ -94,7 +94,7 @@ static bool is_of(const struct part *part, const char *run, const char *deployme
            && (part->deployment[0] == '\0' || strcmp(part->deployment, deployment) == 0);
 }
 
-/* Copies of rows whose heap stays with the whole: free the arrays alone. */
+/* Shallow copies of rows whose heap memory belongs to the whole: free only the arrays. */
 static struct sweep_material part_of(const struct sweep_material *material, const struct part *part)
 {
     struct sweep_material out = {
@@ -156,7 +156,7 @@ static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *
                      sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "");
 }
 
-/* Whose job it was is of no interest any more. */
+/* By now it no longer matters whose job it was. */
 static json_t *sweep_measured(const struct sweep_row *sweep)
 {
     json_t *json = sweep_answer_json(sweep);

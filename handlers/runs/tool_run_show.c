@@ -79,8 +79,8 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
 }
 
-/* What is compared by, unless all of it is asked for: without what the engine and its protocol tell
- * of themselves, and what of the workload is at its default. */
+/* The facts that comparisons use, unless everything is requested: without the details that engine
+ * and protocol report, and without the workload's defaults. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);
@@ -119,7 +119,7 @@ static json_t *thinned(const json_t *column, size_t limit)
     return out;
 }
 
-/* Scrapes are kept of attempts that had a witness with metrics. */
+/* Scrapes are stored for attempts whose server had metrics. */
 static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
                                struct answer *answer, struct error *error)
 {

@@ -22,7 +22,7 @@ static void earlier_finish(struct earlier *earlier)
     run_rows_free(earlier->runs, earlier->run_count);
 }
 
-/* Of the sweep's runs only this one. */
+/* Keeps only this run of the sweep's. */
 static void keep_run(struct earlier *earlier, const char *id)
 {
     struct run_row kept = { 0 };

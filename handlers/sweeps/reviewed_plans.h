@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were looked at, by who did and by their digest, so that sweep_start can be told which
- * one with its digest alone. In memory: after a restart, or many plans later, the arguments are
- * given again. Threads may share one. */
+/* Plans that were reviewed, by principal and digest, so that sweep_start needs only the digest. In
+ * memory: after a restart, or many plans later, the arguments must be given again. Thread safe. */
 #pragma once
 
 #include <jansson.h>
 
-#define REVIEWED_PLANS_MAX 512 /* of all principals; the oldest go */
+#define REVIEWED_PLANS_MAX 512 /* of all principals; the oldest are replaced */
 
 struct reviewed_plans;
 
 struct reviewed_plans *reviewed_plans_create(void);
-void reviewed_plans_destroy(struct reviewed_plans *planned); /* NULL is fine */
-/* Long arguments are not kept. */
+void reviewed_plans_destroy(struct reviewed_plans *planned); /* does nothing for NULL */
+/* Plans with long arguments are not stored. */
 void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, const char *digest,
                          const json_t *arguments);
-/* New reference; NULL: nothing is known of it. */
+/* New reference; NULL: it is not stored. */
 json_t *reviewed_plans_find(struct reviewed_plans *planned, const char *principal,
                             const char *digest);

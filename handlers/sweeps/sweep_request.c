@@ -94,7 +94,7 @@ static bool is_default_output(const json_t *list)
                && json_integer_value(json_array_get(list, 0)) == OUTPUT_TOKENS_DEFAULT);
 }
 
-/* Lengths that those of the dataset would take the place of. */
+/* Lengths that would be replaced by those of the dataset. */
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
@@ -115,7 +115,7 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
     return true;
 }
 
-/* A dataset brings its lengths: the plan has their means. */
+/* A dataset has its own lengths: the plan contains their means. */
 static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
@@ -146,7 +146,7 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     return true;
 }
 
-/* As it was last told; 0: it is not known. */
+/* As last reported; 0: it is not known. */
 static int64_t context_of(const struct call *call, const struct deployment *deployment)
 {
     struct model_facts facts;

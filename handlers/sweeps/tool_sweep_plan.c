@@ -14,7 +14,7 @@
 
 #define PAIRS_WANTED 5
 
-#define WORTH_SEARCHING 10 /* loads, for an adaptive search */
+#define WORTH_SEARCHING 10 /* loads, below which an adaptive search does not pay */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,        PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD,
@@ -51,7 +51,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Cells whose prompt and answer do not fit; *known false where nobody told the context. */
+/* Cells whose prompt and answer do not fit; *known false if the context is not known. */
 static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
                                      const struct plan *plan, bool *known, int64_t *out,
                                      struct error *error)
@@ -61,7 +61,8 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     if (!model_facts_latest(call->services->store, deployment->id, &facts, known, error))
         return false;
     *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0
-             && plan->input_distribution != DISTRIBUTION_DATASET; /* what fits of it is measured */
+             && plan->input_distribution != DISTRIBUTION_DATASET; /* prompts that fit are measured
+                                                                   */
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
             if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
@@ -69,7 +70,7 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     return true;
 }
 
-/* Of all deployments together; *known: of all. */
+/* The smallest of all deployments; *known: of all. */
 static CHECKED bool count_all_infeasible(const struct call *call,
                                          const struct sweep_request *request, bool *known,
                                          int64_t *out, struct error *error)
@@ -101,7 +102,7 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                                   "model too, this is an A/A sweep, and what it shows is noise"));
 }
 
-/* A user's second request is the first of a steady load. */
+/* A user's second request is the first under a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -191,7 +192,7 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* An agent that gave one has read of them. */
+/* An agent that gave options has already read about them. */
 static void add_options(const struct call *call, struct answer *answer)
 {
     TEXT_AUTO options = { 0 };
@@ -209,7 +210,7 @@ static void add_options(const struct call *call, struct answer *answer)
               text_string(&options));
 }
 
-/* For sweep_start, which may be given the digest alone. */
+/* For sweep_start, which may be given only the digest. */
 static void keep(const struct call *call, const char *digest)
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_resume: a sweep that ended early goes on with the cells it is missing. */
+/* sweep_resume: continues a sweep that ended early with the missing cells. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Of the one in use: is it what was measured, but for labels? The secret is that of the revision
- * that was measured. */
+/* Whether the current revision is the same as the measured one, except for labels. The secret is
+ * that of the measured revision. */
 static CHECKED bool is_same(const struct call *call, const struct sweep_subject *subject,
                             const struct deployment *now, bool *same, struct error *error)
 {
@@ -64,7 +64,7 @@ static CHECKED bool is_same(const struct call *call, const struct sweep_subject 
     return true;
 }
 
-/* The revision that was measured before is measured again, if it is still the same thing. */
+/* The measured revision is measured again, if it is still the same configuration. */
 static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
                                   const struct sweep_subject *subject, struct error *error)
 {
@@ -117,12 +117,12 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
 
 #define LEFT_SHOWN 20
 
-/* Of the cells of one sweep, those that failed or were skipped. */
+/* Cells of one sweep that failed or were skipped. */
 struct left {
     const struct cell_row *cells;
     size_t count;
     size_t of_finished, of_unfinished; /* runs */
-    char run_id[ID_SIZE];              /* the first finished run that has one */
+    char run_id[ID_SIZE];              /* the first finished run with such a cell */
 };
 
 static bool is_finished(const struct left *left, const struct cell_row *cell)
@@ -241,7 +241,7 @@ const struct tool tool_sweep_resume = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* what its plan, which had its go-ahead, left to measure */
+    .spends_money = STATED_NO, /* only what its plan, which had its go-ahead, left to measure */
     .starts_job = true,
     .changes_resources = true,
     .grows = true,

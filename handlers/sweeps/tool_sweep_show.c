@@ -83,7 +83,7 @@ static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
     return list;
 }
 
-/* Everything one answer tells of a sweep, read before it is written. */
+/* Everything shown of a sweep, read before the answer is written. */
 struct view {
     struct sweep_row sweep;
     struct job job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_start: a benchmark becomes a job. */
+/* sweep_start: starts a benchmark as a job. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static CHECKED bool find_earlier(const struct call *call, const char *digest, st
            && (!*found || sweep_find(call->services->store, id, out, error));
 }
 
-/* A server that is down, or has not the model, is told now and leaves no sweep behind. */
+/* A server that is down, or lacks the model, is reported now and leaves no sweep behind. */
 static CHECKED bool check_server(const struct call *call, const struct deployment *deployment,
                                  struct error *error)
 {
@@ -134,7 +134,7 @@ static CHECKED bool start(struct call *call, const struct sweep_request *request
     return true;
 }
 
-/* A repeated call answers with what it started before, whatever that plan would cost by now. */
+/* A repeated call answers with what it started before, whatever that plan would cost now. */
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -152,7 +152,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Nothing of a plan stands beside its digest. */
+/* Whether no plan arguments are given beside the digest. */
 static bool is_digest_alone(const json_t *arguments)
 {
     static const char *const others[] = { "plan_digest", "deployment", "purpose",
@@ -164,7 +164,7 @@ static bool is_digest_alone(const json_t *arguments)
     return found == json_object_size(arguments);
 }
 
-/* The plan that plan_digest names, with what is given beside it. */
+/* The plan that plan_digest names, with the arguments given beside it. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a plan says how its requests are made, as rows of sweep_plan and sweep_start. */
+/* The parameters of sweep_plan and sweep_start that describe the requests. */
 #pragma once
 
 #include "bench/plan/plan.h"

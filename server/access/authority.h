@@ -25,7 +25,7 @@ CHECKED bool authority_check(struct authority *authority, const char *authorizat
                              struct principal *out, struct error *error);
 /* False: everybody is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Keys or roles changed: reads them again, and calls who listens. */
+/* Call it after keys or roles changed: reads them again, and calls the listeners. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* `changed` is called by authority_refresh from now on; NULL: nothing is. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one principal may use, so that its flood starves nobody else: requests in a second, calls
+/* What one principal may use, so that its flood starves nobody else: requests per second, calls
  * that run or wait at once, and time of the HTTP threads. */
 #pragma once
 
@@ -10,12 +10,12 @@
 
 struct exchange;
 
-/* Of a request whose body is read. False: it is answered, with 429. */
+/* For a request whose body is read. False: it was answered with 429. */
 bool call_limits_check_rate(struct exchange *exchange);
 /* May a short call run on the thread of its connection, which others share? Where a principal had
  * its share of that, its calls take a worker's turn, and a place, for a while. */
 bool call_limits_may_run_inline(const struct exchange *exchange);
-/* Around one that does; what it takes counts where there is a rate. Returns when it began. */
+/* Called around such a request; its time counts if there is a rate. Returns when it began. */
 int64_t call_limits_begin_inline(const struct exchange *exchange);
 void call_limits_end_inline(const struct exchange *exchange, int64_t begun_ns);
 /* Takes a place for a call; BUSY says how many there are. Give it back with call_limits_leave. */

@@ -25,9 +25,10 @@ void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
 /* Takes a permit; false: none is left, and *wait_ms is when there will be one. */
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
-/* Takes so many that were used already, also beyond what is left: then they come back first. */
+/* Takes an amount that was already used, even beyond what is left: it must then be refilled first.
+ */
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);
-/* Takes so many at once, or none. */
+/* Takes this many at once, or none. */
 bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
                            int64_t now_ns, int64_t *wait_ms);

@@ -41,7 +41,7 @@ void acceptor_close(struct http_loop *loop)
     loop->acceptor.resume_ns = 0;
 }
 
-/* One line in ten seconds: a flood of connections is none of log lines. */
+/* One line in ten seconds: a flood of connections must not flood the log. */
 static bool may_tell(struct acceptor *acceptor, int64_t now_ns)
 {
     if (acceptor->told_ns != 0 && now_ns - acceptor->told_ns < TELL_EVERY_NS)
@@ -78,7 +78,8 @@ void acceptor_make_room(struct note *room_note)
     http_connection_make_room((struct http_loop *)room_note, false);
 }
 
-/* Who is known has to go only if there is no stranger, here or, by the next time, elsewhere. */
+/* Connections of known clients are only closed if there is none of an unknown client, here or, at
+ * the next attempt, on another loop. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;
@@ -128,7 +129,7 @@ static bool is_full(struct http_loop *loop)
 
 /* ---- Addresses ---- */
 
-/* Who has a whole network of IPv6 addresses, as anyone has, counts as one. */
+/* Anyone has a whole network of IPv6 addresses, which therefore counts as one. */
 static bool count_address(struct http_loop *loop, const struct ip_address *address, bool comes)
 {
     const struct ip_address network = ip_client_network(address);
@@ -163,7 +164,7 @@ void acceptor_leave(struct http_loop *loop, const struct http_connection *connec
         loop->acceptor.resume_ns = 1;
 }
 
-/* libmicrohttpd tells of the connection while it takes it: acceptor_enter. */
+/* libmicrohttpd announces the connection while it accepts it: acceptor_enter. */
 static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
                   socklen_t length)
 {

@@ -32,8 +32,8 @@ void acceptor_close(struct http_loop *loop);
 void acceptor_run(struct http_loop *loop);
 /* Each turn: goes on after a pause. */
 void acceptor_resume(struct http_loop *loop, int64_t now_ns);
-/* Says whose the connection is that is being opened; if it is counted, that is the connection's
- * now, and to be given back with acceptor_leave. */
+/* Returns the client of the connection being opened; if it is counted, the count now belongs to the
+ * connection, and is returned by acceptor_leave. */
 void acceptor_enter(struct acceptor *acceptor, struct http_connection *connection);
 /* A connection closed: a pause may end. */
 void acceptor_leave(struct http_loop *loop, const struct http_connection *connection);

@@ -9,7 +9,7 @@ struct exchange;
 
 /* Does the browser ask whether a page may call? */
 bool cors_is_preflight(const struct exchange *exchange);
-/* Lets the page that asked, whose origin was checked, read the answer. */
+/* Lets the requesting page, whose origin was checked, read the answer. */
 void cors_allow(struct exchange *exchange);
 /* Answers a preflight: these verbs, and the headers of MCP. */
 void cors_answer_preflight(struct exchange *exchange, const char *verbs);

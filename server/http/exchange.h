@@ -53,7 +53,7 @@ struct exchange {
     const struct route *route; /* NULL: none */
     const char *verb;          /* GET, POST, ... */
     char *authority;           /* of a target that is a whole URI; NULL: a path */
-    struct ip_address client;  /* who asks, by the connection or by a trusted proxy */
+    struct ip_address client;  /* the caller, by the connection or by a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
@@ -65,7 +65,7 @@ struct exchange {
     struct reply reply;
     struct sse_queue *sse_queue; /* instead of a reply: events */
     struct stream *stream;       /* what goes out there; NULL: others see to it */
-    bool standing; /* a stream that lasts until somebody ends it; not waited for at shutdown */
+    bool standing; /* a stream that lasts until one side ends it; not waited for at shutdown */
     struct session *session; /* whose standing stream it carries, a reference; NULL: none */
     int64_t heard;           /* of that stream: the newest event that was noted as taken */
     atomic_bool left;        /* the client is gone */
@@ -114,7 +114,7 @@ void exchange_drop_stream(struct exchange *exchange);
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
-/* For http_loop.c: what libmicrohttpd calls (its context is the loop), and what the loop tells. */
+/* For http_loop.c: libmicrohttpd's callbacks (their context is the loop), and the loop's events. */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot);
@@ -124,7 +124,7 @@ void exchange_keep_alive(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
 /* The client sends no more, or left, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
-/* Keys changed, or one expired: who may not be served any more is cut. */
+/* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */

@@ -227,7 +227,8 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     log_lines_end(lines);
 }
 
-#define CLIENT_LEFT 499 /* no HTTP status; what servers log when nobody waited for the answer */
+/* not an HTTP status; servers log it when the client left before the answer */
+#define CLIENT_LEFT 499
 
 static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)
 {

@@ -14,7 +14,7 @@
 #define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
 #define STREAM_BLOCK 1024
 
-/* Whatever is told meanwhile: it is also the time of looking at the client. */
+/* Also the interval at which the client is checked while events are sent. */
 static void set_keep_alive(struct exchange *exchange)
 {
     timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
@@ -30,7 +30,7 @@ static void watch_expiry(struct exchange *exchange)
         *first_ms = at_ms;
 }
 
-/* What is written to a client that left brings the reset that tells so. */
+/* Writing to a client that left triggers a reset, which reveals it. */
 void exchange_probe(struct exchange *exchange)
 {
     if (exchange->is_probed)
@@ -40,7 +40,7 @@ void exchange_probe(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* What a client that comes back and cannot say where it was need not be told again. */
+/* Events that need not be repeated to a client that returns without its position. */
 static void note_heard(struct exchange *exchange)
 {
     int64_t heard = sse_queue_sequence(exchange->sse_queue);

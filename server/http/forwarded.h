@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who a request is from, behind proxies that are trusted to say it. */
+/* The client of a request behind proxies that are trusted to name it. */
 #pragma once
 
 #include "base/net/ip.h"

@@ -135,7 +135,7 @@ void http_connection_take_event(struct http_connection *connection, uint32_t eve
         note_bytes(connection);
 }
 
-/* Of a request that came together with the one before it nothing else tells that it has begun. */
+/* Nothing else shows that a request has begun that came together with the one before it. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
 {
     struct http_connection *connection =
@@ -259,12 +259,12 @@ void http_connection_expire(struct http_connection *connection)
 
 #define MS_NS INT64_C(1000000)
 
-/* Who came just now is about to ask, and who is known may come back to an idle connection at any
- * moment, to find it closed. */
+/* A new client is about to send a request, and a known one may return to an idle connection at any
+ * moment and find it closed. */
 static const struct {
     bool known;
     enum deadline_kind waits_for;
-    int64_t least_ns; /* for so long */
+    int64_t least_ns; /* for at least this time */
 } dispensable[] = {
     { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
     { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },

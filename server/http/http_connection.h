@@ -20,13 +20,13 @@ struct http_connection {
     int fd;
     struct ip_address address; /* the client's, or its proxy's */
     char address_text[IP_TEXT_SIZE];
-    bool is_proxy;   /* a trusted one: it says whose requests it sends */
+    bool is_proxy;   /* a trusted one: it names the client of each request */
     bool is_counted; /* among those of its address */
-    bool is_known;   /* somebody who may was let in by a request */
+    bool is_known;   /* a request on it was authenticated */
     bool ended;      /* the client sends no more; it may still read */
     bool gone;       /* nor that: it was reset, or both sides are closed */
     bool sent_more;  /* after the request that is being answered */
-    bool refused;    /* it got our last word: what it still sends is dropped */
+    bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of that */
     struct timeout deadline;
     enum deadline_kind waits_for; /* where the deadline is set */
@@ -46,7 +46,7 @@ void *http_connection_first_line(void *loop, const char *target, struct MHD_Conn
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
 void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
 void http_connection_expire(
-    struct http_connection *connection); /* what it waited for did not come */
+    struct http_connection *connection); /* the expected input did not arrive in time */
 /* Its exchange is over. */
 void http_connection_end_request(struct http_connection *connection);
 /* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
@@ -55,7 +55,7 @@ void http_connection_refuse(struct http_connection *connection, const struct rep
 /* Closes one that is waiting, so that another client gets its place: the oldest of the first sort
  * there is, but only of strangers, or also of those who are known. False: there is none. */
 bool http_connection_make_room(struct http_loop *loop, bool known);
-/* Of the request in work: did it pass the guard, and is it here with its whole body? */
+/* For the current request: whether it passed the guard, and its whole body arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);
 bool http_connection_has_whole_request(const struct http_connection *connection);
 

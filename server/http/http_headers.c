@@ -58,7 +58,7 @@ static void read_accept(struct http_headers *headers, const char *value)
     }
 }
 
-/* libmicrohttpd keeps blanks at the end, which are no part of a value (RFC 9110, 5.5). Where there
+/* libmicrohttpd keeps blanks at the end, which do not belong to the value (RFC 9110, 5.5). If there
  * is no room for the copy they stay, and the value will match nothing. */
 static const char *trim(struct http_headers *headers, const char *value, size_t size)
 {

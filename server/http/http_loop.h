@@ -51,11 +51,11 @@ struct http_loop {
     struct note *notes, **notes_end;
 
     atomic_bool draining, stopping;
-    atomic_bool keys_changed; /* who is being served may not be allowed to any more */
+    atomic_bool keys_changed; /* callers in progress may no longer be allowed */
 
     /* of the loop's thread alone */
     int64_t now_ns;        /* when this turn began: good enough for deadlines */
-    int64_t key_expiry_ms; /* of the first key, UTC, with which somebody reads a stream; 0: none */
+    int64_t key_expiry_ms; /* of the first key to expire that a stream uses, UTC; 0: none */
     struct timeout_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
     struct exchange *exchanges;
     struct http_connection **connections; /* by their descriptors; NULL: none */
@@ -74,7 +74,7 @@ bool http_loop_post(struct http_loop *loop, struct note *note);
 /* From any thread: closes the listening socket, ends standing streams with their farewell, and lets
  * connections close after the answer they wait for. Returns at once. */
 void http_loop_drain(struct http_loop *loop);
-/* From any thread: looks again whether those who are being served may be. */
+/* From any thread: checks again whether the callers being served are still allowed. */
 void http_loop_check_keys(struct http_loop *loop);
 /* Closes what is open and joins the thread; notes may still be posted until http_loop_destroy. */
 void http_loop_stop(struct http_loop *loop);

@@ -256,7 +256,7 @@ static bool end_value(struct request_guard *guard)
     return guard->field != FIELD_CODING || end_coding(guard);
 }
 
-/* Blanks around a value are no part of it; those within stand for one. */
+/* Blanks around a value do not belong to it; those within count as one. */
 static void keep_value(struct request_guard *guard, const char *at, const char *end)
 {
     for (; at < end; at++) {

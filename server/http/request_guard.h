@@ -16,7 +16,8 @@
 /* Of one connection; zero at first. */
 struct request_guard {
     const struct request_fault *fault; /* NULL: none so far. Static. */
-    uint64_t heads, passed;            /* requests whose headers came, and those that came whole */
+    uint64_t heads, passed;            /* requests whose headers came, and those that came
+                                        * completely */
 
     /* of request_guard.c: what is kept between requests */
     struct {

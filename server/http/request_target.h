@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target of a request: a path, or a whole URI, as clients send it that take us for a proxy, and
- * that every server has to take too (RFC 9112, 3.2.2). */
+/* The target of a request: a path, or a whole URI, which clients send that take us for a proxy, and
+ * which every server must accept (RFC 9112, 3.2.2). */
 #pragma once
 
 #include <stdbool.h>

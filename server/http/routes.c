@@ -111,7 +111,7 @@ static const struct route *find(const char *verb, const char *path)
     return NULL;
 }
 
-/* The verbs of a path, with commas; empty: there is no such path. */
+/* The methods of a path, separated by commas; empty: there is no such path. */
 static void list_verbs(const char *path, struct text *out)
 {
     for (const struct route *route = routes; route->path != NULL; route++)
@@ -135,8 +135,8 @@ static void refuse_route(struct exchange *exchange, const char *path)
     }
 }
 
-/* Two who read such a request, we and a proxy before us, could each read another one. What can be
- * seen without knowing the headers was seen already: request_guard.h. */
+/* Two readers of such a request, we and a proxy before us, could each read a different one. What
+ * can be seen without knowing the headers was checked already: request_guard.h. */
 static bool check_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
@@ -198,7 +198,7 @@ static void check_role(struct exchange *exchange)
                    role_name(principal->role));
 }
 
-/* What a whole URI says of the host is true, whatever Host says (RFC 9112, 3.2.2). */
+/* The host in a whole URI takes precedence over the Host header (RFC 9112, 3.2.2). */
 static void take_authority(struct exchange *exchange, const char *authority, size_t length)
 {
     if (authority == NULL)

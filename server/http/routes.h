@@ -28,6 +28,6 @@ extern const struct route routes[]; /* ends with a NULL path */
 /* Is each row either open or for a role? INTERNAL names the row that is not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
-/* Finds the route of a request whose headers are read, and checks Host, Origin and who asks. Where
- * the request is refused it is answered: a reply with a status is set. */
+/* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. A
+ * refused request is answered: a reply with a status is set. */
 void routes_admit(struct exchange *exchange, const char *target);

@@ -116,7 +116,8 @@ void upload_take(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* A word of the query as the tool takes it; what is no number stays text, and the tool says so. */
+/* A word of the query in the type that the tool expects; text that is not a number stays text, and
+ * the tool reports it. */
 static json_t *argument(const struct param *param, const char *word)
 {
     TEXT_AUTO printable = { 0 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages for a client's log, told on the stream of the request they are about. */
+/* Messages for a client's log, sent on the stream of the request they are about. */
 #pragma once
 
 #include "handlers/tool.h"
 
 struct rpc;
 
-/* What a session is told whose client did not say what it wants to hear. */
+/* The level of a session whose client did not set one. */
 #define CLIENT_LOG_LEVEL SEVERITY_INFO
 
 /* struct call's `log_take`, whatever the era; call->host is the struct rpc. */

@@ -30,7 +30,7 @@ struct asked {
     struct asked *next; /* of the session, under its lock, as are the next two */
     struct inquiry *inquiry;
     json_t *response;         /* the client's message, our copy; NULL: none yet */
-    char id[ID_SIZE];         /* unguessable: only who was sent it can answer */
+    char id[ID_SIZE];         /* unguessable, so that only the addressed client can answer */
     char quoted[ID_SIZE + 2]; /* as JSON text */
 };
 

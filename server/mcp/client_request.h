@@ -10,6 +10,6 @@ struct session;
 /* struct call's `ask`, whatever the era; call->host is the struct rpc. */
 CHECKED bool client_request_ask(struct call *call, const struct question *questions, size_t count,
                                 json_t **answers, struct error *error);
-/* What a client posted as a response goes to the call of its session that waits for it; what
- * nobody waits for is dropped. Does not keep the message. */
+/* Passes a response that a client posted to the waiting call of its session; a response that no
+ * call waits for is dropped. Does not keep the message. */
 void client_request_take_response(const struct rpc *rpc);

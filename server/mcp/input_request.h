@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client is asked during a request and what it answers: the forms that both eras and tasks
+/* Questions to a client during a request, and its answers: the forms that both eras and tasks
  * share. */
 #pragma once
 

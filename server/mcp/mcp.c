@@ -127,7 +127,7 @@ static void reply_batch(struct exchange *exchange, struct post *post)
     reply_json(exchange, 200, &json);
 }
 
-/* An answer with an HTTP status of its own is told by it, as long as nothing was sent. */
+/* An error with an HTTP status of its own uses it, as long as nothing was sent. */
 static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
 {
     return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
@@ -241,7 +241,7 @@ static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
         sse_queue_begin(exchange->sse_queue); /* no answer has a status of its own */
 }
 
-/* Agents see what a tool answers, hardly an HTTP status: a call is told in its result. */
+/* Agents see a tool's answer, but hardly an HTTP status: a call's error is in its result. */
 static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
 {
     struct rpc *first = post->rpcs;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP endpoint: both protocol eras on one path, told apart by what a message says of itself. */
+/* The MCP endpoint: both protocol eras on one path, distinguished by the contents of each message.
+ */
 #pragma once
 
 #include "server/mcp/rpc.h"
@@ -40,6 +41,6 @@ extern const char *const mcp_legacy_latest;
 void mcp_write_refusal(int code, const char *message, struct text *out);
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same where our own side failed in something: that the disk is full, or that too much waits,
- * is told (503); other faults are for the log, and the client gets the request's id (500). */
+/* The same for failures of our own: a full disk, or too many waiting calls, is reported (503);
+ * other faults are for the log, and the client gets the request's id (500). */
 void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);

@@ -22,7 +22,7 @@ const char *mcp_legacy_version(const char *name)
     return NULL;
 }
 
-/* A client's session is its principal's: for anyone else there is no such. */
+/* A client's session belongs to its principal: for others it does not exist. */
 static bool find_session(struct rpc *rpc, const char *id)
 {
     struct sessions *sessions = rpc->server->sessions;
@@ -69,7 +69,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
     if (rpc->kind == RPC_REQUEST && (rpc->method == NULL || rpc->method->notification))
         return rpc_fail(rpc, RPC_METHOD_NOT_FOUND, 200, "there is no method \"%.80s\"", rpc->name);
     if (rpc->kind == RPC_NOTIFICATION && rpc->method != NULL && !rpc->method->notification)
-        rpc->method = NULL; /* a request without an id: nobody waits for it */
+        rpc->method = NULL; /* a request without an id: no answer is expected */
     return true;
 }
 

@@ -28,7 +28,7 @@ static void create_stream_id(char out[STREAM_ID_SIZE])
     snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
 }
 
-/* Whoever has used up what he may have kept has streams that cannot be resumed. */
+/* The streams of a principal that has used up its storage cannot be resumed. */
 static bool may_keep(const struct rpc *rpc)
 {
     int64_t ignored_ms;
@@ -138,7 +138,7 @@ static CHECKED bool resume(struct stream *stream, struct comeback *comeback, str
            && stream_resume(stream, comeback->after, comeback->sse_queue, error);
 }
 
-/* A call that runs no more: what it said is in the store, or it was lost. */
+/* A call that is no longer running: its events are in the store, or it was lost. */
 static CHECKED bool revive(struct store *store, struct comeback *comeback,
                            const struct event_call *call, struct error *error)
 {
@@ -148,7 +148,7 @@ static CHECKED bool revive(struct store *store, struct comeback *comeback,
     bool resumed;
 
     if (call->ended_ms == 0 && last < comeback->after)
-        last = comeback->after; /* what it was told last may have been lost too */
+        last = comeback->after; /* the last event sent may have been lost too */
     stream_keep(stream, store, session, comeback->stream, last);
     if (call->ended_ms == 0)
         answer_lost(store, stream, comeback, call);

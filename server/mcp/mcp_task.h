@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs as MCP's tasks extension tells them: a task's id is its job's id. */
+/* Jobs in the form of MCP's tasks extension: a task's id is its job's id. */
 #pragma once
 
 #include <jansson.h>

@@ -105,7 +105,7 @@ static CHECKED bool check_answer(const struct question_row *row, const json_t *a
     return answer == NULL || row->answer != NULL || input_request_check(&question, answer, error);
 }
 
-/* Those to open questions must be of the right form; others are let be. */
+/* Answers to open questions must have the right form; others are ignored. */
 static CHECKED bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
 {
     struct question_row *rows;

@@ -236,7 +236,7 @@ struct call rpc_make_call(struct rpc *rpc)
     };
 }
 
-/* Who follows the deployment that was changed, and who follows the list. */
+/* Notifies subscribers of the changed deployment, and of the list. */
 static void notify(struct rpc *rpc, const struct call *call, const struct answer *answer)
 {
     const char *deployment =

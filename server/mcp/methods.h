@@ -9,7 +9,7 @@ struct method {
     unsigned eras;            /* in which it exists */
     bool notification;        /* has no answer */
     bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
-    unsigned ttl_ms;          /* so long; 0: it is of this moment */
+    unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
     bool stands;              /* is answered by a stream that stays */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
@@ -22,7 +22,7 @@ struct method {
 extern const struct method methods[];                             /* ends with a NULL name */
 const struct method *method_find(const char *name, enum era era); /* NULL if that era has none */
 
-/* Is each row whole? INTERNAL names the row and what it lacks. */
+/* Whether each row is complete. INTERNAL names the row and what it lacks. */
 CHECKED bool methods_check(const struct method *table, struct error *error);
 
 /* The rows' functions, by file. */
@@ -54,7 +54,7 @@ bool method_tasks_cancel_run(struct rpc *rpc);
 /* Did the client declare, with this request, that it knows tasks? */
 bool method_tasks_known(const struct rpc *rpc);
 bool method_tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
-/* The result of a call that started a job is its task. False: that cannot be told now. */
+/* The result of a call that started a job is its task. False: it cannot be read now. */
 bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
 /* The result of a call as it was kept (its members) is the answer: a task, if it was one. */
 void method_tasks_repeat(struct rpc *rpc, const char *kept);

@@ -18,7 +18,7 @@
 #include "store/ledger/request_nonces.h"
 
 #define RESULT_KEPT_BYTES (64 * 1024)
-#define REPEAT_PATIENCE_MS 3000 /* for the answer of one who does the same just now */
+#define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
 
 struct multi_round {
     char nonce[ID_SIZE]; /* "" in the first round */
@@ -70,7 +70,8 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Answers to no question of ours are let be: whoever wants an effect must have been asked. */
+/* Answers to questions that we did not ask are ignored: every effect requires a question that was
+ * asked. */
 static bool take_responses(struct rpc *rpc, json_t *responses)
 {
     bool asked = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
@@ -231,7 +232,7 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
 
 /* ---- Once ---- */
 
-/* Waits a moment for one who is about to answer the same. */
+/* Waits a moment for a concurrent request with the same answers. */
 static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found)
 {
     static const struct timespec moment = { .tv_nsec = 20 * 1000000 };

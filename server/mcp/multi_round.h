@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests in several rounds (2026-07-28): what a client is asked is an answer of its own, and the
- * client sends its request again with what it was asked for. */
+/* Requests in several rounds (2026-07-28): a question to the client is a result of its own, and the
+ * client repeats its request with the answer. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -28,5 +28,5 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error);
 
 /* Was the request carried out before? Then its answer is now the answer. Blocks on the store. */
 bool multi_round_repeat(struct rpc *rpc);
-/* Keeps the answer for those who send the same round again. */
+/* Stores the answer for repetitions of the same round. */
 void multi_round_settle(struct rpc *rpc, const struct change *change);

@@ -39,7 +39,7 @@ static void add(struct param_headers **list, json_t *schema, const char *name,
     *list = header;
 }
 
-/* `path` leads to `object`, whose properties are looked at. */
+/* `path` leads to `object`, whose properties are examined. */
 static void collect(struct param_headers **list, json_t *schema, json_t *object, const char **path,
                     size_t depth)
 {
@@ -147,7 +147,7 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument is another", name, said);
 }
 
-/* What is no text, number or boolean the tool will refuse. */
+/* A value that is not text, number or boolean is refused by the tool. */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
     const json_t *value = argument(header, rpc);

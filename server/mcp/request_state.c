@@ -61,7 +61,7 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
     return true;
 }
 
-/* The JSON of a state that we sealed; NULL: it is none. */
+/* The JSON of a state that we sealed; NULL: it is invalid. */
 static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
 {
     size_t length = strlen(sealed);

@@ -55,7 +55,7 @@ struct rpc {
         *multi_round;        /* 2026-07-28: what the client was asked and answered; NULL: nothing */
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token;    /* the same; NULL: none */
-    double progress;         /* the last that was told; -1: none yet */
+    double progress;         /* the last one sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants to hear of the log, */
     enum severity log_level; /* from this on */
     char client[128];        /* "name/version", for the audit */
@@ -65,8 +65,8 @@ struct rpc {
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
-    const char *error_kind;  /* of a tool that failed; told in the result's _meta; NULL: none */
-    bool introduces;         /* the answer tells in full what the server is */
+    const char *error_kind;  /* of a tool that failed; included in the result's _meta; NULL: none */
+    bool introduces;         /* the answer describes the server in full */
     bool silent;             /* answered otherwise, or not to be answered */
     int error_code;          /* 0: a result */
     unsigned http_status;
@@ -82,9 +82,9 @@ void rpc_finish(struct rpc *rpc);
 /* The answer is an error; returns false. */
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for what a handler refused; its kind is told by the code. */
+/* The same for an error of a handler; its kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
-/* The same where our own side failed in something, as mcp_refuse_fault tells it. */
+/* The same for failures of our own, as mcp_refuse_fault reports them. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* The response, whole: result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);

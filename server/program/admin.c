@@ -254,7 +254,7 @@ static const struct command {
     const char *name;
     bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                     struct error *error);
-    bool creates; /* a data folder, where there is none */
+    bool creates; /* a data folder, if there is none */
 } commands[] = {
     { "key_add", execute_add, true },
     { "key_list", execute_list, false },
@@ -282,7 +282,7 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* Who has the machine can make another one: nobody is kept from revoking a key that got lost. */
+/* An administrator of the machine can create another key: revoking a lost key is never refused. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {

@@ -31,7 +31,7 @@ CHECKED bool admin_execute(const struct access *access, const json_t *request, j
 /* What the transport puts there. */
 void admin_set_client(json_t *request, long uid);
 
-/* Answers at the folder's socket on a thread of its own, and tells `authority` of changes. */
+/* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes. */
 CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
@@ -40,8 +40,8 @@ void admin_destroy(struct admin *admin); /* NULL is fine */
  * nothing asked, where there is none. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
-/* Asks it, or where there is none carries the request out here, with this folder of secrets.
- * Nothing but a first key makes a data folder. */
+/* Asks it, or if there is none executes the request here, with this folder of secrets. Only a first
+ * key creates a data folder. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
 /* The same for what takes several: next() is given each reply, and makes the request the next one;

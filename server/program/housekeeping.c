@@ -92,8 +92,8 @@ static void check_audit(struct housekeeping *housekeeping)
         log_error("%s", text_string(&words));
 }
 
-/* Whoever writes the whole audit anew does not write the log too: `opsbrain audit-log verify` takes
- * it as --digest. */
+/* An attacker who rewrites the whole audit log does not control this log too: `opsbrain audit-log
+ * verify` takes the digest as --digest. */
 static void tell_newest(struct server *server)
 {
     struct audit_mark newest;

@@ -10,5 +10,5 @@
 /* Where it can be written; else that is logged. What lies there already stays. */
 void key_marker_write(const char *data_folder);
 bool key_marker_exists(const char *data_folder);
-/* NOT_FOUND where there is none. */
+/* NOT_FOUND if there is none. */
 CHECKED bool key_marker_remove(const char *data_folder, struct error *error);

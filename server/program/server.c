@@ -206,7 +206,7 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Another role may call other tools: who follows the list hears of it. */
+/* Another role may call other tools: subscribers of the list are notified. */
 static void check_keys(void *context)
 {
     const struct server *server = context;
@@ -256,7 +256,7 @@ static void wait_for_requests(struct server *server, int64_t patience_ms)
         nanosleep(&moment, NULL);
 }
 
-/* Jobs may run on, but nobody is told any more. */
+/* Jobs may continue, but nobody is notified any more. */
 static void stop_notifying(struct server *server)
 {
     if (server->listening)

@@ -30,7 +30,7 @@ struct workers;
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_NAME "}"
-/* As a greeting tells it, since 2025-11-25; the icon is an SVG, a curve on a screen. */
+/* As sent by initialize since 2025-11-25; the icon is an SVG, a curve on a screen. */
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_NAME                                                                                \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \
@@ -75,7 +75,7 @@ struct server {
     struct text *tool_descriptions;                                /* the same, as JSON */
     struct text instructions;
 
-    char request_prefix[16]; /* "req_" and what tells this start from others */
+    char request_prefix[16]; /* "req_" and characters that differ at each start */
     atomic_uint_fast64_t requests;
     atomic_int in_flight; /* requests that are being answered, standing streams apart */
     atomic_int open_streams;
@@ -93,7 +93,7 @@ struct server_parts {
     const char *instructions;                /* copied; for agents */
 };
 
-/* Takes the port; nobody is served yet. Free with server_destroy. */
+/* Takes the port, but serves nobody yet. Free with server_destroy. */
 CHECKED bool server_create(const struct server_parts *parts, struct server **out,
                            struct error *error);
 CHECKED bool server_start(struct server *server, struct error *error);

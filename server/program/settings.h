@@ -34,6 +34,6 @@ struct settings {
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
-/* From the environment and the flags behind the command's name. `PORT` alone in the environment (as
+/* From the environment and the flags after the command's name. `PORT` alone in the environment (as
  * Cloud Run sets it) means all addresses on that port. */
 CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

@@ -16,7 +16,7 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define NAMES_LIMIT 1024 /* of what moved within a round; beyond it, everybody is told */
+#define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
 #define RUNS_LIMIT 1000  /* of a sweep */
 
 struct names {
@@ -28,7 +28,7 @@ struct names {
 struct news {
     struct names jobs, things;
     bool all;
-    bool followers; /* there are new ones, to be told how their tasks stand */
+    bool followers; /* there are new ones, which must receive the state of their tasks */
     unsigned lists;
 };
 
@@ -146,7 +146,8 @@ static void add_name(struct names *names, const char *name)
     text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
 }
 
-/* `names` are the notifier's news of one kind. Without subscriptions there is nobody to tell. */
+/* `names` are the notifier's changes of one kind. Without subscriptions there is nobody to notify.
+ */
 static void note(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
@@ -261,7 +262,7 @@ static bool wait_for_news(struct notifier *notifier, struct news *out)
     return !notifier->stopping;
 }
 
-/* Under the lock: what happens meanwhile is told together. */
+/* Under the lock: changes that happen meanwhile are sent together. */
 static void wait_for_round(struct notifier *notifier)
 {
     struct timespec until;

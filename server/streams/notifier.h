@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants to hear of what: subscriptions to resources and to lists, and the thread that tells
- * them, at most once a second each. */
+/* Subscriptions to resources and to lists, and the thread that notifies the subscribers, at most
+ * once a second each. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ enum notifier_list { /* bits */
 struct notifier *notifier_create(struct server *server);
 /* With what sessions followed when the process ended before. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
-/* Ends the thread; what is told to the notifier afterwards is lost. May be called twice. */
+/* Ends the thread; later notifications are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
@@ -38,7 +38,7 @@ CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *ses
  * of the member _meta that each of its messages has. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
                      unsigned lists, const char *const *uris, size_t count);
-/* The same for tasks, each told in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
+/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *const *ids, size_t count);
 

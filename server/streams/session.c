@@ -211,7 +211,7 @@ static bool is_busy(struct session *session)
     return busy;
 }
 
-/* Those that nobody uses just now go first, the one unused for longest before all. */
+/* Sessions that are not in use go first, the one unused for longest before all others. */
 static bool goes_before(struct session *session, struct session *other)
 {
     bool busy = is_busy(session);

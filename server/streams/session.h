@@ -24,7 +24,7 @@ struct session {
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
     struct stream *standing; /* what goes to the client's GET */
-    atomic_int log_level;    /* an enum severity: what its client's log is told from */
+    atomic_int log_level;    /* an enum severity: the least that is sent to its client's log */
 
     /* of session.c */
     struct session *next; /* in its bucket */
@@ -34,9 +34,9 @@ struct session {
     pthread_mutex_t lock; /* over the rest */
     bool over;
     struct rpc *running;     /* calls that can be cancelled */
-    struct stream **streams; /* of calls that are not answered yet */
+    struct stream **streams; /* of calls that have not been answered */
     size_t stream_count;
-    uint64_t *waiting; /* digests of what was told while nobody read the standing stream */
+    uint64_t *waiting; /* digests of messages sent while nobody read the standing stream */
     size_t waiting_count;
     int64_t waiting_since_ms;
     struct asked *asked; /* client_request.c: requests to the client that wait for its response */
@@ -63,7 +63,7 @@ CHECKED bool session_begin(struct sessions *sessions, const char *principal, con
                            struct error *error);
 /* Any principal's, not marked as used; otherwise the same. */
 struct session *sessions_find(struct sessions *sessions, const char *id);
-/* A principal's own session, marked as used, with a reference; NULL if there is no such. */
+/* A principal's own session, marked as used, with a reference; NULL if it does not exist. */
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
@@ -76,8 +76,8 @@ CHECKED bool session_end(struct sessions *sessions, struct session *session, con
 bool session_keeps_streams(const struct session *session);
 /* And does it begin them with an event without a message? */
 bool session_primes_streams(const struct session *session);
-/* One JSON message on its standing stream; while nobody reads that, it waits in the store, where
- * the revision has that, unless the same waits already. */
+/* Sends one JSON message on its standing stream; while nobody reads that, it waits in the store, if
+ * the revision supports it, unless the same message is already waiting. */
 void session_tell(struct session *session, const char *json, size_t length);
 void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
 /* From now on this connection carries the standing stream. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one session's client is told, and which of its calls still run. */
+/* What one session's client is sent, and which of its calls still run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +36,8 @@ static uint64_t digest_of(const char *bytes, size_t length)
     return hash;
 }
 
-/* Under the lock: the digest is noted; false if it was already. What waited for too long is not
- * kept any more, so it may be told again. */
+/* Under the lock: records the digest; false if it was recorded already. A message that waited too
+ * long is no longer stored, and may be sent again. */
 static bool add_waiting(struct session *session, uint64_t digest)
 {
     int64_t now_ms = clock_utc_ms();

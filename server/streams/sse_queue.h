@@ -10,7 +10,7 @@
 struct http_loop;
 struct sse_queue;
 
-/* What is kept of a stream may be sent again at once, and as much be told meanwhile. */
+/* The stored part of a stream may be sent again at once, and as much be added meanwhile. */
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
@@ -26,7 +26,8 @@ void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
  * must not believe it saw all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
-/* Is the line less than half full? What may be left out, as progress may, is put only then. */
+/* Whether the queue is less than half full. Optional events, such as progress, are added only then.
+ */
 bool sse_queue_has_room(struct sse_queue *sse_queue);
 /* A comment, which keeps proxies from closing an idle connection; only where nothing waits. */
 void sse_queue_put_comment(struct sse_queue *sse_queue);

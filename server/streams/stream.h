@@ -16,7 +16,7 @@ struct store;
 struct stream;
 
 #define STREAM_ID_SIZE 24
-#define STREAM_RETRY_MS 1000 /* what clients are told to wait before they come back */
+#define STREAM_RETRY_MS 1000 /* how long clients wait before they reconnect */
 
 /* NULL: nobody reads it yet. Takes a reference of its own. Starts with one reference. */
 struct stream *stream_create(struct sse_queue *sse_queue);

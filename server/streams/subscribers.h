@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants to hear of what: sessions that follow resources, and streams that listen to lists and
- * resources. The notifier's, under whose lock all of this is called. */
+/* Subscribers: sessions that follow resources, and streams that listen to lists and resources. Part
+ * of the notifier, under whose lock everything here is called. */
 #pragma once
 
 #include <stdbool.h>

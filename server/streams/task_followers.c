@@ -15,7 +15,7 @@
 
 struct followed {
     char id[INSTANCE_VALUE_SIZE];
-    bool due; /* its state is to be told */
+    bool due; /* its state must be sent */
 };
 
 struct follower {
@@ -33,7 +33,7 @@ struct task_followers {
     atomic_size_t count;
 };
 
-/* What is told in one round: a task's members as JSON text, or NULL where it cannot be read. */
+/* What is sent in one round: a task's members as JSON text, or NULL if it cannot be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
     char *members;
@@ -144,7 +144,7 @@ static void forget_gone(struct task_followers *followers)
     }
 }
 
-/* Under the lock: what has to be told, and so to be read. */
+/* Under the lock: collects what must be sent, and therefore read. */
 static void mark_due(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
                      size_t count, bool all, struct round *round)
 {

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/formats/promtext.h"
 
-#define STATUS_CLASSES 6 /* [0] is for what is none */
+#define STATUS_CLASSES 6 /* [0] is for invalid ones */
 
 static const double bounds_s[] = { 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
                                    0.3,    1,      3,     10,    30,   60 };

@@ -33,7 +33,8 @@ enum audit_text {
     "id, at_ms, intent, times, request_id, principal, role, client, tool, arguments, phase, "      \
     "outcome, detail, subject, changed, key_id"
 
-#define AUDIT_SERVER "(server)"   /* who does what no principal does: none can have this name */
+/* the principal of what no principal does: none can have this name */
+#define AUDIT_SERVER "(server)"
 #define AUDIT_ALARM "audit_alarm" /* a row that says that others wrote the audit */
 
 /* A row on its way into the table or out of it; borrowed. */
@@ -45,16 +46,16 @@ struct audit_link {
     } texts[AUDIT_TEXTS];
 };
 
-/* Adds the row behind the newest, in the caller's transaction. Its texts are those that are not
- * NULL; its id and its key are given here. Where the newest row is not the one that was added last,
- * a row that says so comes before. INVALID: the chain has a key, and there is none. */
+/* Appends the row, in the caller's transaction. Its texts are those that are not NULL; its id and
+ * its key are set here. If the newest row is not the one that was added last, a row that says so is
+ * added first. INVALID: the chain has a key, and none was given. */
 CHECKED bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_link *link, struct error *error);
 void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value);
 
 /* ---- For those that check it or shorten it ---- */
 
-/* A column's digest; a blob of another length is none of ours and becomes zeros. */
+/* A column's digest; a blob of another length is invalid and becomes zeros. */
 void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
 /* The row of the current step, whose columns are AUDIT_COLUMNS. Borrowed until the next step. */
 void audit_chain_read(const struct sql *sql, struct audit_link *out);
@@ -69,12 +70,13 @@ struct audit_chain_head {
     int64_t anchored_id; /* the newest that retention removed; 0: none */
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed;  /* by us: nobody else wrote it; also where its key is unknown */
-    bool missing; /* somebody removed it; then the rest is 0 but stored_id and anchored_id */
+    bool sealed;  /* by us: nobody else wrote it; also if its key is unknown */
+    bool missing; /* somebody removed it; the other members are then 0, except stored_id and
+                   * anchored_id */
 };
 CHECKED bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
                                    struct audit_chain_head *out, struct error *error);
-/* INVALID: the chain has a key, and there is none. */
+/* INVALID: the chain has a key, and none was given. */
 CHECKED bool audit_chain_check_key(const struct audit_keys *keys,
                                    const struct audit_chain_head *head, struct error *error);
 CHECKED bool audit_chain_head_write(struct sql_connection *connection,

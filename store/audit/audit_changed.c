@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a change changes, as its audit row tells it: {"member": [before, after]}. */
+/* What a change changes, in the form of its audit row: {"member": [before, after]}. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/store_private.h"
 
-/* The object stays whole with each member. */
+/* The object remains valid JSON after each member. */
 static void begin_member(struct text *changed, const char *member)
 {
     if (changed->length == 0)

@@ -16,7 +16,7 @@
 struct audit_keys {
     size_t count;
     struct audit_key {
-        char id[AUDIT_KEY_ID_SIZE]; /* tells the key, and nothing of it */
+        char id[AUDIT_KEY_ID_SIZE]; /* identifies the key without revealing anything of it */
         uint8_t bytes[DIGEST_BYTES];
     } keys[AUDIT_KEYS_LIMIT];
 };

@@ -170,7 +170,7 @@ bool store_change_told(struct store *store, struct change *change, database_appl
     return done;
 }
 
-/* An intent that has an outcome is told by it. */
+/* An intent with an outcome is shown by its outcome. */
 static const char LIST[] =
     "SELECT a.id, a.at_ms, a.request_id, a.principal, a.role, a.client, a.tool, a.phase, "
     "a.outcome, a.arguments, a.detail, a.subject, a.changed, a.times, coalesce(intent.at_ms, 0) "

@@ -4,7 +4,8 @@
 
 #include "store/ledger/change.h"
 
-/* Who does what no principal does, and who did not say who he is: nobody can have these names. */
+/* Principals of what no principal does, and of callers that did not identify: no principal can have
+ * these names. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
@@ -26,7 +27,7 @@ CHECKED bool audit_log_add(struct store *store, const struct change *change, con
 struct audit_filter {
     const char *principal, *tool, *subject; /* NULL: any */
     int64_t before_id;                      /* 0: from the newest; else rows with a smaller id */
-    int64_t since_ms, until_ms;             /* until is no part of it; 0: not stated */
+    int64_t since_ms, until_ms;             /* until is exclusive; 0: not given */
 };
 /* Newest first, at most `limit`. *rows is a heap array; free with audit_log_rows_free. */
 CHECKED bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,

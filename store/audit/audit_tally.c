@@ -19,8 +19,8 @@
 #define SEVERAL "(several)"            /* no name of a principal or tool */
 
 static const struct rule {
-    int64_t whole;   /* so many get rows of their own */
-    unsigned rounds; /* so many calls of audit_log_flush make a window */
+    int64_t whole;   /* this many get rows of their own */
+    unsigned rounds; /* this many calls of audit_log_flush make a window */
     size_t counts;   /* of one principal */
     bool waits;      /* for the disk */
 } rules[] = {
@@ -347,7 +347,7 @@ static void begin_round(struct audit_tally *tally)
     }
 }
 
-/* The counts whose windows are over, out of the table. */
+/* Removes the counts whose windows are over from the table. */
 static struct count *take_due(struct audit_tally *tally, bool closing)
 {
     struct count *due = NULL;

@@ -22,7 +22,7 @@ struct upgrade {
     int64_t taken, total; /* in this transaction, and in all */
 };
 
-/* A chain that has a key is past this: such a table would be somebody else's. */
+/* A chain with a key is already upgraded: such a table would be somebody else's. */
 static CHECKED bool find_waiting(struct sql_connection *connection, bool *found,
                                  struct error *error)
 {

@@ -84,7 +84,8 @@ static void check_mark(const struct walk *walk, int64_t id, const uint8_t digest
     walk->verdict->mark = strcmp(hex, walk->mark->digest) == 0 ? MARK_HOLDS : MARK_WRONG;
 }
 
-/* A row that is wrong is taken as it stands for the next, so that each is told once. */
+/* A wrong row is accepted as it is for checking the next one, so that each error is reported once.
+ */
 static void check_row(struct walk *walk, const struct sql *sql)
 {
     struct audit_verdict *verdict = walk->verdict;

@@ -15,11 +15,11 @@ struct audit_mark {
     int64_t id; /* 0: none */
     char digest[DIGEST_TEXT_SIZE];
 };
-/* "1234:9f86...": false where it is none. */
+/* "1234:9f86...": false if it is invalid. */
 bool audit_mark_read(const char *text, struct audit_mark *out);
 
 struct audit_verdict {
-    bool whole; /* nothing was changed, removed, moved or added, as far as can be told */
+    bool whole; /* nothing was changed, removed, moved or added, as far as can be detected */
     int64_t rows, first_id, last_id, first_ms, last_ms;
     int64_t removed, removed_until_ms; /* by retention, before the first */
     int64_t wrong;                     /* rows that do not follow from the one before */
@@ -28,7 +28,7 @@ struct audit_verdict {
     int64_t alarms;         /* rows that say that others wrote the audit */
     int64_t keyless_before; /* rows from before there was a key */
     int64_t keyless_after;  /* and later ones: not ours */
-    int64_t locked;         /* rows whose key is not at hand */
+    int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* one of those keys */
     bool end_changed, anchor_changed;
     bool end_keyless; /* though a key is at hand */

@@ -15,7 +15,7 @@
 #include "store/engine/sql_engine.h"
 
 #define BATCH_LIMIT 512      /* writes in one transaction */
-#define DEFERRED_LIMIT 16384 /* closures that nobody waits for */
+#define DEFERRED_LIMIT 16384 /* closures without a waiting caller */
 #define DEFERRED_DELAY_NS 1000000000
 #define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
 
@@ -89,7 +89,7 @@ static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *a
     return false;
 }
 
-/* Some errors (a full disk) end the whole transaction: then *error is set and false returned. */
+/* Some errors (a full disk) end the whole transaction: *error is then set and false returned. */
 static CHECKED bool apply_each(struct sql_connection *writer, struct batch *batch,
                                struct error *error)
 {
@@ -191,7 +191,7 @@ static bool run_batch(struct database *database, struct batch *batch)
     return false;
 }
 
-/* With the lock held: until something is queued, or for so long. */
+/* With the lock held: waits until something is queued, or for this long. */
 static void wait_until(struct database *database, int64_t due_ns)
 {
     struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };

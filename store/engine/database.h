@@ -19,8 +19,8 @@ CHECKED bool database_open(const struct sql_engine *engine, const char *place,
 /* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
-/* Asked before each transaction, and every few seconds by the writer's thread: where it fails, so
- * do all writes, and the files are left alone. For a database that nobody uses yet. */
+/* Called before each transaction, and every few seconds by the writer's thread: if it fails, so do
+ * all writes, and the files are not touched. For a database that nobody uses yet. */
 void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
                     void *context);
 

@@ -69,7 +69,7 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
         close(file);
         return locked;
     }
-    /* Only told to people: the lock itself is the flock. */
+    /* Only for people to read: the lock itself is the flock. */
     if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
         locked = failed(folder, error);
         close(file);

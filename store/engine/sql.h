@@ -55,7 +55,7 @@ enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
 /* Steps a statement that returns nothing, and makes it ready to be bound again. */
 CHECKED bool sql_run(struct sql *sql, struct error *error);
-/* Steps to the one row there may be; *found tells. */
+/* Steps to the only possible row; *found: it exists. */
 CHECKED bool sql_find(struct sql *sql, bool *found, struct error *error);
 int64_t sql_changes(const struct sql *sql); /* rows that the last run changed */
 
@@ -67,5 +67,5 @@ char *sql_text_copy(const struct sql *sql, int column); /* heap */
 /* Borrowed until the next step. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
-/* Room for one more row behind `count` of them: the capacity doubles at powers of two. */
+/* Room for one more row after `count` rows: the capacity doubles at powers of two. */
 void *sql_rows_grow(void *rows, size_t count, size_t size);

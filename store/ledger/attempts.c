@@ -13,7 +13,7 @@ struct beginning {
     int64_t cell_id, now_ms, attempt_id;
 };
 
-/* The cell is of the sweep this job works on, waits to be measured, and nobody is at it. */
+/* The cell belongs to the sweep of this job, is pending, and has no running attempt. */
 static CHECKED bool check_cell(struct sql_connection *connection, const struct beginning *beginning,
                                struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every part of the store is given: the store, and who changes it. */
+/* What every part of the store receives: the store, and the author of the change. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,14 +19,14 @@ struct actor {
 };
 
 /* A change made by a tool. Each store function that changes something for a tool takes one and
- * writes its audit row in the same transaction. NULL where no tool is behind it (jobs, scrapes,
+ * writes its audit row in the same transaction. NULL if no tool caused it (jobs, scrapes,
  * retention). */
 struct change {
     struct actor actor;
     const char *tool;
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
     const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
-    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
+    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not recorded */
     int64_t intent;             /* set by audit_log_announce: the row that the outcome belongs to */
     bool written;               /* set by the store once the outcome row is committed */
 };

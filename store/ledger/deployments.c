@@ -130,7 +130,7 @@ struct edit {
     struct deployment wanted;
     struct deployment row; /* what is stored; begins as what is wanted */
     int64_t now_ms;
-    bool is_admin; /* who does it */
+    bool is_admin; /* the caller is one */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
     struct text changed;
 };
@@ -219,7 +219,7 @@ static CHECKED bool store_revision(struct sql_connection *connection, struct edi
     return true;
 }
 
-/* Whoever goes on using a name that was taken away is not to find a stranger's server behind it. */
+/* A caller who continues to use a removed name must not reach somebody else's server. */
 static CHECKED bool check_owner(const struct edit *edit, const struct deployment *old,
                                 struct error *error)
 {

@@ -17,14 +17,14 @@ struct deployment {
     char quantization[64];
     char engine[32];
     char hardware[128];
-    int64_t chips; /* accelerators; 0: nobody said */
+    int64_t chips; /* accelerators; 0: not stated */
     char region[64];
     char secret[64];   /* the secret's name */
     char labels[2048]; /* JSON object of strings */
     char limits[1024]; /* JSON object: max_instances, container_concurrency, max_running (integers)
                         */
     char created_by[64];
-    char owner[64]; /* who may say where it points, and remove it; admins may as well */
+    char owner[64]; /* who may decide where it points, and remove it; admins may too */
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
     /* Written only: the origin that its secret is bound to along with this revision; "": none. */
     char binds[ORIGIN_SIZE];
@@ -47,8 +47,8 @@ CHECKED bool deployment_find(struct store *store, const char *name, struct deplo
                              struct error *error);
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                                       struct deployment *out, struct error *error);
-/* The same thing to measure: all but labels, owner and who changed it, and the secret, which is
- * only how to get in. */
+/* Whether both are the same thing to measure: everything except labels, owner, author and the
+ * secret, which only gives access. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
 /* The first revision from which on, up to this one, nothing else was changed. */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
@@ -60,7 +60,7 @@ CHECKED bool deployment_list(struct store *store, const char *after, size_t limi
 struct model_facts {
     int64_t deployment_id, revision, observed_ms;
     char model[256], engine[32], engine_version[64];
-    int64_t context_tokens; /* 0: not told */
+    int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
 /* Adds a row where it differs from the newest one. */

@@ -17,7 +17,7 @@ struct disk_space {
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
 /* As it is now. What cannot be found out reads as a disk with room. */
 void disk_space_read(const struct store *store, struct disk_space *out);
-/* Before something grows that nobody needs to finish or to clean up. BUSY: only the reserve is
+/* Checked before something grows that need not be finished or cleaned up. BUSY: only the reserve is
  * left, or less. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints that jobs measure on, one measurement at a time: their names, who holds them and
- * who waits. */
+/* The endpoints that jobs measure on, one measurement at a time: their names, their holders and the
+ * jobs that wait. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static CHECKED bool find_own(struct sql_connection *connection, const char *job_
     return true;
 }
 
-/* Who holds the endpoint; where nobody does, who is first in line. */
+/* The holder of the endpoint; if there is none, the first in line. */
 static CHECKED bool find_first(struct sql_connection *connection, struct line_place *out,
                                struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines in front of the endpoints: where a job stands in them, and when its turn has come. A
- * job stands for its endpoints in the order of their names, for the next when it holds the one
- * before, so that no two jobs wait for one another. In the caller's transaction. */
+/* The lines for the endpoints: a job's place in them, and when it may run. A job takes its
+ * endpoints in the order of their names, each after it holds the one before, so that no two jobs
+ * wait for one another. In the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
@@ -26,8 +26,8 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
     return true;
 }
 
-/* A principal's jobs have one turn after another; whoever comes new begins with the holder's. So
- * all who wait get one turn before the first of them gets a second, and coming again wins none. */
+/* The jobs of a principal run in rounds, and a new principal begins in the holder's round. So all
+ * who wait run one job before the first of them runs a second, and queueing again gains nothing. */
 static CHECKED bool stand_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {
@@ -43,7 +43,7 @@ static CHECKED bool stand_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* In the line of the next endpoint that it needs; *stands false: there is none. */
+/* Enters the line of the next endpoint that it needs; *stands false: there is none. */
 static CHECKED bool stand_in_next(struct sql_connection *connection, const char *job_id,
                                   bool *stands, struct error *error)
 {
@@ -64,7 +64,7 @@ static CHECKED bool need(struct sql_connection *connection, const char *job_id, 
                          struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
-    struct error ignored; /* where nobody can connect, nobody is disturbed */
+    struct error ignored; /* if nobody can connect, nobody is disturbed */
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 

@@ -7,7 +7,7 @@
 #include "store/ledger/events.h"
 #include "store/ledger/store_private.h"
 
-#define LOST_MS (24 * 60 * 60 * 1000LL) /* calls that never ended are remembered so long */
+#define LOST_MS (24 * 60 * 60 * 1000LL) /* how long calls that never ended are remembered */
 
 struct opening {
     char stream[EVENT_STREAM_SIZE];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What streams were told, with a cursor per stream, so that a cut stream can be resumed. */
+/* The events of streams, with a cursor per stream, so that a stream can be resumed after it was
+ * cut. */
 #pragma once
 
 #include "base/core/random.h"
@@ -42,6 +43,6 @@ CHECKED bool event_call_end(struct store *store, const char *session, const char
                             int64_t now_ms, struct error *error);
 CHECKED bool event_call_find(struct store *store, const char *session, const char *stream,
                              struct event_call *out, bool *found, struct error *error);
-/* The job it started, as its audit row tells; "": none. */
+/* The job it started, according to its audit row; "": none. */
 CHECKED bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],
                             struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that other tools measured, kept as their files tell them. What a cell or a run is made of is
- * JSON that analysis/evidence/evidence.h writes and reads. */
+/* Runs that other tools measured, as in their files. The JSON of a cell or a run is written and
+ * read by analysis/evidence/evidence.h. */
 #pragma once
 
 #include "base/core/random.h"

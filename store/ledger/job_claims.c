@@ -43,7 +43,7 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
 /* Of another process: its own jobs end with it, whatever a clock that was set says of their leases.
  */
 #define LEFT_BEHIND "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
-/* Somebody holds the endpoint that the job stands in line for, or comes first. */
+/* Another job holds the endpoint that the job waits for, or is before it. */
 #define HELD_UP                                                                                    \
     "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
@@ -144,7 +144,7 @@ static CHECKED bool apply_claim(struct sql_connection *connection, void *context
            && job_read(connection, id, &claiming->job, error);
 }
 
-/* Most of the time there is none: that costs no transaction. */
+/* Usually there is none: that costs no transaction. */
 static CHECKED bool any_claimable(struct store *store, struct claiming *claiming,
                                   struct error *error)
 {

@@ -6,7 +6,7 @@
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Up to JOB_RUNNING it has not ended. WAITING: for answers to what it asked (questions.h). */
+/* Up to JOB_RUNNING it has not ended. WAITING: for answers to its questions (questions.h). */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
 bool job_state_find(const char *name, enum job_state *out);
@@ -103,7 +103,8 @@ CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **ou
 struct line_place {
     char endpoint[ENDPOINT_NAME_SIZE];
     size_t place;                /* from 1 */
-    struct endpoint_lease first; /* who holds the endpoint; where nobody does, who comes next */
+    struct endpoint_lease first; /* the holder of the endpoint; if there is none, the next in line
+                                  */
 };
 /* *found false: it waits in no line. */
 CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,

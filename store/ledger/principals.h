@@ -9,14 +9,14 @@
 
 /* Each may do what those before it may. */
 enum role {
-    ROLE_NONE, /* nobody's, and in a table the row that forgot it: nothing is allowed */
+    ROLE_NONE, /* no role; in a table, a row that forgot it: nothing is allowed */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,
 };
 const char *role_name(enum role role);
 bool role_find(const char *name, enum role *out); /* false also for ROLE_NONE's name */
-/* May who has the role `has` do what needs the role `needs`? Never, if either is ROLE_NONE. */
+/* Whether the role `has` may do what requires the role `needs`. Never, if either is ROLE_NONE. */
 bool role_allows(enum role has, enum role needs);
 
 struct principal {
@@ -33,8 +33,8 @@ CHECKED bool principal_exists(struct store *store, const char *name, bool *out,
 struct api_key {
     char id[ID_SIZE];
     char principal[64];
-    char label[API_KEY_LABEL_SIZE]; /* what it is for; "" unless somebody said */
-    enum role role;                 /* of the principal */
+    char label[API_KEY_LABEL_SIZE];                           /* its purpose; "" if not stated */
+    enum role role;                                           /* of the principal */
     int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobs ask of people, or of a client's model, and what they are told. */
+/* What jobs ask of people, or of a client's model, and the answers. */
 #pragma once
 
 #include "store/ledger/jobs.h"
@@ -23,8 +23,8 @@ struct question_text {
 CHECKED bool question_add(struct store *store, const struct claim *claim,
                           const struct question_text *questions, size_t count, int64_t now_ms,
                           struct error *error);
-/* Notes answers, in one transaction with the audit row. Keys that are not open (unknown, or
- * answered already) are passed over; *taken counts the others. INVALID if an answer is too long. */
+/* Stores answers, in one transaction with the audit row. Keys that are not open (unknown, or
+ * already answered) are ignored; *taken counts the others. INVALID if an answer is too long. */
 struct answer_text {
     const char *key, *answer;
 };

@@ -6,7 +6,7 @@
 #include "base/core/digest.h"
 #include "store/ledger/change.h"
 
-/* The key of that name; made, at random, where there is none. */
+/* The key of that name; created, at random, if there is none. */
 CHECKED bool request_nonce_key_load(struct store *store, const char *name,
                                     uint8_t out[DIGEST_BYTES], struct error *error);
 
@@ -16,7 +16,7 @@ struct request_nonce {
     int64_t created_ms;
     char *result; /* heap; NULL: not known: it is being answered, or never was */
 };
-/* *found tells whether it was; then free out->result. */
+/* *found: whether it was used; then free out->result. */
 CHECKED bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
                                 bool *found, struct error *error);
 CHECKED bool request_nonce_answer(struct store *store, const char *nonce, const char *result,

@@ -13,7 +13,7 @@ struct rule {
     size_t days;           /* offset into struct retention */
     bool of_scrapes;       /* in scrapes.db */
     int64_t batch;         /* rows in one transaction */
-    const char *statement; /* ?1: what is older goes; ?2: at most so many rows */
+    const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
 };
 
 /* A trigger deletes their chunks. */

@@ -16,8 +16,7 @@
 CHECKED bool store_open(const char *folder, unsigned readers, struct store **out,
                         struct error *error);
 /* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside
- * `folder`;
- * "": there is none. Before anything else is done with the store. */
+ * `folder`; "": there is none. Call it before anything else is done with the store. */
 CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);
 /* NOT_FOUND unless the folder has an opsbrain.db. Makes nothing. */
 CHECKED bool store_require(const char *folder, struct error *error);

@@ -104,13 +104,13 @@ CHECKED bool job_insert(struct sql_connection *connection, const struct job *job
 /* Stands in line for the servers of the deployments that the job's sweep measures. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* Of a job that nobody holds up: grants it the endpoint that it stands in line for. *holds: it has
- * all it needs; else it stands in line for the next. */
+/* For a job that nothing delays: grants it the endpoint that it waits for. *holds: it has all it
+ * needs; otherwise it enters the line for the next. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
-/* A job that waits for an answer holds nobody up meanwhile. */
+/* A job that waits for an answer delays no other meanwhile. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
 /* For jobs of the time when jobs stood in line only once they ran. */
@@ -131,7 +131,7 @@ CHECKED bool idempotency_read(struct sql_connection *connection,
                               const struct idempotency *idempotency, char subject[ID_SIZE],
                               bool *found, struct error *error);
 
-/* Who does it; "local" where nobody is said. */
+/* The author of the change; "local" if none is given. */
 const char *store_change_principal(const struct change *change);
 /* NOT_FOUND names the id. */
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,

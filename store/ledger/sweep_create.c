@@ -78,7 +78,7 @@ static CHECKED bool insert_subjects(struct sql_connection *connection,
     return true;
 }
 
-/* The run that this one stands in for; NULL: none. */
+/* The run that this one replaces; NULL: none. */
 static const char *corrected(const struct sweep_order *order, const struct run_made *run)
 {
     for (size_t i = 0; i < order->correction_count; i++)

@@ -69,9 +69,9 @@ struct run_row {
     char deployment[64];
     int64_t deployment_id, revision;
     char fingerprint[65];                    /* digest; "" before the first cell */
-    char corrects[ID_SIZE];                  /* the run it stands in for; "" if none */
-    char corrected_by[ID_SIZE];              /* the newest that stands in for it, once it is
-                                                finished and measured something; "" if none */
+    char corrects[ID_SIZE];                  /* the run it replaces; "" if none */
+    char corrected_by[ID_SIZE];              /* the newest run that replaces it, once it is finished
+                                              * and measured something; "" if none */
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
     char sweep_state[16];
@@ -85,7 +85,7 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
-/* An earlier run that the run of this repetition stands in for. */
+/* An earlier run that the run of this repetition replaces. */
 struct correction {
     size_t subject; /* as in cell_plan */
     int64_t repetition;

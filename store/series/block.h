@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stretch of a deployment's scrapes at one level, packed by series: the times once for all, and
- * the directory of its families (the series of one name), whose lanes stand beside the times.
- * Private to store/. */
+/* A part of a deployment's scrapes at one level, packed by series: the times once for all, and the
+ * directory of its families (the series of one name), whose lanes are beside the times. Private to
+ * store/. */
 #pragma once
 
 #include "base/core/error.h"
 #include "base/core/text.h"
 #include "store/series/scrape_point.h"
 
-#define BLOCK_POINTS 1440        /* one that has so many is full */
+#define BLOCK_POINTS 1440        /* a block with this many is full */
 #define BLOCK_POINTS_LIMIT 65536 /* more it never has */
 #define BLOCK_FAMILIES 65536
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at such a time */

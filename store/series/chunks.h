@@ -35,6 +35,6 @@ struct family_writer family_writer_begin(struct sql_connection *connection, int6
                                          struct block *block, enum scrape_level level);
 CHECKED bool family_writer_add(struct family_writer *writer, int64_t family,
                                const struct lane *lane, struct error *error);
-/* Writes what is not yet. */
+/* Writes what is not written yet. */
 CHECKED bool family_writer_flush(struct family_writer *writer, struct error *error);
 void family_writer_end(struct family_writer *writer);

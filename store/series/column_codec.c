@@ -51,7 +51,7 @@ static uint8_t *put_hits(uint8_t *to, size_t *hits)
     return to;
 }
 
-/* Odd: a difference; even: so many hits. */
+/* Odd: a difference; even: this many hits. */
 static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
                            const struct prediction *prediction)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A column of numbers, packed as what a prediction missed: nothing where it was right, whole
- * numbers as differences, other ones as the bytes that differ. Private to store/. */
+/* A column of numbers, packed as the errors of a prediction: nothing if it was right, whole numbers
+ * as differences, other ones as the bytes that differ. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,6 +19,6 @@ struct prediction {
 /* Appends the column to the bytes in `out`. Every double comes back bit by bit. */
 void column_codec_pack(struct text *out, const double *values, size_t count,
                        const struct prediction *prediction);
-/* Reads `count` values and moves *in behind them. False: damaged. */
+/* Reads `count` values and moves *in after them. False: damaged. */
 bool column_codec_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
                          const struct prediction *prediction);

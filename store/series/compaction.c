@@ -133,7 +133,7 @@ static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int6
     return true;
 }
 
-/* One that cannot be rolled up holds up no other; the last such says why. */
+/* A deployment that cannot be rolled up delays no other; the last such error is returned. */
 bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;

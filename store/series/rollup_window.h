@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stretch of a deployment's scrapes that is due to be rolled up, by series. Private to store/. */
+/* The part of a deployment's scrapes that is due to be rolled up, by series. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 struct sql_connection;
 
-/* What is known of a series, and what it had in the stretch. */
+/* What is known of a series, and its values in the window. */
 struct source {
     int64_t series, family;
     int64_t seen_ms; /* no point of it in blocks is newer */
@@ -36,8 +36,8 @@ struct rollup_window {
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* When was scraped in it, and which series there are. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* The values of the sources from `first` on, as many as some megabytes hold: so many is *count.
- * Those loaded before lose theirs. */
+/* The values of the sources from `first` on, as many as some megabytes hold: *count is their
+ * number. Those loaded before lose theirs. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

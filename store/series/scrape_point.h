@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes rolled up: the levels, and what is kept of a step of time. */
+/* Scrapes rolled up: the levels, and what is stored of a step of time. */
 #pragma once
 
 #include <stdint.h>

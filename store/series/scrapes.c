@@ -20,7 +20,7 @@ struct scrape {
     int64_t *ids; /* beside the values; 0: not known yet */
     size_t count;
     uint64_t generation; /* of the ids */
-    /* What of it is stored, made anew by each run of the transaction. */
+    /* The part that is stored, determined anew in each run of the transaction. */
     const struct scrape_value **kept;
     struct sample *samples; /* beside those, with `extra` more after them */
     size_t kept_count, extra;

@@ -15,7 +15,7 @@ CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64
 CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                                 struct error *error); /* free */
 
-/* Of one deployment; all zero where nobody asked to watch it. */
+/* Of one deployment; all zero if it was never watched. */
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
@@ -54,7 +54,7 @@ struct scrape_range {
     int64_t from_ms, to_ms; /* to_ms not included */
     int64_t step_ms;        /* 1: each scrape by itself */
 };
-/* Who is told the points of a range. */
+/* Receives the points of a range. */
 struct scrape_visitor {
     /* Of each series, once: false leaves it out. *tag (0 where it is not set) comes with each of
      * its points. */
@@ -69,7 +69,7 @@ struct scrape_visitor {
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
-/* The most that one scrape of the range left out (its name is not looked at). */
+/* The most that one scrape of the range omitted (its name is not used). */
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
@@ -84,7 +84,7 @@ CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char 
 CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
                           size_t *count, struct error *error);
 
-/* Rolls up the scrapes of whole hours that are over (of ten minutes, where there are many), and
- * packs them by series. Each stretch is one transaction with the mark of how far it went: ended at
- * any point, the next call goes on as if it had not been. */
+/* Rolls up the scrapes of whole hours that are over (of ten minutes, if there are many), and packs
+ * them by series. Each part is one transaction that also records how far it went: if it is
+ * interrupted, the next call continues from there. */
 CHECKED bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

@@ -22,5 +22,5 @@ void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t d
                       const char *name, const char *labels, int64_t id);
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
-/* Deletes the series that no scrape and no rollup tells any more; a transaction per deployment. */
+/* Deletes the series that no scrape and no rollup has any more; a transaction per deployment. */
 CHECKED bool series_free_unused(struct store *store, struct error *error);

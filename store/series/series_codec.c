@@ -88,7 +88,7 @@ static struct prediction predict_member(struct workspace *workspace, const struc
     return (struct prediction){ workspace->base, false };
 }
 
-/* `last` of absent points is told as that before them: no surprise. */
+/* `last` of absent points is coded as that before them: no prediction error. */
 static void take_last(struct workspace *workspace, const struct scrape_point *points)
 {
     for (size_t i = 0; i < workspace->count; i++)

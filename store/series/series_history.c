@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells stored scrapes as series over time: what is packed, then what is not yet. */
+/* Reads stored scrapes as series over time: first those that are packed, then those that are not.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "store/series/samples.h"
 #include "store/series/scrapes.h"
 
-/* One series as it is read: the step that is not told yet, and the scrape before. */
+/* One series while it is read: the step that was not returned yet, and the scrape before. */
 struct reading {
     int64_t id;
     bool counter;
@@ -94,7 +95,7 @@ static void forget_before(struct selection *selection)
         selection->readings[i].before_ms = -1;
 }
 
-/* What is no number is as good as absent. */
+/* A value that is not a number counts as absent. */
 static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
                        double value)
 {

@@ -16,7 +16,7 @@ struct unused {
     size_t count;
 };
 
-/* Those that no block tells: one that has a point of a series begins no later than that. */
+/* Series that no block has: a block with a point of a series begins no later than that point. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {
@@ -53,7 +53,8 @@ static CHECKED bool strike_scrape(struct unused *unused, const void *data, size_
     return true;
 }
 
-/* Those that a scrape has which is not rolled up yet are in use: mostly the newest has them all. */
+/* Series of scrapes that are not rolled up yet are in use: usually the newest scrape has them all.
+ */
 static CHECKED bool strike_scraped(struct sql_connection *connection, struct unused *unused,
                                    struct error *error)
 {

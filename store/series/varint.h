@@ -55,7 +55,7 @@ static inline int64_t zigzag_back(uint64_t bits)
     return (int64_t)((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/* Doubles below 2^53 that are whole numbers are exact as such; -0.0 is none. */
+/* Doubles below 2^53 that are whole numbers are stored as such; -0.0 is not. */
 static inline bool is_whole(double value)
 {
     return fabs(value) < 9007199254740992.0 && value == trunc(value)
