@@ -170,22 +170,27 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
     return true;
 }
 
+struct releasing {
+    const char *owner;
+    bool is_alone; /* no other process has the store */
+};
+
 static CHECKED bool apply_orphans(struct sql_connection *connection, void *context,
                                   struct error *error)
 {
     static const char RELEASE[] =
         "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
+    const struct releasing *releasing = context;
 
-    return job_execute(connection, RELEASE, context, 0, error)
+    return (!releasing->is_alone || job_execute(connection, RELEASE, releasing->owner, 0, error))
            && endpoint_queue_restore(connection, error);
 }
 
 bool job_orphans_release(struct store *store, const char *owner, struct error *error)
 {
-    char copy[ID_SIZE];
+    struct releasing releasing = { owner, store->lock_file >= 0 };
 
-    text_copy(copy, sizeof copy, owner);
-    return database_write(store->main, apply_orphans, copy, error);
+    return database_write(store->main, apply_orphans, &releasing, error);
 }
 
 struct beating {

@@ -59,8 +59,9 @@ CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
-/* At start, with the folder locked: running jobs of other owners are claimable at once, and queued
- * sweeps that an older version left stand in line. */
+/* At start. Queued sweeps that an older version left stand in line. Where the folder's lock proves
+ * that no other process has the store, running jobs of other owners are claimable at once; else
+ * once their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 /* Extends the leases of all these claims and stores their progress, in one transaction. A stale
  * claim's `stale` is set. */

@@ -42,7 +42,7 @@ struct store {
     int64_t reserve_bytes, reserve_share; /* as the keys: set before others use the store */
     pthread_mutex_t verdict_lock;         /* over the next */
     struct audit_verdict *verdict;        /* of the latest check; NULL: none yet */
-    int lock_file;
+    int lock_file; /* of the folder; -1: other processes may have the store as well */
 };
 
 /* What the process before remembered of the clock. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/text.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/store_private.h"
 #include "tests/unit/support/ledger.h"
 
 static struct job queue(struct ledger *ledger, const char *kind, int64_t now_ms)
@@ -185,6 +186,24 @@ static void jobs_of_other_processes_are_released_at_start(void **state)
     assert_int_equal(look(ledger, mine.id).fence, 1);
 }
 
+static void without_the_folders_lock_a_lease_says_who_lives(void **state)
+{
+    struct ledger *ledger = *state;
+    struct job job = queue(ledger, "other", 10);
+    int lock_file = ledger->store->lock_file;
+    struct claim claim;
+
+    ledger_claim(ledger, "other process", 100, 1000);
+    ledger->store->lock_file = -1;
+    assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
+    ledger->store->lock_file = lock_file;
+    assert_int_equal(look(ledger, job.id).lease_until_ms, 1100);
+    assert_none_for(ledger, "me", 1100);
+    claim = ledger_claim(ledger, "me", 1101, 1000);
+    assert_string_equal(claim.job_id, job.id);
+    assert_int_equal(claim.fence, 2);
+}
+
 static void lists_newest_first_and_counts_by_state(void **state)
 {
     struct ledger *ledger = *state;
@@ -243,6 +262,7 @@ int main(void)
         cmocka_unit_test(cancelling_a_queued_sweep_cancels_the_sweep),
         cmocka_unit_test(a_job_given_back_is_queued_again),
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
+        cmocka_unit_test(without_the_folders_lock_a_lease_says_who_lives),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
         cmocka_unit_test(an_outcome_too_long_to_keep_stays_json),
     };
