@@ -18,8 +18,8 @@ struct audit_rule;
 struct audit;
 
 enum audit_use {
-    RULE_NOT_MEANT, /* the kind of runs it applies to */
-    RULE_LACKS,     /* what it needs */
+    RULE_NOT_MEANT, /* it does not apply to runs of this kind */
+    RULE_LACKS,     /* the run lacks what it needs */
     RULE_APPLIED,
 };
 
@@ -37,7 +37,7 @@ struct finding {
 struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
-    enum audit_use uses[AUDIT_RULES_MAX]; /* findings of each rule, in the order of the rules */
+    enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
     const struct hardware *hardware;      /* what the run was compared with; NULL: not known */
     const struct model *model;
 };
