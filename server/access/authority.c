@@ -12,7 +12,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
-#include "server/program/key_marker.h"
+#include "server/access/key_marker.h"
 
 #define NOTE_MS 1000 /* a key's use is noted as often at most */
 

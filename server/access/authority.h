@@ -14,7 +14,7 @@ struct authority;
 
 /* `mode` is the setting: auto, keys or none. Refused where the address is not loopback and anyone
  * could do anything: with auto as long as no key is valid, with none always; and with auto where
- * the data folder has no keys, but had some (server/program/key_marker.h). */
+ * the data folder has no keys, but had some (server/access/key_marker.h). */
 CHECKED bool authority_create(struct store *store, const char *data_folder, const char *mode,
                               bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */

@@ -2,7 +2,6 @@
 #include "server/http/acceptor.h"
 
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +11,10 @@
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
-#include "server/access/rate_limit.h"
+#include "base/core/rate_limit.h"
+#include "server/http/http.h"
 #include "server/http/http_connection.h"
 #include "server/http/http_loop.h"
-#include "server/program/server.h"
 
 #define AT_A_TURN 64 /* so that a flood of connections does not starve those that are open */
 #define PAUSE_NS INT64_C(100000000)
@@ -66,11 +65,11 @@ static unsigned count_waiting(const struct acceptor *acceptor)
 
 static void ask_others(struct http_loop *loop)
 {
-    struct server *server = loop->server;
+    struct http *http = loop->http;
 
-    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
-        if (server->loops[i] != loop)
-            http_loop_post(server->loops[i], &server->loops[i]->room_note);
+    for (unsigned i = 0; i < atomic_load(&http->loops_started); i++)
+        if (http->loops[i] != loop)
+            http_loop_post(http->loops[i], &http->loops[i]->room_note);
 }
 
 void acceptor_make_room(struct note *room_note)
@@ -114,15 +113,15 @@ void acceptor_resume(struct http_loop *loop, int64_t now_ns)
 
 static bool is_full(struct http_loop *loop)
 {
-    struct server *server = loop->server;
+    struct http *http = loop->http;
     char why[96];
 
-    if (atomic_load(&server->open_connections) < server->connections_limit)
+    if (atomic_load(&http->open_connections) < http->connections_limit)
         return false;
     snprintf(why, sizeof why,
              "%lld are open, as many as the setting connections, or the limit of "
              "open files, allows",
-             (long long)server->connections_limit);
+             (long long)http->connections_limit);
     pause_accepting(loop, why);
     return true;
 }
@@ -137,17 +136,18 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
 
     ip_format(&network, text);
     if (!comes)
-        rate_limit_leave(loop->server->addresses, text);
-    else if (rate_limit_enter(loop->server->addresses, text))
+        rate_limit_leave(loop->http->addresses, text);
+    else if (rate_limit_enter(loop->http->addresses, text))
         return true;
     else if (may_tell(&loop->acceptor, clock_monotonic_ns()))
         log_warning("a connection from %s is refused: it has %lld, as many as the setting "
                     "connections_per_address allows (trusted_proxies names proxies)",
-                    text, (long long)loop->server->settings->connections_per_address);
+                    text, (long long)loop->http->settings->connections_per_address);
     return false;
 }
 
-void acceptor_enter(struct acceptor *acceptor, struct http_connection *connection)
+/* Whose the connection is that is being opened; if it is counted, that is the connection's now. */
+static void enter(struct acceptor *acceptor, struct http_connection *connection)
 {
     connection->address = acceptor->address;
     connection->is_proxy = acceptor->is_proxy;
@@ -156,7 +156,8 @@ void acceptor_enter(struct acceptor *acceptor, struct http_connection *connectio
     ip_format(&connection->address, connection->address_text);
 }
 
-void acceptor_leave(struct http_loop *loop, const struct http_connection *connection)
+/* A connection closes: a pause may end. */
+static void leave(struct http_loop *loop, const struct http_connection *connection)
 {
     if (connection->is_counted)
         count_address(loop, &connection->address, false);
@@ -164,16 +165,29 @@ void acceptor_leave(struct http_loop *loop, const struct http_connection *connec
         loop->acceptor.resume_ns = 1;
 }
 
-/* libmicrohttpd announces the connection while it accepts it: acceptor_enter. */
+void acceptor_notify(void *context, struct MHD_Connection *mhd, void **slot,
+                     enum MHD_ConnectionNotificationCode code)
+{
+    struct http_loop *loop = context;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *slot = http_connection_open(loop, mhd);
+        enter(&loop->acceptor, *slot);
+    } else {
+        leave(loop, *slot);
+        http_connection_close(*slot);
+    }
+}
+
+/* libmicrohttpd tells of the connection while it takes it: acceptor_notify. */
 static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
                   socklen_t length)
 {
     struct acceptor *acceptor = &loop->acceptor;
 
     ip_of(address, &acceptor->address);
-    acceptor->is_proxy = ip_networks_hold(&loop->server->trusted_proxies, &acceptor->address);
-    acceptor->is_counted =
-        !acceptor->is_proxy && loop->server->settings->connections_per_address > 0;
+    acceptor->is_proxy = ip_networks_hold(&loop->http->trusted_proxies, &acceptor->address);
+    acceptor->is_counted = !acceptor->is_proxy && loop->http->settings->connections_per_address > 0;
     if (acceptor->is_counted && !count_address(loop, &acceptor->address, true)) {
         close(fd);
         return;

@@ -4,26 +4,12 @@
  * the kernel until others close, and those that only wait are closed for them: strangers first. */
 #pragma once
 
+#include <microhttpd.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/net/ip.h"
-
-struct http_connection;
 struct http_loop;
 struct note;
-
-struct acceptor {
-    int fd;            /* listens; -1 once closed */
-    bool ready;        /* something waits on it */
-    int64_t resume_ns; /* when to try again, monotonic; 0: not paused */
-    int64_t told_ns;   /* the last log line */
-    bool found_none;   /* in the last pause there was nothing of ours to close */
-
-    /* of the connection that is being opened */
-    struct ip_address address;
-    bool is_proxy, is_counted;
-};
 
 /* Watches the socket with the loop's epoll; false with errno. */
 bool acceptor_watch(struct http_loop *loop);
@@ -32,10 +18,8 @@ void acceptor_close(struct http_loop *loop);
 void acceptor_run(struct http_loop *loop);
 /* Each turn: goes on after a pause. */
 void acceptor_resume(struct http_loop *loop, int64_t now_ns);
-/* Returns the client of the connection being opened; if it is counted, the count now belongs to the
- * connection, and is returned by acceptor_leave. */
-void acceptor_enter(struct acceptor *acceptor, struct http_connection *connection);
-/* A connection closed: a pause may end. */
-void acceptor_leave(struct http_loop *loop, const struct http_connection *connection);
+/* What libmicrohttpd calls when a connection begins and ends; the context is the loop. */
+void acceptor_notify(void *loop, struct MHD_Connection *mhd, void **slot,
+                     enum MHD_ConnectionNotificationCode code);
 /* What another loop's acceptor asks for by the loop's room_note. */
 void acceptor_make_room(struct note *room_note);

@@ -7,15 +7,35 @@
 #include <string.h>
 
 #include "base/core/clock.h"
+#include "base/core/log.h"
 #include "base/core/memory.h"
-#include "server/access/call_limits.h"
-#include "server/http/http_connection.h"
-#include "server/program/server.h"
-#include "server/streams/session.h"
+#include "server/http/exchange_private.h"
+#include "server/http/http.h"
 
 static void finish_work(struct note *note);
 
 /* ---- Life ---- */
+
+static void write_id(struct http *http, char out[REQUEST_ID_SIZE])
+{
+    uint64_t number = atomic_fetch_add_explicit(&http->requests, 1, memory_order_relaxed);
+
+    char *end = stpcpy(out, http->request_prefix);
+    int shift = 0;
+
+    while (number >> shift > 15)
+        shift += 4;
+    for (; shift >= 0; shift -= 4)
+        *end++ = "0123456789abcdef"[number >> shift & 15];
+    *end = '\0';
+}
+
+static void hang_up(struct http_request *request)
+{
+    char *exchange = (char *)request - offsetof(struct exchange, in_work);
+
+    exchange_hang_up((struct exchange *)(void *)exchange);
+}
 
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb)
@@ -27,7 +47,7 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
     exchange->note.deliver = finish_work;
     atomic_init(&exchange->references, 1);
     atomic_init(&exchange->left, false);
-    exchange->server = loop->server;
+    exchange->http = loop->http;
     exchange->loop = loop;
     exchange->mhd = mhd;
     exchange->verb = verb;
@@ -35,13 +55,28 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
     exchange->started_ns = clock_monotonic_ns();
     exchange->keep_alive.owner = exchange;
     exchange->connection = info->socket_context;
-    exchange->connection->exchange = exchange;
-    server_request_id(loop->server, exchange->id);
+    write_id(loop->http, exchange->id);
+    exchange->in_work.id = exchange->id;
+    exchange->in_work.hang_up = hang_up;
+    exchange->connection->request = &exchange->in_work;
     exchange->next = loop->exchanges;
     if (loop->exchanges != NULL)
         loop->exchanges->previous = exchange;
     loop->exchanges = exchange;
     return exchange;
+}
+
+static void release_carried(struct exchange *exchange)
+{
+    if (exchange->carried.owner != NULL)
+        exchange->carried.release(exchange->carried.owner);
+    exchange->carried = (struct exchange_carried){ 0 };
+}
+
+void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried)
+{
+    release_carried(exchange);
+    exchange->carried = *carried;
 }
 
 static void drop_request(struct exchange *exchange)
@@ -55,7 +90,7 @@ static void drop_request(struct exchange *exchange)
 static void stop_counting(struct exchange *exchange)
 {
     if (exchange->counted)
-        atomic_fetch_sub(&exchange->server->in_flight, 1);
+        atomic_fetch_sub(&exchange->http->in_flight, 1);
     exchange->counted = false;
 }
 
@@ -79,9 +114,8 @@ void exchange_release(struct exchange *exchange)
     text_finish(&exchange->reply.body);
     free(exchange->authority);
     http_headers_finish(&exchange->headers);
-    session_release(exchange->session);
     sse_queue_release(exchange->sse_queue);
-    stream_release(exchange->stream);
+    release_carried(exchange);
     free(exchange);
 }
 
@@ -90,16 +124,16 @@ void exchange_release(struct exchange *exchange)
 void exchange_suspend(struct exchange *exchange)
 {
     MHD_suspend_connection(exchange->mhd);
-    exchange->suspended = true;
+    exchange->in_work.suspended = true;
     if (exchange->connection->ended)
         exchange_hang_up(exchange);
 }
 
 void exchange_resume(struct exchange *exchange)
 {
-    if (!exchange->suspended)
+    if (!exchange->in_work.suspended)
         return;
-    exchange->suspended = false;
+    exchange->in_work.suspended = false;
     exchange->loop->resumed = true;
     MHD_resume_connection(exchange->mhd);
 }
@@ -138,14 +172,14 @@ static void run_work(void *context)
     struct exchange *exchange = context;
 
     exchange->work(exchange);
-    call_limits_leave(exchange);
+    exchange->http->gate->leave(exchange);
     http_loop_post(exchange->loop, &exchange->note);
 }
 
 bool exchange_submit(struct exchange *exchange, struct workers *workers,
                      void (*work)(struct exchange *exchange), struct error *error)
 {
-    if (!call_limits_enter(exchange, error))
+    if (!exchange->http->gate->enter(exchange, error))
         return false;
     exchange->work = work;
     exchange->working = true;
@@ -153,7 +187,7 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
     if (workers_submit(workers, run_work, exchange, error))
         return true;
     exchange->working = false;
-    call_limits_leave(exchange);
+    exchange->http->gate->leave(exchange);
     exchange_release(exchange);
     return false;
 }
@@ -163,7 +197,7 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
                     struct text *body)
 {
-    struct reply *reply = &exchange->reply;
+    struct http_reply *reply = &exchange->reply;
 
     reply->status = status;
     reply->content_type = content_type;
@@ -190,18 +224,44 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
 
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value)
 {
-    struct reply *reply = &exchange->reply;
+    struct http_reply *reply = &exchange->reply;
 
-    if (reply->header_count == REPLY_HEADERS)
+    if (reply->header_count == HTTP_REPLY_HEADERS)
         return;
     reply->headers[reply->header_count].name = name;
     reply->headers[reply->header_count++].value = memory_copy_text(value);
 }
 
+#define RETRY_AFTER_S "2"
+
+void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
+{
+    struct text body = { 0 };
+    char message[480];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    exchange->http->write_refusal(status, NULL, message, &body);
+    exchange_reply(exchange, status, "application/json", &body);
+}
+
+void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error)
+{
+    log_error("%s: %s: %s", exchange->id, what, error->message);
+    if (error->kind != ERROR_BUSY) {
+        exchange_refuse(exchange, 500, "internal error, see request %s", exchange->id);
+        return;
+    }
+    exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
+    exchange_refuse(exchange, 503, "%s", error->message);
+}
+
 enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
                                     unsigned status)
 {
-    const struct reply *reply = &exchange->reply;
+    const struct http_reply *reply = &exchange->reply;
     enum MHD_Result result;
 
     for (size_t i = 0; i < reply->header_count; i++)
@@ -215,7 +275,7 @@ enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Respon
 
 enum MHD_Result exchange_queue_reply(struct exchange *exchange)
 {
-    struct reply *reply = &exchange->reply;
+    struct http_reply *reply = &exchange->reply;
     size_t length = reply->body.length;
     struct MHD_Response *response;
 

@@ -5,13 +5,11 @@
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
-#include "server/access/call_limits.h"
 #include "server/http/exchange.h"
+#include "server/http/exchange_private.h"
 #include "server/http/forwarded.h"
-#include "server/http/http_connection.h"
+#include "server/http/http.h"
 #include "server/http/routes.h"
-#include "server/mcp/mcp.h"
-#include "server/program/server.h"
 #include "server/telemetry/telemetry.h"
 
 /* Of a refused body, so that a client that sends all of it before it reads gets to read why; of a
@@ -25,7 +23,7 @@ static size_t body_limit(const struct exchange *exchange)
 
     return route != NULL && route->body_limit > 0
                ? route->body_limit
-               : (size_t)exchange->server->settings->body_limit_bytes;
+               : (size_t)exchange->http->settings->body_limit_bytes;
 }
 
 static bool takes_file(const struct exchange *exchange)
@@ -43,8 +41,9 @@ static size_t read_limit(const struct exchange *exchange)
 
 static void refuse_length(struct exchange *exchange)
 {
-    mcp_refuse(exchange, 413, RPC_REFUSED, "the request body is longer than %zu bytes%s",
-               body_limit(exchange), takes_file(exchange) ? "" : " (setting body_limit_bytes)");
+    exchange_refuse(exchange, 413, "the request body is longer than %zu bytes%s",
+                    body_limit(exchange),
+                    takes_file(exchange) ? "" : " (setting body_limit_bytes)");
 }
 
 /* By what the headers say; a length that is not said is counted as the body comes. */
@@ -68,7 +67,7 @@ static void check_length(struct exchange *exchange, bool *readable)
 static void refuse_unguarded(struct exchange *exchange)
 {
     log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
-    mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+    exchange_refuse(exchange, 500, "internal error, see request %s", exchange->id);
     exchange->reply.closes = true;
 }
 
@@ -90,7 +89,7 @@ static void find_client(struct exchange *exchange)
 
     exchange->client = connection->address;
     if (connection->is_proxy) {
-        forwarded_find(exchange->mhd, &exchange->server->trusted_proxies, &exchange->client);
+        forwarded_find(exchange->mhd, &exchange->http->trusted_proxies, &exchange->client);
         ip_format(&exchange->client, exchange->client_text);
     } else { /* which is every request's */
         memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
@@ -153,12 +152,17 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
     }
 }
 
+static bool may_serve(struct exchange *exchange)
+{
+    return !exchange->route->limited || exchange->http->gate->check_rate(exchange);
+}
+
 static void dispatch(struct exchange *exchange)
 {
     timeout_clear(&exchange->connection->deadline);
-    exchange->dispatched = exchange->counted = true;
-    atomic_fetch_add(&exchange->server->in_flight, 1);
-    if (exchange->reply.status == 0 && call_limits_check_rate(exchange))
+    exchange->in_work.dispatched = exchange->counted = true;
+    atomic_fetch_add(&exchange->http->in_flight, 1);
+    if (exchange->reply.status == 0 && may_serve(exchange))
         exchange->route->serve(exchange);
     exchange_settle(exchange);
 }
@@ -178,7 +182,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         *upload_size = 0;
         return MHD_YES;
     }
-    if (!exchange->dispatched)
+    if (!exchange->in_work.dispatched)
         dispatch(exchange);
     if (atomic_load(&exchange->left))
         return MHD_NO;
@@ -239,7 +243,7 @@ static void record(struct exchange *exchange, enum MHD_RequestTerminationCode co
 
     if (exchange->row != NULL)
         telemetry_record(exchange->row, status, exchange->standing ? -1 : duration_ns);
-    if (exchange->server->settings->log_requests)
+    if (exchange->http->settings->log_requests)
         write_log(exchange, status, duration_ns);
 }
 
@@ -270,7 +274,7 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
     if (exchange->sse_queue != NULL)
         sse_queue_close(exchange->sse_queue);
     if (exchange->sse_queue != NULL && exchange->reply.status == 200)
-        atomic_fetch_sub(&exchange->server->open_streams, 1);
+        atomic_fetch_sub(&exchange->http->open_streams, 1);
     timeout_clear(&exchange->keep_alive);
     http_connection_end_request(exchange->connection);
     exchange->connection = NULL;

@@ -5,11 +5,9 @@
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
-#include "server/access/authority.h"
 #include "server/http/exchange.h"
-#include "server/http/http_connection.h"
-#include "server/program/server.h"
-#include "server/streams/session.h"
+#include "server/http/exchange_private.h"
+#include "server/http/http.h"
 
 #define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
 #define STREAM_BLOCK 1024
@@ -44,13 +42,11 @@ void exchange_probe(struct exchange *exchange)
 static void note_heard(struct exchange *exchange)
 {
     int64_t heard = sse_queue_sequence(exchange->sse_queue);
-    struct error error;
 
-    if (exchange->session == NULL || heard == exchange->heard)
+    if (exchange->carried.heard == NULL || heard == exchange->heard)
         return;
     exchange->heard = heard;
-    if (!session_hear(exchange->server->services->store, exchange->session->id, heard, &error))
-        log_warning("%s: %s", exchange->id, error.message);
+    exchange->carried.heard(exchange->carried.owner, heard);
 }
 
 /* Where the content ends with an error, libmicrohttpd closes the connection only when all older
@@ -99,12 +95,6 @@ struct sse_queue *exchange_begin_outlet(struct exchange *exchange)
     return exchange->sse_queue;
 }
 
-struct stream *exchange_begin_stream(struct exchange *exchange)
-{
-    exchange->stream = stream_create(exchange_begin_outlet(exchange));
-    return exchange->stream;
-}
-
 void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue)
 {
     exchange->sse_queue = sse_queue;
@@ -116,21 +106,14 @@ void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue
     watch_expiry(exchange);
 }
 
-void exchange_stand(struct exchange *exchange, struct session *session)
-{
-    exchange->session = session_retain(session);
-    exchange->standing = true;
-}
-
 void exchange_drop_stream(struct exchange *exchange)
 {
     timeout_clear(&exchange->keep_alive);
     if (exchange->sse_queue != NULL)
         sse_queue_close(exchange->sse_queue);
     sse_queue_release(exchange->sse_queue);
-    stream_release(exchange->stream);
+    exchange_carry_take(exchange, &(struct exchange_carried){ 0 });
     exchange->sse_queue = NULL;
-    exchange->stream = NULL;
     exchange->standing = false;
 }
 
@@ -143,7 +126,7 @@ enum MHD_Result exchange_queue_stream(struct exchange *exchange)
     MHD_add_response_header(response, "Content-Type", "text/event-stream");
     MHD_add_response_header(response, "Cache-Control", "no-cache");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
-    atomic_fetch_add(&exchange->server->open_streams, 1);
+    atomic_fetch_add(&exchange->http->open_streams, 1);
     return exchange_queue_take(exchange, response, 200);
 }
 
@@ -153,23 +136,11 @@ static void cut_stalled(struct exchange *exchange)
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 
-/* Revoked, expired, or of a principal that has a lesser role now. */
-static bool may_go_on(const struct exchange *exchange)
-{
-    struct principal principal;
-    struct error error;
-
-    if (!authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
-                         &error))
-        return error.kind != ERROR_UNAUTHENTICATED;
-    return role_allows(principal.role, exchange->principal.role);
-}
-
 void exchange_check_key(struct exchange *exchange)
 {
     if (exchange->principal.name[0] == '\0')
         return;
-    if (may_go_on(exchange)) {
+    if (exchange->http->gate->may_go_on(exchange)) {
         watch_expiry(exchange);
         return;
     }

@@ -2,6 +2,7 @@
 #include "server/http/http_connection.h"
 
 #include <errno.h>
+#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,10 +12,9 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "server/http/exchange.h"
+#include "server/http/http.h"
+#include "server/http/http_reply.h"
 #include "server/http/request_target.h"
-#include "server/mcp/mcp.h"
-#include "server/program/server.h"
 
 /* ---- Life ---- */
 
@@ -40,42 +40,31 @@ struct http_connection *http_connection_find(const struct http_loop *loop, int f
     return fd >= 0 && (size_t)fd < loop->connections_size ? loop->connections[fd] : NULL;
 }
 
-static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
+struct http_connection *http_connection_open(struct http_loop *loop, struct MHD_Connection *mhd)
 {
     struct http_connection *connection = memory_zeroed(1, sizeof *connection);
     struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = connection };
 
-    atomic_fetch_add(&loop->server->open_connections, 1);
+    atomic_fetch_add(&loop->http->open_connections, 1);
     connection->loop = loop;
-    acceptor_enter(&loop->acceptor, connection);
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
     enter(loop, connection);
     http_connection_wait(connection, DEADLINE_HEADER);
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
         log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
-    *slot = connection;
+    return connection;
 }
 
-static void close_connection(struct http_connection *connection)
+void http_connection_close(struct http_connection *connection)
 {
     struct http_loop *loop = connection->loop;
 
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
-    atomic_fetch_sub(&loop->server->open_connections, 1);
-    acceptor_leave(loop, connection);
+    atomic_fetch_sub(&loop->http->open_connections, 1);
     timeout_clear(&connection->deadline);
     loop->connections[connection->fd] = NULL;
     free(connection);
-}
-
-void http_connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
-                            enum MHD_ConnectionNotificationCode code)
-{
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        open_connection(loop, mhd, slot);
-    else
-        close_connection(*slot);
 }
 
 /* ---- Waiting ---- */
@@ -103,8 +92,8 @@ static void hang_up(struct http_connection *connection, bool gone)
 
     connection->ended = true;
     connection->gone |= gone;
-    if (connection->exchange != NULL && connection->exchange->suspended)
-        exchange_hang_up(connection->exchange);
+    if (connection->request != NULL && connection->request->suspended)
+        connection->request->hang_up(connection->request);
     if (is_waiting(connection) && waits_for != DEADLINE_SEND && waits_for != DEADLINE_REFUSAL)
         http_connection_wait(connection, DEADLINE_LEFT);
 }
@@ -119,11 +108,11 @@ static void begin_headers(struct http_connection *connection)
 /* No handler of ours runs before the headers of a request are whole. */
 static void note_bytes(struct http_connection *connection)
 {
-    const struct exchange *exchange = connection->exchange;
+    const struct http_request *request = connection->request;
 
-    if (exchange == NULL)
+    if (request == NULL)
         begin_headers(connection);
-    else if (exchange->dispatched)
+    else if (request->dispatched)
         connection->sent_more = true;
 }
 
@@ -152,7 +141,7 @@ void http_connection_end_request(struct http_connection *connection)
 {
     http_connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
     connection->sent_more = false;
-    connection->exchange = NULL;
+    connection->request = NULL;
     connection->answered++;
     http_connection_settle_fault(connection);
 }
@@ -177,7 +166,7 @@ void http_connection_settle_fault(struct http_connection *connection)
         http_connection_wait(connection, DEADLINE_REFUSAL);
 }
 
-static void write_head(const struct reply *reply, struct text *out)
+static void write_head(const struct http_reply *reply, struct text *out)
 {
     char date[40];
     struct tm tm;
@@ -195,7 +184,7 @@ static void write_head(const struct reply *reply, struct text *out)
 }
 
 /* A client that cannot take so little at once does without. */
-void http_connection_refuse(struct http_connection *connection, const struct reply *reply)
+void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
 
@@ -211,7 +200,7 @@ static void log_fault(struct http_connection *connection, const struct request_f
 {
     struct log_lines *lines = &connection->loop->log;
 
-    if (!connection->loop->server->settings->log_requests)
+    if (!connection->loop->http->settings->log_requests)
         return;
     log_lines_begin(lines);
     text_addf(&lines->text, "? ? - - - %u from %s: %s", fault->status, connection->address_text,
@@ -222,9 +211,9 @@ static void log_fault(struct http_connection *connection, const struct request_f
 static void refuse_fault(struct http_connection *connection)
 {
     const struct request_fault *fault = connection->guard.fault;
-    struct reply reply = { .status = fault->status, .content_type = "application/json" };
+    struct http_reply reply = { .status = fault->status, .content_type = "application/json" };
 
-    mcp_write_refusal(RPC_REFUSED, fault->message, &reply.body);
+    connection->loop->http->write_refusal(fault->status, NULL, fault->message, &reply.body);
     http_connection_refuse(connection, &reply);
     text_finish(&reply.body);
     log_fault(connection, fault);
@@ -242,8 +231,8 @@ static void close_late(struct http_connection *connection)
     enum deadline_kind kind = connection->waits_for;
 
     if (!connection->refused && (kind == DEADLINE_BODY || kind == DEADLINE_SEND))
-        log_warning("%s: closing, %s",
-                    connection->exchange != NULL ? connection->exchange->id : "-", what[kind]);
+        log_warning("%s: closing, %s", connection->request != NULL ? connection->request->id : "-",
+                    what[kind]);
     shutdown(connection->fd, SHUT_RDWR);
 }
 

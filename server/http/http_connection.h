@@ -3,7 +3,6 @@
  * and what is refused before libmicrohttpd reads it. On its loop's thread alone. */
 #pragma once
 
-#include <microhttpd.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,8 +11,17 @@
 #include "server/http/request_guard.h"
 #include "server/http/timeout_list.h"
 
-struct exchange;
-struct reply;
+struct MHD_Connection;
+struct http_reply;
+
+/* The request in work, as its connection knows it. */
+struct http_request {
+    const char *id;
+    bool dispatched; /* it is read, and being answered */
+    bool suspended;
+    /* The client sends no more, or left, while it is suspended. */
+    void (*hang_up)(struct http_request *request);
+};
 
 struct http_connection {
     struct http_loop *loop;
@@ -30,28 +38,30 @@ struct http_connection {
     size_t dropped;  /* bytes of that */
     struct timeout deadline;
     enum deadline_kind waits_for; /* where the deadline is set */
-    struct exchange *exchange;    /* the one in progress */
+    struct http_request *request; /* NULL: none */
     struct request_guard guard;
     bool target_is_sound; /* of the request in work: request_target.h */
     uint64_t answered;    /* requests */
 };
 
-/* What libmicrohttpd calls when a connection begins and ends, and when the first line of a request
- * was read (whose slot is what the latter returns). The context is the loop. */
-void http_connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
-                            enum MHD_ConnectionNotificationCode code);
+/* For acceptor.c. */
+struct http_connection *http_connection_open(struct http_loop *loop, struct MHD_Connection *mhd);
+void http_connection_close(struct http_connection *connection);
+
+/* What libmicrohttpd calls when the first line of a request was read (whose slot is what this
+ * returns). The context is the loop. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
 /* What it waits for from now on. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
 void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
 void http_connection_expire(
-    struct http_connection *connection); /* the expected input did not arrive in time */
-/* Its exchange is over. */
+    struct http_connection *connection); /* what it waited for did not come */
+/* Its request is answered. */
 void http_connection_end_request(struct http_connection *connection);
 /* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
  * client does, or its deadline passes. Nothing else may be being answered. */
-void http_connection_refuse(struct http_connection *connection, const struct reply *reply);
+void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
 /* Closes one that is waiting, so that another client gets its place: the oldest of the first sort
  * there is, but only of strangers, or also of those who are known. False: there is none. */
 bool http_connection_make_room(struct http_loop *loop, bool known);

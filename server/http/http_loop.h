@@ -10,14 +10,14 @@
 
 #include "base/core/error.h"
 #include "base/core/log.h"
-#include "server/http/acceptor.h"
+#include "base/net/ip.h"
 #include "server/http/timeout_list.h"
 
 #define HTTP_LOOP_EVENTS 256
 
 struct MHD_Daemon;
 struct http_connection;
-struct server;
+struct http;
 struct exchange;
 
 /* Something to do on the loop's thread. Whoever posts it keeps it alive until deliver() is called.
@@ -40,9 +40,22 @@ enum deadline_kind {
     DEADLINE_KINDS,
 };
 
+/* Of acceptor.c. */
+struct acceptor {
+    int fd;            /* listens; -1 once closed */
+    bool ready;        /* something waits on it */
+    int64_t resume_ns; /* when to try again, monotonic; 0: not paused */
+    int64_t told_ns;   /* the last log line */
+    bool found_none;   /* in the last pause there was nothing of ours to close */
+
+    /* of the connection that is being opened */
+    struct ip_address address;
+    bool is_proxy, is_counted;
+};
+
 struct http_loop {
     struct note room_note; /* first: asks the loop to make room for connections of others */
-    struct server *server;
+    struct http *http;
     struct MHD_Daemon *daemon;
     pthread_t thread;
     int epoll_fd, wake_fd;
@@ -66,16 +79,10 @@ struct http_loop {
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };
 
-/* Serves `listen_fd` (taken) on a thread of its own. */
-CHECKED bool http_loop_create(struct server *server, unsigned number, int listen_fd,
-                              struct http_loop **out, struct error *error);
 /* From any thread. False if the note is posted already and not yet delivered. */
 bool http_loop_post(struct http_loop *loop, struct note *note);
-/* From any thread: closes the listening socket, ends standing streams with their farewell, and lets
- * connections close after the answer they wait for. Returns at once. */
-void http_loop_drain(struct http_loop *loop);
-/* From any thread: checks again whether the callers being served are still allowed. */
+/* On the loop's thread, or after it. */
+void http_loop_deliver_notes(struct http_loop *loop);
+/* From any thread: looks again whether those who are being served may be. */
 void http_loop_check_keys(struct http_loop *loop);
-/* Closes what is open and joins the thread; notes may still be posted until http_loop_destroy. */
-void http_loop_stop(struct http_loop *loop);
-void http_loop_destroy(struct http_loop *loop); /* NULL is fine */
+void http_loop_wake(struct http_loop *loop); /* from any thread */

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "server/http/exchange.h"
 #include "server/http/http_connection.h"
 
 #define DROPPED_AT_ONCE ((size_t)256 << 10)
@@ -36,9 +35,9 @@ static ssize_t fail(int error_number)
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
-    const struct exchange *exchange = connection->exchange;
+    const struct http_request *request = connection->request;
 
-    return length == 0 && exchange != NULL && exchange->dispatched ? fail(EAGAIN) : length;
+    return length == 0 && request != NULL && request->dispatched ? fail(EAGAIN) : length;
 }
 
 /* What was sent after the request that is refused: it is taken until the client has read why and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP routes: one table. */
+/* What the server answers: tables that the program gives it. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include "store/ledger/principals.h"
 
 struct exchange;
+struct telemetry_row;
 
 struct route {
     const char *verb;
@@ -23,7 +24,12 @@ struct route {
     size_t body_limit; /* in bytes; 0: the setting */
 };
 
-extern const struct route routes[]; /* ends with a NULL path */
+/* Routes that share a context. */
+struct route_set {
+    const struct route *routes;  /* ends with a NULL path */
+    void *context;               /* exchange->context of their requests */
+    struct telemetry_row **rows; /* in their order */
+};
 
 /* Is each row either open or for a role? INTERNAL names the row that is not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);

@@ -6,10 +6,11 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "server/http/exchange.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/mcp_server.h"
+#include "server/mcp/protocol.h"
 #include "server/mcp/rpc.h"
-#include "server/program/server.h"
 #include "server/streams/session.h"
+#include "server/streams/stream.h"
 
 static const char *const names[] = {
     [SEVERITY_DEBUG] = "debug",   [SEVERITY_INFO] = "info",
@@ -58,14 +59,14 @@ bool client_log_set_level(struct rpc *rpc)
 /* In 2026-07-28 silence is the rule, with sessions it is asked for. */
 static bool is_wanted(const struct rpc *rpc, enum severity severity)
 {
-    struct stream *stream = rpc->exchange->stream;
+    struct stream *stream = rpc->stream;
 
-    if (stream == NULL || atomic_load(&rpc->cancelled))
+    if (stream == NULL || atomic_load(&rpc->call.cancelled))
         return false;
     if (rpc->era == ERA_MODERN)
         return rpc->logs && severity >= rpc->log_level && stream_has_room(stream);
     return (int)severity >= (rpc->session != NULL ? atomic_load(&rpc->session->log_level)
-                                                  : (int)CLIENT_LOG_LEVEL)
+                                                  : (int)SESSION_LOG_LEVEL)
            && stream_has_room(stream);
 }
 
@@ -82,5 +83,5 @@ void client_log_take(struct call *call, enum severity severity, const char *logg
                         "notifications/message", "params", "level", names[severity], "logger",
                         logger, "data", owned);
     json = json_write(message);
-    stream_push(rpc->exchange->stream, json, strlen(json));
+    stream_push(rpc->stream, json, strlen(json));
 }

@@ -6,9 +6,6 @@
 
 struct rpc;
 
-/* The level of a session whose client did not set one. */
-#define CLIENT_LOG_LEVEL SEVERITY_INFO
-
 /* struct call's `log_take`, whatever the era; call->host is the struct rpc. */
 void client_log_take(struct call *call, enum severity severity, const char *logger, json_t *data);
 /* The level that a request of 2026-07-28 asks for in its envelope. False: rpc_fail. */

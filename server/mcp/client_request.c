@@ -17,10 +17,11 @@
 #include "base/json/json.h"
 #include "server/http/exchange.h"
 #include "server/mcp/input_request.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/multi_round.h"
 #include "server/mcp/rpc.h"
-#include "server/program/server.h"
 #include "server/streams/session.h"
+#include "server/streams/stream.h"
 
 #define LOOK_MS 200 /* between looks whether the call is still wanted */
 #define REASON_BYTES 200
@@ -47,7 +48,7 @@ struct inquiry {
 
 static bool push(const struct inquiry *inquiry, const json_t *message)
 {
-    struct stream *stream = inquiry->rpc->exchange->stream;
+    struct stream *stream = inquiry->rpc->stream;
     FREE_AUTO char *json = json_write(message);
 
     return stream_push(stream, json, strlen(json));
@@ -269,7 +270,7 @@ static CHECKED bool ask_session(struct rpc *rpc, const struct question *question
                          questions[0].method);
     if (!check_capabilities(rpc, questions, count, error))
         return false;
-    if (rpc->exchange->stream == NULL)
+    if (rpc->stream == NULL)
         return error_set(error, ERROR_UNSUPPORTED,
                          "the client cannot be asked for %s here: its request has no stream of "
                          "events (Accept: text/event-stream, and not in a batch)",

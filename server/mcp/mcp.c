@@ -12,10 +12,15 @@
 #include "base/json/json.h"
 #include "server/access/call_limits.h"
 #include "server/http/exchange.h"
+#include "server/http/routes.h"
 #include "server/mcp/client_request.h"
+#include "server/mcp/mcp_server.h"
+#include "server/mcp/mcp_setup.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
+#include "server/mcp/multi_round.h"
+#include "server/mcp/protocol.h"
 #include "server/streams/session.h"
+#include "server/streams/stream.h"
 #include "server/telemetry/telemetry.h"
 
 #define BATCH_LIMIT 64
@@ -33,8 +38,10 @@ static void post_free(void *context)
 {
     struct post *post = context;
 
-    for (size_t i = 0; i < post->count; i++)
+    for (size_t i = 0; i < post->count; i++) {
+        multi_round_free(post->rpcs[i].multi_round);
         rpc_finish(&post->rpcs[i]);
+    }
     json_decref(post->root);
     free(post);
 }
@@ -65,9 +72,10 @@ static void reply_rpc(struct exchange *exchange, const struct rpc *rpc)
     reply_json(exchange, rpc->error_code != 0 ? rpc->http_status : 200, &json);
 }
 
-void mcp_write_refusal(int code, const char *message, struct text *out)
+void mcp_write_refusal(unsigned status, const char *id, const char *message, struct text *out)
 {
-    struct rpc rpc = { .error_code = code };
+    FREE_AUTO char *echoed = id != NULL ? memory_copy_text(id) : NULL;
+    struct rpc rpc = { .error_code = status == 500 ? RPC_INTERNAL : RPC_REFUSED, .id = echoed };
 
     text_copy(rpc.error_message, sizeof rpc.error_message, message);
     rpc_write(&rpc, out);
@@ -75,35 +83,24 @@ void mcp_write_refusal(int code, const char *message, struct text *out)
 
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
 {
-    char message[sizeof((struct rpc *)0)->error_message];
+    struct rpc rpc = { .error_code = code };
     struct text json = { 0 };
     va_list args;
 
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    vsnprintf(rpc.error_message, sizeof rpc.error_message, format, args);
     va_end(args);
-    mcp_write_refusal(code, message, &json);
+    rpc_write(&rpc, &json);
     exchange_reply(exchange, http_status, "application/json", &json);
-}
-
-void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error)
-{
-    log_error("%s: %s: %s", exchange->id, what, error->message);
-    if (error->kind != ERROR_BUSY) {
-        mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
-        return;
-    }
-    exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
-    mcp_refuse(exchange, 503, RPC_REFUSED, "%s", error->message);
 }
 
 /* ---- Running ---- */
 
 static void run(struct rpc *rpc)
 {
-    if (rpc->error_code == 0 && !atomic_load(&rpc->cancelled))
+    if (rpc->error_code == 0 && !atomic_load(&rpc->call.cancelled))
         rpc->method->run(rpc);
-    if (atomic_load(&rpc->cancelled))
+    if (atomic_load(&rpc->call.cancelled))
         rpc->silent = true; /* a cancelled request gets no answer */
 }
 
@@ -154,8 +151,8 @@ static void finish_stream(struct exchange *exchange, struct rpc *rpc)
     if (answers_by_status(exchange, rpc))
         reply_rpc(exchange, rpc);
     else if (!rpc->silent)
-        push_answer(exchange->stream, rpc);
-    stream_end(exchange->stream);
+        push_answer(rpc->stream, rpc);
+    stream_end(rpc->stream);
     mcp_streams_end(rpc);
 }
 
@@ -163,7 +160,7 @@ static void forget_calls(struct post *post)
 {
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].session != NULL)
-            session_remove_call(post->rpcs[i].session, &post->rpcs[i]);
+            session_remove_call(post->rpcs[i].session, &post->rpcs[i].call);
 }
 
 /* The whole POST, on whichever thread it was placed. */
@@ -172,7 +169,7 @@ static void run_post(struct exchange *exchange)
     struct post *post = exchange->request;
     struct rpc *first = post->rpcs;
 
-    if (exchange->stream != NULL && first->session != NULL)
+    if (first->stream != NULL && first->session != NULL)
         mcp_streams_keep(first);
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].method != NULL)
@@ -182,7 +179,7 @@ static void run_post(struct exchange *exchange)
         return; /* the stream is the answer */
     if (post->batch)
         reply_batch(exchange, post);
-    else if (exchange->stream != NULL)
+    else if (first->stream != NULL)
         finish_stream(exchange, first);
     else if (first->kind == RPC_NOTIFICATION || first->silent)
         exchange_reply(exchange, 202, NULL, NULL);
@@ -195,7 +192,7 @@ static void run_post(struct exchange *exchange)
 static void label(struct exchange *exchange, const struct post *post)
 {
     const struct rpc *first = post->rpcs;
-    struct server *server = exchange->server;
+    struct mcp_server *server = exchange->context;
 
     if (post->batch) {
         exchange->method = "batch";
@@ -208,7 +205,7 @@ static void label(struct exchange *exchange, const struct post *post)
     if (first->tool == NULL)
         return;
     exchange->subject = first->tool->name;
-    exchange->row = server_tool_row(server, first->tool);
+    exchange->row = mcp_setup_tool_row(server, first->tool);
 }
 
 static bool is_slow(const struct post *post)
@@ -233,10 +230,23 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
                    || first->placement == PLACE_WAITING));
 }
 
-static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
+static void release_stream(void *stream)
+{
+    stream_release(stream);
+}
+
+static void end_stream(void *stream)
+{
+    stream_say_farewell(stream);
+}
+
+static void begin_stream(struct exchange *exchange, struct rpc *rpc)
 {
     exchange->standing = rpc->method->stands;
-    exchange_begin_stream(exchange);
+    rpc->stream = stream_create(exchange_begin_outlet(exchange));
+    exchange_carry_take(exchange, &(struct exchange_carried){ .owner = rpc->stream,
+                                                              .release = release_stream,
+                                                              .end = end_stream });
     if (rpc->era == ERA_LEGACY)
         sse_queue_begin(exchange->sse_queue); /* no answer has a status of its own */
 }
@@ -248,6 +258,7 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
 
     forget_calls(post);
     exchange_drop_stream(exchange);
+    first->stream = NULL;
     log_warning("%s: %s", exchange->id, error->message);
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
     if (exchange->over_limit)
@@ -261,13 +272,13 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
 
 static void submit(struct exchange *exchange, struct post *post)
 {
-    struct server *server = exchange->server;
+    struct mcp_server *server = exchange->context;
     bool waits = post->batch || post->rpcs[0].placement == PLACE_WAITING;
     struct error error;
 
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].session != NULL && post->rpcs[i].kind == RPC_REQUEST)
-            session_add_call(post->rpcs[i].session, &post->rpcs[i]);
+            session_add_call(post->rpcs[i].session, &post->rpcs[i].call);
     if (wants_stream(exchange, post))
         begin_stream(exchange, post->rpcs);
     if (!exchange_submit(exchange, waits ? server->waiting : server->workers, run_post, &error))
@@ -295,12 +306,19 @@ static void take_responses(const struct post *post)
             client_request_take_response(&post->rpcs[i]);
 }
 
+static const struct call_limits *limits_of(const struct exchange *exchange)
+{
+    const struct mcp_server *server = exchange->context;
+
+    return server->limits;
+}
+
 static void run_inline(struct exchange *exchange)
 {
-    int64_t begun_ns = call_limits_begin_inline(exchange);
+    int64_t begun_ns = call_limits_begin_inline(limits_of(exchange), exchange);
 
     run_post(exchange);
-    call_limits_end_inline(exchange, begun_ns);
+    call_limits_end_inline(limits_of(exchange), exchange, begun_ns);
 }
 
 static void place(struct exchange *exchange, struct post *post)
@@ -313,7 +331,7 @@ static void place(struct exchange *exchange, struct post *post)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
         exchange_reply(exchange, 202, NULL, NULL);
-    else if (is_slow(post) || !call_limits_may_run_inline(exchange))
+    else if (is_slow(post) || !call_limits_may_run_inline(limits_of(exchange), exchange))
         submit(exchange, post);
     else
         run_inline(exchange);
@@ -345,7 +363,7 @@ static struct post *post_create(struct exchange *exchange, json_t *root)
     for (size_t i = 0; i < count; i++) {
         const json_t *message = batch ? json_array_get(root, i) : root;
 
-        post->rpcs[i].server = exchange->server;
+        post->rpcs[i].server = exchange->context;
         post->rpcs[i].exchange = exchange;
         rpc_read(&post->rpcs[i], message);
         post->rpcs[i].era = era_of(&post->rpcs[i], message);
@@ -406,7 +424,7 @@ static bool check_shape(struct exchange *exchange, const json_t *root)
     return false;
 }
 
-void mcp_post(struct exchange *exchange)
+static void serve_post(struct exchange *exchange)
 {
     struct post *post;
     struct error error;
@@ -430,3 +448,10 @@ void mcp_post(struct exchange *exchange)
     if (!post->batch || check_batch(exchange, post))
         place(exchange, post);
 }
+
+const struct route mcp_routes[] = {
+    { "POST", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = serve_post },
+    { "GET", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = mcp_get },
+    { "DELETE", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = mcp_delete },
+    { 0 },
+};

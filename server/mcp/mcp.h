@@ -3,11 +3,11 @@
  */
 #pragma once
 
+#include "server/http/routes.h"
 #include "server/mcp/rpc.h"
 
 struct exchange;
 
-void mcp_post(struct exchange *exchange);
 void mcp_get(struct exchange *exchange);    /* a session's standing stream */
 void mcp_delete(struct exchange *exchange); /* ends a session */
 
@@ -27,20 +27,15 @@ struct session *mcp_legacy_session(struct exchange *exchange);
 /* 2026-07-28 has neither. True: refused. */
 bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
-#define MCP_MODERN_VERSION "2026-07-28"
-#define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
-#define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
-#define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
-#define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
-
 /* The legacy revision of that name; NULL: not ours. `mcp_legacy_latest` is what we offer instead.
  */
 const char *mcp_legacy_version(const char *name);
 extern const char *const mcp_legacy_latest;
-/* One JSON-RPC error that answers no request in particular; and a reply of it. */
-void mcp_write_refusal(int code, const char *message, struct text *out);
+extern const char *const mcp_legacy_versions[]; /* ends with NULL */
+/* One JSON-RPC error that answers no request in particular. */
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for failures of our own: a full disk, or too many waiting calls, is reported (503);
- * other faults are for the log, and the client gets the request's id (500). */
-void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
+/* The server's http_write_refusal (server/http/http.h): as a JSON-RPC error. */
+void mcp_write_refusal(unsigned status, const char *id, const char *message, struct text *out);
+
+extern const struct route mcp_routes[]; /* their context: struct mcp_server */

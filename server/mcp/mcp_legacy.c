@@ -5,20 +5,22 @@
 
 #include "server/http/exchange.h"
 #include "server/mcp/mcp.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
+#include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
 #define DEFAULT_VERSION "2025-03-26" /* of a request that names none: the specification's rule */
 
-static const char *const versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION, "2024-11-05" };
+const char *const mcp_legacy_versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION,
+                                            "2024-11-05", NULL };
 const char *const mcp_legacy_latest = "2025-11-25";
 
 const char *mcp_legacy_version(const char *name)
 {
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-        if (strcmp(versions[i], name) == 0)
-            return versions[i];
+    for (const char *const *version = mcp_legacy_versions; *version != NULL; version++)
+        if (strcmp(*version, name) == 0)
+            return *version;
     return NULL;
 }
 
@@ -84,7 +86,8 @@ struct session *mcp_legacy_session(struct exchange *exchange)
         mcp_refuse(exchange, 400, RPC_REFUSED, "the header Mcp-Session-Id is missing");
         return NULL;
     }
-    session = session_find(exchange->server->sessions, id, exchange->principal.name);
+    session = session_find(((struct mcp_server *)exchange->context)->sessions, id,
+                           exchange->principal.name);
     if (session == NULL)
         mcp_refuse(exchange, 404, RPC_SESSION_NOT_FOUND, "Session not found");
     return session;
@@ -110,10 +113,11 @@ static void end_session(struct exchange *exchange)
 {
     struct error error;
 
-    if (session_end(exchange->server->sessions, exchange->request, "ended by its client", &error))
+    if (session_end(((struct mcp_server *)exchange->context)->sessions, exchange->request,
+                    "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else
-        mcp_refuse_fault(exchange, "ending a session", &error);
+        exchange_refuse_fault(exchange, "ending a session", &error);
 }
 
 void mcp_delete(struct exchange *exchange)
@@ -128,6 +132,7 @@ void mcp_delete(struct exchange *exchange)
         return;
     exchange->request = session;
     exchange->request_finish = release_session;
-    if (!exchange_submit(exchange, exchange->server->workers, end_session, &error))
+    if (!exchange_submit(exchange, ((struct mcp_server *)exchange->context)->workers, end_session,
+                         &error))
         mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
 }

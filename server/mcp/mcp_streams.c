@@ -9,11 +9,12 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "server/access/rate_limit.h"
+#include "base/core/rate_limit.h"
 #include "server/http/exchange.h"
 #include "server/mcp/mcp.h"
-#include "server/program/server.h"
+#include "server/mcp/mcp_server.h"
 #include "server/streams/session.h"
+#include "server/streams/stream.h"
 #include "store/ledger/events.h"
 
 /* ---- Of calls ---- */
@@ -41,7 +42,7 @@ static bool may_keep(const struct rpc *rpc)
 void mcp_streams_keep(struct rpc *rpc)
 {
     struct store *store = rpc->server->services->store;
-    struct stream *stream = rpc->exchange->stream;
+    struct stream *stream = rpc->stream;
     char id[STREAM_ID_SIZE];
     struct error error;
 
@@ -61,7 +62,7 @@ void mcp_streams_keep(struct rpc *rpc)
 
 void mcp_streams_end(struct rpc *rpc)
 {
-    const struct stream *stream = rpc->exchange->stream;
+    const struct stream *stream = rpc->stream;
     const char *id = stream_id(stream);
     struct error error;
 
@@ -184,7 +185,7 @@ static void refuse(struct exchange *exchange, const struct error *error)
         mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID: %s", error->message);
         return;
     }
-    mcp_refuse_fault(exchange, "resuming", error);
+    exchange_refuse_fault(exchange, "resuming", error);
 }
 
 /* On a worker. */
@@ -198,11 +199,31 @@ static void come_back(struct exchange *exchange)
         comeback->resumed =
             session_resume(comeback->session, comeback->after, comeback->sse_queue, &error);
     else
-        comeback->resumed = resume_call(exchange->server->services->store, comeback, &error);
+        comeback->resumed = resume_call(((struct mcp_server *)exchange->context)->services->store,
+                                        comeback, &error);
     if (comeback->complete) /* which ends it: an event stream without events is asked for again */
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!comeback->resumed)
         refuse(exchange, &error);
+}
+
+static void release_session(void *session)
+{
+    session_release(session);
+}
+
+static void note_heard(void *session, int64_t sequence)
+{
+    session_note_heard(session, sequence);
+}
+
+/* It carries the session's standing stream, for as long as the client likes. */
+static void carry(struct exchange *exchange, struct session *session)
+{
+    exchange->standing = true;
+    exchange_carry_take(exchange, &(struct exchange_carried){ .owner = session_retain(session),
+                                                              .release = release_session,
+                                                              .heard = note_heard });
 }
 
 /* And on the loop's thread. Something is sent at once, so that the headers go out. */
@@ -218,7 +239,7 @@ static void came_back(struct exchange *exchange)
     sse_queue_put_comment(comeback->sse_queue);
     exchange_take_outlet(exchange, comeback->sse_queue);
     if (is_standing(comeback))
-        exchange_stand(exchange, comeback->session);
+        carry(exchange, comeback->session);
 }
 
 static void submit(struct exchange *exchange, const struct comeback *wanted)
@@ -231,7 +252,8 @@ static void submit(struct exchange *exchange, const struct comeback *wanted)
     exchange->request = comeback;
     exchange->request_finish = comeback_free;
     exchange->worked = came_back;
-    if (!exchange_submit(exchange, exchange->server->workers, come_back, &error)) {
+    if (!exchange_submit(exchange, ((struct mcp_server *)exchange->context)->workers, come_back,
+                         &error)) {
         exchange_add_header(exchange, "Retry-After", "1");
         mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
     }
@@ -244,7 +266,7 @@ static void stand(struct exchange *exchange, struct session *session)
 {
     struct sse_queue *sse_queue = exchange_begin_outlet(exchange);
 
-    exchange_stand(exchange, session);
+    carry(exchange, session);
     session_attach(session, sse_queue);
     if (session_primes_streams(session))
         stream_prime(session->standing);

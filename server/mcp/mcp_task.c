@@ -6,8 +6,8 @@
 #include "base/core/clock.h"
 #include "base/json/json.h"
 #include "handlers/jobs/job_result.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/rpc.h"
-#include "server/program/server.h"
 #include "store/ledger/questions.h"
 
 #define POLL_INTERVAL_MS 1000
@@ -48,8 +48,8 @@ static json_t *status_message(const struct job *job)
     return answer_json_text(job->message);
 }
 
-/* A task is kept at least this long after it has ended. */
-static json_t *ttl(const struct server *server)
+/* It is kept at least so long after it has ended. */
+static json_t *ttl(const struct mcp_server *server)
 {
     int64_t days = server->settings->jobs_days;
 
@@ -63,7 +63,7 @@ static json_t *time_json(int64_t utc_ms)
     return json_string(clock_format_utc(utc_ms, text));
 }
 
-json_t *mcp_task_seed(const struct server *server, const struct job *job)
+json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job)
 {
     json_t *task = json_pack("{s:s, s:s}", "taskId", job->id, "status", status_of(job));
     json_t *message = status_message(job);
@@ -90,7 +90,7 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
 }
 
 /* Answered since the job was looked at: it works again. */
-static CHECKED bool add_requests(const struct server *server, const char *id, json_t *task,
+static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {
     struct question_row *rows;
@@ -134,7 +134,7 @@ static json_t *failed_result(const struct error *failure)
     return result;
 }
 
-static void add_end(const struct server *server, const struct job *job, json_t *task)
+static void add_end(const struct mcp_server *server, const struct job *job, json_t *task)
 {
     struct answer answer = { 0 };
     struct error failure;
@@ -152,7 +152,8 @@ static void add_end(const struct server *server, const struct job *job, json_t *
     answer_finish(&answer);
 }
 
-bool mcp_task_show(const struct server *server, const char *id, json_t **out, struct error *error)
+bool mcp_task_show(const struct mcp_server *server, const char *id, json_t **out,
+                   struct error *error)
 {
     struct job job;
     json_t *task;

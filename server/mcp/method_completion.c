@@ -6,13 +6,13 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/completion.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
 
 static bool complete(struct rpc *rpc, const json_t *ref, const char *argument, const char *typed,
                      struct completion *out)
 {
-    struct server *server = rpc->server;
+    struct mcp_server *server = rpc->server;
     const char *type = json_get_text(ref, "type", "");
     struct error error;
 

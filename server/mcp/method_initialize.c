@@ -8,9 +8,10 @@
 #include "base/json/json.h"
 #include "server/http/exchange.h"
 #include "server/mcp/mcp.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/mcp_task.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
+#include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
 #define CAPABILITIES_LIMIT 4096

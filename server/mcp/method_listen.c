@@ -7,9 +7,10 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "server/http/exchange.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
 #include "server/streams/notifier.h"
+#include "server/streams/stream.h"
 
 #define SUBSCRIPTION "\"io.modelcontextprotocol/subscriptionId\":"
 
@@ -94,7 +95,7 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
 {
     json_auto_t *told = honoured_json(honoured);
     FREE_AUTO char *written = json_write(told);
-    struct stream *stream = rpc->exchange->stream;
+    struct stream *stream = rpc->stream;
     TEXT_AUTO meta = { 0 };
     TEXT_AUTO json = { 0 };
 
@@ -144,7 +145,7 @@ bool method_listen_run(struct rpc *rpc)
     read_wishes(rpc, wishes, &honoured);
     read_tasks(rpc, wishes, &honoured);
     acknowledge(rpc, &honoured);
-    stream_set_farewell_take(rpc->exchange->stream, farewell(rpc));
+    stream_set_farewell_take(rpc->stream, farewell(rpc));
     rpc->silent = true;
     return true;
 }

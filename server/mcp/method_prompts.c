@@ -5,9 +5,9 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
 #include "server/mcp/multi_round.h"
-#include "server/program/server.h"
 
 bool method_prompts_list_run(struct rpc *rpc)
 {

@@ -8,9 +8,9 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 #include "server/http/exchange.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
 #include "server/mcp/multi_round.h"
-#include "server/program/server.h"
 #include "server/streams/notifier.h"
 
 #define URI_TOLD_BYTES 2048
@@ -38,7 +38,7 @@ static bool read_cursor(struct rpc *rpc, const char **out)
 
 bool method_resources_list_run(struct rpc *rpc)
 {
-    struct server *server = rpc->server;
+    struct mcp_server *server = rpc->server;
     char next[RESOURCE_CURSOR_SIZE];
     json_auto_t *page = NULL;
     const char *cursor;
@@ -189,7 +189,7 @@ static bool check_session(struct rpc *rpc)
 
 bool method_resources_subscribe_run(struct rpc *rpc)
 {
-    struct server *server = rpc->server;
+    struct mcp_server *server = rpc->server;
     const char *uri = uri_of(rpc);
     struct error error;
 

@@ -13,9 +13,10 @@
 #include "server/http/exchange.h"
 #include "server/mcp/input_request.h"
 #include "server/mcp/mcp.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/mcp_task.h"
 #include "server/mcp/methods.h"
-#include "server/program/server.h"
+#include "server/mcp/protocol.h"
 #include "store/ledger/questions.h"
 
 #define ANSWERS_LIMIT 64 /* of one tasks/update */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call. */
 
-#include <microhttpd.h>
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -10,11 +9,13 @@
 #include "server/http/exchange.h"
 #include "server/mcp/client_log.h"
 #include "server/mcp/client_request.h"
+#include "server/mcp/mcp_server.h"
+#include "server/mcp/mcp_setup.h"
 #include "server/mcp/methods.h"
 #include "server/mcp/multi_round.h"
 #include "server/mcp/param_headers.h"
-#include "server/program/server.h"
 #include "server/streams/notifier.h"
+#include "server/streams/stream.h"
 #include "server/telemetry/telemetry.h"
 
 /* ---- The list ---- */
@@ -58,8 +59,7 @@ struct text *method_tools_describe(const struct tool *const *table)
 /* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
-    const char *named =
-        MHD_lookup_connection_value(rpc->exchange->mhd, MHD_GET_ARGUMENT_KIND, "tools");
+    const char *named = exchange_query(rpc->exchange, "tools");
     struct error error;
 
     rpc->tool_sets = named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools;
@@ -70,7 +70,7 @@ bool method_tools_list_prepare(struct rpc *rpc)
 /* One page, so no cursor can be one of ours. What the caller's role may not call is not in it. */
 bool method_tools_list_run(struct rpc *rpc)
 {
-    const struct server *server = rpc->server;
+    const struct mcp_server *server = rpc->server;
     const char *comma = "";
 
     if (json_object_get(rpc->params, "cursor") != NULL)
@@ -105,7 +105,7 @@ static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 static bool check_headers(struct rpc *rpc)
 {
     return rpc->era != ERA_MODERN || rpc->tool == NULL
-           || param_headers_check(server_param_headers(rpc->server, rpc->tool), rpc);
+           || param_headers_check(mcp_setup_param_headers(rpc->server, rpc->tool), rpc);
 }
 
 bool method_tools_call_prepare(struct rpc *rpc)
@@ -117,7 +117,7 @@ bool method_tools_call_prepare(struct rpc *rpc)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.name is missing, or not a string");
     if (arguments != NULL && !json_is_object(arguments))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
-    rpc->tool = server_find_tool(rpc->server, name);
+    rpc->tool = mcp_setup_find_tool(rpc->server, name);
     if (rpc->tool != NULL && rpc->tool->requires_tasks && !method_tasks_require(rpc))
         return false;
     if (rpc->tool == NULL || rpc->tool->placement != PLACE_WAITING)
@@ -135,10 +135,10 @@ bool method_tools_call_prepare(struct rpc *rpc)
 static void tell_progress(struct call *call, double progress, double total, const char *message)
 {
     struct rpc *rpc = call->host;
-    struct stream *stream = rpc->exchange->stream;
+    struct stream *stream = rpc->stream;
     TEXT_AUTO json = { 0 };
 
-    if (rpc->progress_token == NULL || stream == NULL || atomic_load(&rpc->cancelled)
+    if (rpc->progress_token == NULL || stream == NULL || atomic_load(&rpc->call.cancelled)
         || !(progress > rpc->progress) || !stream_has_room(stream))
         return;
     rpc->progress = progress;
@@ -179,7 +179,7 @@ void method_tools_write_error(struct rpc *rpc, const struct error *error)
     add_content(&rpc->result, error->message, strlen(error->message));
     text_add(&rpc->result, ",\"isError\":true");
     rpc->error_kind = error_kind_name(error->kind);
-    telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
+    telemetry_record_tool_error(mcp_setup_tool_row(rpc->server, rpc->tool));
 }
 
 /* An agent can ask again for less; a client that chokes on an answer cannot. */
@@ -202,8 +202,8 @@ static void close_stream(struct call *call)
 {
     const struct rpc *rpc = call->host;
 
-    if (rpc->exchange->stream != NULL)
-        stream_hang_up(rpc->exchange->stream);
+    if (rpc->stream != NULL)
+        stream_hang_up(rpc->stream);
 }
 
 /* Of those that wait. */
@@ -227,7 +227,7 @@ struct call rpc_make_call(struct rpc *rpc)
                     .nonce = multi_round_nonce(rpc) },
         .host = rpc,
         .progress = tell_progress,
-        .is_followed = rpc->progress_token != NULL && exchange->stream != NULL,
+        .is_followed = rpc->progress_token != NULL && rpc->stream != NULL,
         .is_wanted = is_wanted,
         .cancelled = rpc_is_cancelled,
         .ask = client_request_ask,

@@ -4,21 +4,6 @@
 
 #include "server/mcp/rpc.h"
 
-struct method {
-    const char *name;
-    unsigned eras;            /* in which it exists */
-    bool notification;        /* has no answer */
-    bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
-    unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
-    enum placement placement; /* where run() is called, unless prepare() decides */
-    bool stands;              /* is answered by a stream that stays */
-    const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
-    /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
-    bool (*prepare)(struct rpc *rpc);
-    /* Adds the result's members to rpc->result. False: rpc_fail. */
-    bool (*run)(struct rpc *rpc);
-};
-
 extern const struct method methods[];                             /* ends with a NULL name */
 const struct method *method_find(const char *name, enum era era); /* NULL if that era has none */
 

@@ -11,10 +11,10 @@
 #include "base/json/json.h"
 #include "server/http/exchange.h"
 #include "server/mcp/input_request.h"
-#include "server/mcp/mcp.h"
+#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
+#include "server/mcp/protocol.h"
 #include "server/mcp/request_state.h"
-#include "server/program/server.h"
 #include "store/ledger/request_nonces.h"
 
 #define RESULT_KEPT_BYTES (64 * 1024)

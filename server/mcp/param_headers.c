@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/param_headers.h"
 
-#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -88,20 +87,18 @@ struct wanted {
     size_t count;
 };
 
-static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char *name, size_t size,
-                             const char *value, size_t value_size)
+static void visit(void *context, const char *name, size_t size, const char *value,
+                  size_t value_size)
 {
     struct wanted *wanted = context;
 
-    (void)kind;
     if (strlen(wanted->name) != size || strcasecmp(wanted->name, name) != 0)
-        return MHD_YES;
+        return;
     while (value_size > 0 && (value[value_size - 1] == ' ' || value[value_size - 1] == '\t'))
         value_size--;
     text_clear(&wanted->value);
     text_add_bytes(&wanted->value, value, value_size);
     wanted->count++;
-    return MHD_YES;
 }
 
 static const json_t *argument(const struct param_headers *header, const struct rpc *rpc)
@@ -155,7 +152,7 @@ static bool check(const struct param_headers *header, struct rpc *rpc)
     struct wanted wanted = { .name = header->name };
     bool good;
 
-    MHD_get_connection_values_n(rpc->exchange->mhd, MHD_HEADER_KIND, visit, &wanted);
+    exchange_each_header(rpc->exchange, visit, &wanted);
     if (wanted.count > 1)
         good =
             rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %.80s comes twice", header->name);

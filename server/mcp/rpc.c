@@ -8,10 +8,8 @@
 
 #include "base/json/json.h"
 #include "server/http/exchange.h"
-#include "server/mcp/methods.h"
-#include "server/mcp/multi_round.h"
-#include "server/program/server.h"
-#include "server/streams/session.h"
+#include "server/mcp/mcp_server.h"
+#include "server/mcp/protocol.h"
 
 char *rpc_token(const json_t *token)
 {
@@ -100,9 +98,10 @@ static enum rpc_kind read_kind(struct rpc *rpc, const json_t *message)
 
 void rpc_read(struct rpc *rpc, const json_t *message)
 {
-    atomic_init(&rpc->cancelled, false);
+    atomic_init(&rpc->call.cancelled, false);
     rpc->progress = -1;
     rpc->kind = read_kind(rpc, message);
+    rpc->call.id = rpc->id;
 }
 
 void rpc_finish(struct rpc *rpc)
@@ -113,7 +112,6 @@ void rpc_finish(struct rpc *rpc)
     json_decref(rpc->checked);
     text_finish(&rpc->result);
     json_decref(rpc->error_data);
-    multi_round_free(rpc->multi_round);
 }
 
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
@@ -236,7 +234,7 @@ bool rpc_is_cancelled(void *context)
 {
     struct rpc *rpc = context;
 
-    return atomic_load(&rpc->cancelled) || atomic_load(&rpc->server->cancelling)
+    return atomic_load(&rpc->call.cancelled) || atomic_load(&rpc->server->cancelling)
            || (rpc->era == ERA_MODERN && atomic_load(&rpc->exchange->left));
 }
 

@@ -8,12 +8,12 @@
 
 #include "base/core/text.h"
 #include "handlers/tool.h"
+#include "server/streams/session.h"
 
 struct exchange;
-struct method;
 struct multi_round;
-struct server;
-struct session;
+struct mcp_server;
+struct stream;
 
 enum era { ERA_LEGACY = 1, ERA_MODERN = 2 }; /* bits of method.eras */
 
@@ -35,9 +35,28 @@ enum {
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
 
+struct rpc;
+
+/* A row of the methods' table (methods.h). */
+struct method {
+    const char *name;
+    unsigned eras;            /* in which it exists */
+    bool notification;        /* has no answer */
+    bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
+    unsigned ttl_ms;          /* so long; 0: it is of this moment */
+    enum placement placement; /* where run() is called, unless prepare() decides */
+    bool stands;              /* is answered by a stream that stays */
+    const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
+    /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
+    bool (*prepare)(struct rpc *rpc);
+    /* Adds the result's members to rpc->result. False: rpc_fail. */
+    bool (*run)(struct rpc *rpc);
+};
+
 struct rpc {
-    struct server *server;
+    struct mcp_server *server;
     struct exchange *exchange;
+    struct stream *stream; /* that the exchange carries for it; NULL: none */
     enum era era;
     enum rpc_kind kind;
     const char *version;     /* of the protocol; static */
@@ -60,8 +79,7 @@ struct rpc {
     enum severity log_level; /* from this on */
     char client[128];        /* "name/version", for the audit */
 
-    atomic_bool cancelled;
-    struct rpc *next_running; /* of session.c */
+    struct session_call call; /* `id` is ours */
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */

@@ -13,6 +13,7 @@
 #include "handlers/deployments/secret_answer.h"
 #include "server/program/admin_audit.h"
 #include "server/program/audit_notes.h"
+#include "server/program/command_line.h"
 #include "store/ledger/plausible_time.h"
 #include "store/ledger/principals.h"
 #include "store/ledger/store.h"

@@ -22,13 +22,7 @@ struct authority;
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
-/* Who is at the command line: the request says it, for the transport puts it there. */
-#define COMMAND_LINE(request)                                                                      \
-    {                                                                                              \
-        .principal = "local", .role = "admin",                                                     \
-        .client = json_get_text(request, "client", "command line"), .request_id = ""               \
-    }
-/* What the transport puts there. */
+/* Puts there what COMMAND_LINE reads (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
 /* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes. */

@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "fleet/secret_access.h"
 #include "handlers/audit/audit_answer.h"
-#include "server/program/admin.h"
+#include "server/program/command_line.h"
 #include "store/audit/audit_export.h"
 #include "store/audit/audit_verify.h"
 

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/core/log.h"
-#include "server/http/exchange.h"
-#include "server/program/server.h"
+#include "server/settings/settings.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/store.h"
 
@@ -56,20 +55,4 @@ void audit_note_start(struct store *store, const struct settings *settings)
 void audit_note_stop(struct store *store, const char *why)
 {
     note(store, "stop", NULL, why);
-}
-
-void audit_note_login(const struct exchange *exchange, const char *why)
-{
-    const struct ip_address network = ip_client_network(&exchange->client);
-    const struct change change = {
-        .actor = { .principal = AUDIT_NOBODY, .request_id = exchange->id }, .tool = "login"
-    };
-    char address[IP_TEXT_SIZE];
-    const struct audit_event event = { AUDIT_LOGIN, &change, "unauthenticated", why, address };
-    struct error problem;
-
-    ip_format(&network, address);
-    if (!audit_log_count(exchange->server->services->store, &event, &problem))
-        log_warning("%s: a refused login is not counted in the audit: %s", exchange->id,
-                    problem.message);
 }

@@ -5,7 +5,6 @@
 
 #include "base/core/error.h"
 
-struct exchange;
 struct settings;
 struct store;
 
@@ -16,6 +15,3 @@ CHECKED bool audit_notes_use_key(struct store *store, const char *data_folder, c
 /* A row that cannot be written, as on a full disk, is logged. */
 void audit_note_start(struct store *store, const struct settings *settings);
 void audit_note_stop(struct store *store, const char *why); /* why: the signal */
-
-/* A request whose principal is not known, with its address. */
-void audit_note_login(const struct exchange *exchange, const char *why);

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "server/program/admin.h"
 #include "server/program/commands.h"
-#include "server/program/settings.h"
+#include "server/settings/settings.h"
 
 #define PATIENCE_S 600 /* for all of a long audit to be read */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/program/commands.h"
-#include "server/program/settings.h"
+#include "server/settings/settings.h"
 
 static const char usage[] =
     "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"

@@ -10,11 +10,11 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 #include "server/access/authority.h"
+#include "server/access/key_marker.h"
 #include "server/program/admin.h"
 #include "server/program/command_action.h"
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
-#include "server/program/key_marker.h"
 #include "store/ledger/store.h"
 
 #define DAY_MS INT64_C(86400000)

@@ -9,7 +9,6 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/thread.h"
-#include "server/program/server.h"
 #include "server/streams/session.h"
 #include "server/streams/subscribers.h"
 #include "server/streams/task_followers.h"
@@ -33,7 +32,8 @@ struct news {
 };
 
 struct notifier {
-    struct server *server;
+    struct store *store;
+    struct sessions *sessions;
     struct task_followers *task_followers;
     pthread_t thread;
     bool started;
@@ -44,13 +44,14 @@ struct notifier {
     struct news news;
 };
 
-struct notifier *notifier_create(struct server *server)
+struct notifier *notifier_create(const struct notifier_parts *parts)
 {
     struct notifier *notifier = memory_zeroed(1, sizeof *notifier);
 
-    notifier->server = server;
-    notifier->subscribers = subscribers_create(server);
-    notifier->task_followers = task_followers_create(server);
+    notifier->store = parts->store;
+    notifier->sessions = parts->sessions;
+    notifier->subscribers = subscribers_create(parts->sessions, parts->resources);
+    notifier->task_followers = task_followers_create(parts->show_task, parts->show_context);
     pthread_mutex_init(&notifier->lock, NULL);
     thread_condition_init(&notifier->woken);
     return notifier;
@@ -77,7 +78,7 @@ bool notifier_subscribe(struct notifier *notifier, struct session *session, cons
         return error_set(error, ERROR_BUSY,
                          "a session may follow %d resources: unsubscribe from some first",
                          SUBSCRIPTIONS_LIMIT);
-    if (session_subscription_add(notifier->server->services->store, session->id, uri, error))
+    if (session_subscription_add(notifier->store, session->id, uri, error))
         return true;
     unfollow(notifier, session, uri);
     return false;
@@ -87,21 +88,20 @@ bool notifier_unsubscribe(struct notifier *notifier, struct session *session, co
                           struct error *error)
 {
     unfollow(notifier, session, uri);
-    return session_subscription_remove(notifier->server->services->store, session->id, uri, error);
+    return session_subscription_remove(notifier->store, session->id, uri, error);
 }
 
 /* What sessions followed before the process was started anew. */
 static CHECKED bool restore(struct notifier *notifier, struct error *error)
 {
-    struct server *server = notifier->server;
     struct session_subscription_row *rows;
     size_t count;
 
-    if (!session_subscription_load(server->services->store, &rows, &count, error))
+    if (!session_subscription_load(notifier->store, &rows, &count, error))
         return false;
     pthread_mutex_lock(&notifier->lock);
     for (size_t i = 0; i < count; i++) {
-        struct session *session = sessions_find(server->sessions, rows[i].session);
+        struct session *session = sessions_find(notifier->sessions, rows[i].session);
 
         if (session != NULL)
             subscribers_follow(notifier->subscribers, session, rows[i].uri);
@@ -238,7 +238,7 @@ static void tell_all(struct notifier *notifier, const struct news *news)
     struct names moved = { 0 };
     const struct change_set changes = { &moved, &news->things, news->all };
 
-    find_moved(notifier->server->services->store, &news->jobs, &moved);
+    find_moved(notifier->store, &news->jobs, &moved);
     pthread_mutex_lock(&notifier->lock);
     subscribers_tell(notifier->subscribers, news->lists, has_changed, &changes);
     pthread_mutex_unlock(&notifier->lock);

@@ -7,21 +7,25 @@
 #include <stddef.h>
 
 #include "base/core/error.h"
+#include "server/streams/subscribers.h"
+#include "server/streams/task_followers.h"
 
 struct notifier;
-struct server;
+struct resource;
 struct session;
+struct sessions;
+struct store;
 struct stream;
 
-#define SUBSCRIPTIONS_LIMIT 256 /* of one client */
-
-enum notifier_list { /* bits */
-                     NOTIFIER_TOOLS = 1,
-                     NOTIFIER_PROMPTS = 2,
-                     NOTIFIER_RESOURCES = 4,
+/* What the notifier is given; lent. */
+struct notifier_parts {
+    struct store *store;
+    struct sessions *sessions;
+    const struct resource *const *resources;
+    task_show *show_task;
+    void *show_context;
 };
-
-struct notifier *notifier_create(struct server *server);
+struct notifier *notifier_create(const struct notifier_parts *parts);
 /* With what sessions followed when the process ended before. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
 /* Ends the thread; later notifications are lost. May be called twice. */

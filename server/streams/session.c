@@ -9,9 +9,6 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "server/mcp/client_log.h"
-#include "server/mcp/mcp.h"
-#include "server/mcp/rpc.h"
 #include "server/streams/stream.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/events.h"
@@ -38,11 +35,13 @@ static struct session **bucket_of(struct sessions *sessions, const char *id)
     return &sessions->buckets[hash % BUCKETS];
 }
 
-static struct session *session_create(const char *id, const char *principal, const char *version,
-                                      const char *client, const char *capabilities)
+static struct session *session_create(struct store *store, const char *id, const char *principal,
+                                      const char *version, const char *client,
+                                      const char *capabilities)
 {
     struct session *session = memory_zeroed(1, sizeof *session);
 
+    session->store = store;
     text_copy(session->id, sizeof session->id, id);
     text_copy(session->principal, sizeof session->principal, principal);
     text_copy(session->client, sizeof session->client, client);
@@ -51,7 +50,7 @@ static struct session *session_create(const char *id, const char *principal, con
     session->standing = stream_create(NULL);
     pthread_mutex_init(&session->lock, NULL);
     atomic_init(&session->references, 1);
-    atomic_init(&session->log_level, (int)CLIENT_LOG_LEVEL);
+    atomic_init(&session->log_level, (int)SESSION_LOG_LEVEL);
     return session;
 }
 
@@ -117,14 +116,24 @@ static void keep_standing(struct sessions *sessions, struct session *session, in
         stream_set_heard(session->standing, heard);
 }
 
+/* NULL: one that this program does not know. */
+static const char *find_version(const struct sessions *sessions, const char *name)
+{
+    for (const char *const *version = sessions->limits.versions; *version != NULL; version++)
+        if (strcmp(*version, name) == 0)
+            return *version;
+    return NULL;
+}
+
 static void take_up(struct sessions *sessions, const struct session_row *row)
 {
-    const char *version = mcp_legacy_version(row->protocol_version);
+    const char *version = find_version(sessions, row->protocol_version);
     struct session *session;
 
     if (version == NULL)
         return;
-    session = session_create(row->id, row->principal, version, row->client, row->capabilities);
+    session = session_create(sessions->store, row->id, row->principal, version, row->client,
+                             row->capabilities);
     atomic_init(&session->last_seen_ms, row->last_seen_ms);
     session->stored_ms = row->last_seen_ms;
     if (row->log_level >= 0)
@@ -196,8 +205,8 @@ static void close_session(struct session *session)
     pthread_mutex_lock(&session->lock);
     session->over = true;
     stream_end(session->standing);
-    for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
-        atomic_store(&rpc->cancelled, true);
+    for (struct session_call *call = session->running; call != NULL; call = call->next)
+        atomic_store(&call->cancelled, true);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -306,7 +315,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
 
     make_room(sessions, principal);
     random_id("ses", id);
-    session = session_create(id, principal, version, client, capabilities);
+    session = session_create(sessions->store, id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;
     keep_standing(sessions, session, 0, 0);

@@ -8,16 +8,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "handlers/tool.h"
 #include "store/ledger/principals.h"
 
 struct asked;
 struct sse_queue;
 struct rate_limit;
-struct rpc;
 struct sessions;
 struct stream;
 
+/* A call that notifications/cancelled can find; part of it. */
+struct session_call {
+    const char *id; /* as JSON text; NULL: none */
+    atomic_bool cancelled;
+    struct session_call *next; /* of session_streams.c */
+};
+
+#define SESSION_LOG_LEVEL SEVERITY_INFO /* until its client sets another */
+
 struct session {
+    struct store *store;
     char id[ID_SIZE];
     char principal[64];
     const char *version;     /* of the legacy revisions' table */
@@ -33,8 +43,8 @@ struct session {
     int64_t stored_ms;
     pthread_mutex_t lock; /* over the rest */
     bool over;
-    struct rpc *running;     /* calls that can be cancelled */
-    struct stream **streams; /* of calls that have not been answered */
+    struct session_call *running; /* calls that can be cancelled */
+    struct stream **streams;      /* of calls that are not answered yet */
     size_t stream_count;
     uint64_t *waiting; /* digests of messages sent while nobody read the standing stream */
     size_t waiting_count;
@@ -43,6 +53,7 @@ struct session {
 };
 
 struct session_limits {
+    const char *const *versions; /* of the protocol, that have sessions; ends with NULL */
     size_t total, per_principal;
     int64_t idle_ms;
     struct rate_limit *kept_bytes; /* of a principal's events; lent; NULL: any */
@@ -67,6 +78,8 @@ struct session *sessions_find(struct sessions *sessions, const char *id);
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
+/* Notes, soon, the newest event of its standing stream that a connection took. */
+void session_note_heard(struct session *session, int64_t sequence);
 bool session_is_over(struct session *session); /* ended, or forgotten */
 /* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
@@ -90,6 +103,6 @@ void session_add_stream(struct session *session, struct stream *stream);
 void session_remove_stream(struct session *session, const struct stream *stream);
 struct stream *session_find_stream(struct session *session, const char *id);
 /* Calls that notifications/cancelled can find by their id, given as JSON text. */
-void session_add_call(struct session *session, struct rpc *rpc);
-void session_remove_call(struct session *session, struct rpc *rpc);
+void session_add_call(struct session *session, struct session_call *call);
+void session_remove_call(struct session *session, struct session_call *call);
 void session_cancel_call(struct session *session, const char *id);

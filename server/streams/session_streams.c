@@ -6,9 +6,8 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "server/mcp/rpc.h"
+#include "server/http/sse_queue.h"
 #include "server/streams/session.h"
-#include "server/streams/sse_queue.h"
 #include "server/streams/stream.h"
 #include "store/ledger/events.h"
 
@@ -95,6 +94,14 @@ bool session_resume(struct session *session, int64_t after, struct sse_queue *ss
     return true;
 }
 
+void session_note_heard(struct session *session, int64_t sequence)
+{
+    struct error error;
+
+    if (!session_hear(session->store, session->id, sequence, &error))
+        log_warning("session %.12s: %s", session->id, error.message);
+}
+
 /* ---- Streams of calls ---- */
 
 void session_add_stream(struct session *session, struct stream *stream)
@@ -145,20 +152,20 @@ bool session_is_over(struct session *session)
     return over;
 }
 
-void session_add_call(struct session *session, struct rpc *rpc)
+void session_add_call(struct session *session, struct session_call *call)
 {
     pthread_mutex_lock(&session->lock);
-    rpc->next_running = session->running;
-    session->running = rpc;
+    call->next = session->running;
+    session->running = call;
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_remove_call(struct session *session, struct rpc *rpc)
+void session_remove_call(struct session *session, struct session_call *call)
 {
     pthread_mutex_lock(&session->lock);
-    for (struct rpc **at = &session->running; *at != NULL; at = &(*at)->next_running)
-        if (*at == rpc) {
-            *at = rpc->next_running;
+    for (struct session_call **at = &session->running; *at != NULL; at = &(*at)->next)
+        if (*at == call) {
+            *at = call->next;
             break;
         }
     pthread_mutex_unlock(&session->lock);
@@ -167,8 +174,8 @@ void session_remove_call(struct session *session, struct rpc *rpc)
 void session_cancel_call(struct session *session, const char *id)
 {
     pthread_mutex_lock(&session->lock);
-    for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
-        if (rpc->id != NULL && strcmp(rpc->id, id) == 0)
-            atomic_store(&rpc->cancelled, true);
+    for (struct session_call *call = session->running; call != NULL; call = call->next)
+        if (call->id != NULL && strcmp(call->id, id) == 0)
+            atomic_store(&call->cancelled, true);
     pthread_mutex_unlock(&session->lock);
 }

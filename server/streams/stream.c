@@ -11,9 +11,9 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
+#include "base/core/rate_limit.h"
 #include "base/core/text.h"
-#include "server/access/rate_limit.h"
-#include "server/streams/sse_queue.h"
+#include "server/http/sse_queue.h"
 #include "store/ledger/events.h"
 
 #define EVENT "event: message\n"

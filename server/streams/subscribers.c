@@ -7,8 +7,6 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/resource.h"
-#include "server/program/server.h"
-#include "server/streams/notifier.h"
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
@@ -28,16 +26,19 @@ struct subscriber {
 };
 
 struct subscribers {
-    struct server *server;
+    struct sessions *sessions;
+    const struct resource *const *resources;
     struct subscriber *first;
     size_t subscription_count; /* of all of them */
 };
 
-struct subscribers *subscribers_create(struct server *server)
+struct subscribers *subscribers_create(struct sessions *sessions,
+                                       const struct resource *const *table)
 {
     struct subscribers *subscribers = memory_zeroed(1, sizeof *subscribers);
 
-    subscribers->server = server;
+    subscribers->sessions = sessions;
+    subscribers->resources = table;
     return subscribers;
 }
 
@@ -132,7 +133,7 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
                                               sizeof *subscriber->subscriptions);
     added = &subscriber->subscriptions[subscriber->count++];
     *added = (struct subscription){ .uri = memory_copy_text(uri) };
-    if (!resource_match(subscribers->server->resources, uri, &resource, added->value, &unknown))
+    if (!resource_match(subscribers->resources, uri, &resource, added->value, &unknown))
         added->value[0] = '\0';
     subscribers->subscription_count++;
 }
@@ -236,6 +237,6 @@ void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned l
         if ((lists & list_methods[i].list) == 0)
             continue;
         text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
-        sessions_tell(subscribers->server->sessions, text_string(&json), json.length);
+        sessions_tell(subscribers->sessions, text_string(&json), json.length);
     }
 }

@@ -6,12 +6,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct server;
+struct resource;
 struct session;
+struct sessions;
 struct stream;
 struct subscribers;
 
-struct subscribers *subscribers_create(struct server *server);
+#define SUBSCRIPTIONS_LIMIT 256 /* of one client */
+
+enum notifier_list { /* bits */
+                     NOTIFIER_TOOLS = 1,
+                     NOTIFIER_PROMPTS = 2,
+                     NOTIFIER_RESOURCES = 4,
+};
+
+struct subscribers *subscribers_create(struct sessions *sessions,
+                                       const struct resource *const *resources);
 void subscribers_destroy(struct subscribers *subscribers); /* NULL is fine */
 
 bool subscribers_any(const struct subscribers *subscribers); /* does anybody follow a resource? */

@@ -9,8 +9,6 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "server/mcp/mcp_task.h"
-#include "server/program/server.h"
 #include "server/streams/stream.h"
 
 struct followed {
@@ -27,7 +25,8 @@ struct follower {
 };
 
 struct task_followers {
-    const struct server *server;
+    task_show *show;
+    void *context;
     pthread_mutex_t lock;
     struct follower *first;
     atomic_size_t count;
@@ -43,11 +42,12 @@ struct round {
     size_t count;
 };
 
-struct task_followers *task_followers_create(const struct server *server)
+struct task_followers *task_followers_create(task_show *show, void *context)
 {
     struct task_followers *followers = memory_zeroed(1, sizeof *followers);
 
-    followers->server = server;
+    followers->show = show;
+    followers->context = context;
     pthread_mutex_init(&followers->lock, NULL);
     atomic_init(&followers->count, 0);
     return followers;
@@ -159,12 +159,12 @@ static void mark_due(struct task_followers *followers, const char (*moved)[INSTA
     }
 }
 
-static void read_shown(const struct server *server, struct shown *shown)
+static void read_shown(const struct task_followers *followers, struct shown *shown)
 {
     json_auto_t *task = NULL;
     struct error error;
 
-    if (mcp_task_show(server, shown->id, &task, &error))
+    if (followers->show(followers->context, shown->id, &task, &error))
         shown->members = json_write(task);
     else
         log_warning("who follows task %s is not told: %s", shown->id, error.message);
@@ -207,7 +207,7 @@ void task_followers_tell(struct task_followers *followers, const char (*moved)[I
     mark_due(followers, moved, count, all, &round);
     pthread_mutex_unlock(&followers->lock);
     for (size_t i = 0; i < round.count; i++)
-        read_shown(followers->server, &round.at[i]);
+        read_shown(followers, &round.at[i]);
     pthread_mutex_lock(&followers->lock);
     for (struct follower *at = followers->first; at != NULL; at = at->next)
         tell(at, &round);

@@ -3,16 +3,19 @@
  * begin. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "handlers/resource.h"
 
-struct server;
+struct error;
 struct stream;
 struct task_followers;
 
-struct task_followers *task_followers_create(const struct server *server);
+/* A task in full. New reference. */
+CHECKED typedef bool task_show(void *context, const char *id, json_t **out, struct error *error);
+struct task_followers *task_followers_create(task_show *show, void *context);
 void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
 
 /* Until the stream is closed; `meta` is the JSON text of the member _meta of its messages. */

@@ -146,7 +146,7 @@ static CHECKED bool apply_key(struct sql_connection *connection, void *context, 
     return !found || audit_chain_anchor_add(connection, keys, &anchor, error);
 }
 
-bool audit_key_begin(struct store *store, struct error *error)
+bool audit_upgrade_begin_key(struct store *store, struct error *error)
 {
     struct keying keying = { .keys = &store->audit_keys };
 

@@ -7,11 +7,8 @@
 #include <stdint.h>
 
 #include "base/core/error.h"
+#include "store/engine/sql_types.h"
 
-/* One thread at a time. */
-struct sql_connection;
-
-enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
 struct sql_engine; /* store/engine/sql_engine.h */
 /* Free with sql_connection_close. */
 CHECKED bool sql_connection_open(const struct sql_engine *engine, const char *place,
@@ -51,7 +48,6 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
  * equal. */
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
-enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
 /* Steps a statement that returns nothing, and makes it ready to be bound again. */
 CHECKED bool sql_run(struct sql *sql, struct error *error);

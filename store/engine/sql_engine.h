@@ -3,8 +3,12 @@
  * with. For the engines and for sql.c and database.c, which stand on them; all else sees sql.h. */
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
 #include "migrations/migrations.h"
-#include "store/engine/sql.h"
+#include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
 

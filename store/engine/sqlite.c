@@ -11,6 +11,7 @@
 
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
 #define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */

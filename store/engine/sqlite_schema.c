@@ -5,6 +5,7 @@
 
 #include "base/core/log.h"
 #include "base/core/text.h"
+#include "store/engine/sql.h"
 #include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* "opsb" */

@@ -79,7 +79,7 @@ bool store_use_audit_key(struct store *store, const char *path, struct error *er
 {
     if (path[0] != '\0' && !audit_keys_read(path, &store->audit_keys, error))
         return false;
-    return audit_key_begin(store, error);
+    return audit_upgrade_begin_key(store, error);
 }
 
 bool store_require(const char *folder, struct error *error)

@@ -78,7 +78,7 @@ CHECKED bool audit_log_insert(struct sql_connection *connection, const struct au
 /* When the store is opened: the rows of before the chain become a part of it. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
 /* Where the key is the audit's first: the anchor gets it, as every row from now on. */
-CHECKED bool audit_key_begin(struct store *store, struct error *error);
+CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
 /* Deletes rows from the old end, those that are older than `before_ms`, and leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 

@@ -147,10 +147,10 @@ static void must_end(struct http_client *client)
         if (!http_receive(client) && errno != EAGAIN)
             break;
         must(!is_over(begun_ns));
-    } while (atomic_load(&served.server->open_streams) == 0);
+    } while (atomic_load(&served.server->http->open_streams) == 0);
     setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     http_close(client);
-    while (atomic_load(&served.server->open_connections) > 1) {
+    while (atomic_load(&served.server->http->open_connections) > 1) {
         must(!is_over(begun_ns));
         served_sleep_ms(1);
     }

@@ -29,7 +29,7 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
-/* And what remembers its keys beside it (server/program/key_marker.h). */
+/* And what remembers its keys beside it (server/access/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
     char marker[FOLDER_SIZE + 8];

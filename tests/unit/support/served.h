@@ -12,6 +12,7 @@
 
 #include "base/core/clock.h"
 #include "handlers/tool.h"
+#include "server/http/http.h"
 #include "server/program/server.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"

@@ -9,8 +9,8 @@
 
 #include "base/core/clock.h"
 #include "server/access/authority.h"
+#include "server/access/key_marker.h"
 #include "server/program/admin.h"
-#include "server/program/key_marker.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/core/rate_limit.h"
 #include "server/access/authority.h"
-#include "server/access/rate_limit.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 

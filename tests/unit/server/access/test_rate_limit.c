@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/access/rate_limit.h"
+#include "base/core/rate_limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

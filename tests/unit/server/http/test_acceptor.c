@@ -195,7 +195,7 @@ static void over_the_total_they_wait_for_a_place_and_get_it(void **state)
         http_send(&clients[i], "GET", "/health", NULL, NULL);
     }
     served_sleep_ms(300);
-    assert_int_equal(atomic_load(&served.server->open_connections), ALL);
+    assert_int_equal(atomic_load(&served.server->http->open_connections), ALL);
     for (int i = 0; i < OVER; i++) {
         shutdown(clients[i].fd, SHUT_RDWR);
         http_close(&clients[i]);
@@ -314,7 +314,7 @@ static void without_descriptors_strangers_make_room(void **state)
         prepare(&idle[i], INADDR_LOOPBACK + i);
         connect_now(&idle[i]);
     }
-    while (atomic_load(&served.server->open_connections) < IDLE)
+    while (atomic_load(&served.server->http->open_connections) < IDLE)
         served_sleep_ms(1);
     before = allow_no_more_descriptors();
     for (int i = 0; i < NEW; i++) {

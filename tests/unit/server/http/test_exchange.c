@@ -268,9 +268,9 @@ static void a_client_that_does_not_read_holds_up_no_tool_and_is_cut(void **state
     setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     http_send(&client, "POST", "/mcp", MCP_HEADERS, SLOW("20000", "0", "\"progressToken\":1"));
     assert_true(served_reaches(&served_done, 1));
-    for (int i = 0; i < 800 && atomic_load(&served.server->open_streams) > 0; i++)
+    for (int i = 0; i < 800 && atomic_load(&served.server->http->open_streams) > 0; i++)
         served_sleep_ms(10);
-    assert_int_equal(atomic_load(&served.server->open_streams), 0);
+    assert_int_equal(atomic_load(&served.server->http->open_streams), 0);
     http_close(&client);
 }
 
@@ -373,11 +373,13 @@ static void many_clients_that_leave_at_any_moment_leave_nothing_behind(void **st
         http_close(&client);
     }
     end_ns = clock_monotonic_ns() + INT64_C(5000000000);
-    while (atomic_load(&served.server->in_flight) + atomic_load(&served.server->open_streams) > 0
+    while (atomic_load(&served.server->http->in_flight)
+                   + atomic_load(&served.server->http->open_streams)
+               > 0
            && clock_monotonic_ns() < end_ns)
         served_sleep_ms(5);
-    assert_int_equal(atomic_load(&served.server->in_flight), 0);
-    assert_int_equal(atomic_load(&served.server->open_streams), 0);
+    assert_int_equal(atomic_load(&served.server->http->in_flight), 0);
+    assert_int_equal(atomic_load(&served.server->http->open_streams), 0);
 }
 
 int main(void)

@@ -214,7 +214,7 @@ static void a_standing_stream_stays_for_who_still_reads(void **state)
     assert_true(http_event(&client, &pending, &event));
     assert_string_equal(text_string(&event), ":");
     served_sleep_ms(300);
-    assert_int_equal(atomic_load(&served.server->open_streams), 1);
+    assert_int_equal(atomic_load(&served.server->http->open_streams), 1);
     http_close(&client);
     free(session);
 }
@@ -223,10 +223,10 @@ static bool comes_down_to(int64_t connections)
 {
     int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
 
-    while (atomic_load(&served.server->open_connections) > connections
+    while (atomic_load(&served.server->http->open_connections) > connections
            && clock_monotonic_ns() < end_ns)
         served_sleep_ms(5);
-    return atomic_load(&served.server->open_connections) <= connections;
+    return atomic_load(&served.server->http->open_connections) <= connections;
 }
 
 /* libmicrohttpd would keep it as long as an older connection is idle. */

@@ -148,7 +148,7 @@ static void who_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
         shutdown(client.fd, SHUT_RDWR);
         http_close(&client);
     }
-    assert_true(served_falls(&served.server->open_streams, 0)); /* keep-alive: 15 s */
+    assert_true(served_falls(&served.server->http->open_streams, 0)); /* keep-alive: 15 s */
     assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
     http_close(&probe);
     free(session);

@@ -265,9 +265,9 @@ static bool uploads_are(int count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
 
-    while (atomic_load(&served.server->uploads) != count && clock_monotonic_ns() < end_ns)
+    while (atomic_load(&served.server->uploads.count) != count && clock_monotonic_ns() < end_ns)
         served_sleep_ms(2);
-    return atomic_load(&served.server->uploads) == count;
+    return atomic_load(&served.server->uploads.count) == count;
 }
 
 static void a_client_that_leaves_in_the_middle_leaves_nothing(void **state)

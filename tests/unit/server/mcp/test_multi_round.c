@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+
 #include "base/core/memory.h"
 #include "store/ledger/request_nonces.h"
 #include "tests/unit/support/asking_tools.h"

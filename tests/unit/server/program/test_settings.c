@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "server/program/settings.h"
+#include "server/settings/settings.h"
 
 static bool read_flag(const char *flag, struct settings *out, struct error *error)
 {

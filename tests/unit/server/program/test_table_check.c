@@ -11,7 +11,9 @@
 #include "handlers/consent.h"
 #include "handlers/table_check.h"
 #include "server/http/routes.h"
+#include "server/mcp/mcp.h"
 #include "server/mcp/methods.h"
+#include "server/program/probes.h"
 #include "tests/unit/support/served.h"
 
 static void accepts_every_table_of_the_program(void **state)
@@ -21,7 +23,8 @@ static void accepts_every_table_of_the_program(void **state)
     (void)state;
     if (!table_check_tools(tools, &error) || !table_check_resources(resources, &error)
         || !table_check_prompts(prompts, &error) || !methods_check(methods, &error)
-        || !routes_check(routes, &error))
+        || !routes_check(mcp_routes, &error) || !routes_check(upload_routes, &error)
+        || !routes_check(probe_routes, &error))
         fail_msg("%s", error.message);
 }
 

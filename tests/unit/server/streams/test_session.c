@@ -19,10 +19,11 @@
 static char folder[FOLDER_SIZE];
 static struct store *store;
 static struct sessions *sessions;
+static const char *const versions[] = { "2025-11-25", "2025-06-18", NULL };
 
 static void open_limited(size_t total, size_t per_principal)
 {
-    const struct session_limits limits = { total, per_principal, HOUR_MS };
+    const struct session_limits limits = { versions, total, per_principal, HOUR_MS };
     struct error error;
 
     assert_true(sessions_create(store, &limits, &sessions, &error));
@@ -172,7 +173,7 @@ static void over_its_own_limit_a_principal_loses_its_own_oldest_session(void **s
 
 static void one_with_a_running_call_goes_last(void **state)
 {
-    struct rpc rpc = { 0 };
+    struct session_call call = { 0 };
     struct session *session;
     char ids[3][ID_SIZE];
 
@@ -180,14 +181,14 @@ static void one_with_a_running_call_goes_last(void **state)
     open_limited(10, 2);
     begin("alice", ids[0]);
     session = session_find(sessions, ids[0], "alice");
-    session_add_call(session, &rpc);
+    session_add_call(session, &call);
     usleep(2000);
     begin("alice", ids[1]);
     usleep(2000);
     begin("alice", ids[2]);
     assert_true(is_there(ids[0], "alice"));
     assert_false(is_there(ids[1], "alice"));
-    session_remove_call(session, &rpc);
+    session_remove_call(session, &call);
     session_release(session);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/streams/sse_queue.h"
+#include "server/http/sse_queue.h"
 #include "tests/unit/support/served.h"
 
 static struct served served; /* for its loop */
@@ -18,7 +18,7 @@ static int start(void **state)
     (void)state;
     served_create(&served);
     served_start(&served, NULL);
-    sse_queue = sse_queue_create(served.server->loops[0], NULL, NULL);
+    sse_queue = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     return 0;
 }
 

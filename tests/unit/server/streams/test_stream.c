@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "server/access/rate_limit.h"
-#include "server/streams/sse_queue.h"
+#include "base/core/rate_limit.h"
+#include "server/http/sse_queue.h"
 #include "server/streams/stream.h"
 #include "store/ledger/events.h"
 #include "tests/unit/support/served.h"
@@ -22,7 +22,7 @@ static int start(void **state)
     (void)state;
     served_create(&served);
     served_start(&served, NULL);
-    sse_queue = sse_queue_create(served.server->loops[0], NULL, NULL);
+    sse_queue = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     stream = stream_create(sse_queue);
     return 0;
 }
@@ -115,7 +115,7 @@ static void a_kept_stream_outlives_its_connection(void **state)
 
 static void a_new_connection_takes_the_place_of_the_old(void **state)
 {
-    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
 
     (void)state;
     assert_true(stream_is_read(stream));
@@ -132,7 +132,7 @@ static void a_new_connection_takes_the_place_of_the_old(void **state)
 
 static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there(void **state)
 {
-    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
     size_t length;
     struct error error;
@@ -154,7 +154,7 @@ static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_the
 
 static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
 {
-    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
     char bytes[64];
     size_t length;
@@ -172,7 +172,7 @@ static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
 
 static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
 {
-    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[64];
     size_t length;
     struct error error;
@@ -194,7 +194,7 @@ static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
 {
     struct rate_limit *bytes =
         rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
-    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
 
     (void)state;

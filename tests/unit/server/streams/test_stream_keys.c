@@ -158,7 +158,7 @@ static void those_of_an_expired_key_end(void **state)
     open_streams(clients, headers);
     while (clock_utc_ms() < expires_ms - 100)
         served_sleep_ms(20);
-    assert_int_equal(atomic_load(&served.server->open_streams), 2);
+    assert_int_equal(atomic_load(&served.server->http->open_streams), 2);
     must_end_within_a_second(clients);
 }
 

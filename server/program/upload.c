@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/http/upload.h"
+#include "server/program/upload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 #include "server/http/exchange.h"
-#include "server/mcp/mcp.h"
-#include "server/program/server.h"
+#include "server/http/routes.h"
+#include "server/settings/settings.h"
 #include "server/streams/notifier.h"
 #include "store/ledger/disk_space.h"
 
@@ -23,12 +23,17 @@
 
 /* What exchange->request is. */
 struct upload {
-    struct server *server;
+    struct uploads *uploads;
     int fd; /* of a file without a name; -1: not yet */
     size_t size;
     const struct tool *tool; /* that takes it */
     json_t *arguments;
 };
+
+static struct uploads *uploads_of(const struct exchange *exchange)
+{
+    return exchange->context;
+}
 
 static void upload_finish(void *request)
 {
@@ -36,7 +41,7 @@ static void upload_finish(void *request)
 
     if (upload->fd >= 0)
         close(upload->fd);
-    atomic_fetch_sub(&upload->server->uploads, 1);
+    atomic_fetch_sub(&upload->uploads->count, 1);
     json_decref(upload->arguments);
     free(upload);
 }
@@ -52,9 +57,9 @@ static bool refuse_disk(struct exchange *exchange)
                   "the disk of the data folder is full: the file cannot be taken; free some space "
                   "and try again");
     else
-        error_set(&error, ERROR_INTERNAL, "%s: %s", exchange->server->settings->data,
+        error_set(&error, ERROR_INTERNAL, "%s: %s", uploads_of(exchange)->settings->data,
                   strerror(cause));
-    mcp_refuse_fault(exchange, "keeping an uploaded file", &error);
+    exchange_refuse_fault(exchange, "keeping an uploaded file", &error);
     return false;
 }
 
@@ -64,36 +69,36 @@ static bool check_room(struct exchange *exchange)
     struct error error;
 
     if (role_allows(exchange->principal.role, ROLE_ADMIN)
-        || disk_space_check(exchange->server->services->store, &error))
+        || disk_space_check(uploads_of(exchange)->services->store, &error))
         return true;
-    mcp_refuse_fault(exchange, "an upload", &error);
+    exchange_refuse_fault(exchange, "an upload", &error);
     return false;
 }
 
 /* The first piece: a file that is gone when it is closed. */
 static bool begin(struct exchange *exchange)
 {
-    struct server *server = exchange->server;
+    struct uploads *uploads = exchange->context;
     struct upload *upload;
 
     if (!check_room(exchange))
         return false;
-    if (atomic_fetch_add(&server->uploads, 1) >= UPLOADS_AT_ONCE) {
-        atomic_fetch_sub(&server->uploads, 1);
+    if (atomic_fetch_add(&uploads->count, 1) >= UPLOADS_AT_ONCE) {
+        atomic_fetch_sub(&uploads->count, 1);
         exchange_add_header(exchange, "Retry-After", "5");
-        mcp_refuse(exchange, 503, RPC_REFUSED, "%d files are being uploaded: try again in 5 s",
-                   UPLOADS_AT_ONCE);
+        exchange_refuse(exchange, 503, "%d files are being uploaded: try again in 5 s",
+                        UPLOADS_AT_ONCE);
         return false;
     }
     upload = memory_zeroed(1, sizeof *upload);
-    upload->server = server;
-    upload->fd = open(server->settings->data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    upload->uploads = uploads;
+    upload->fd = open(uploads->settings->data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     exchange->request = upload;
     exchange->request_finish = upload_finish;
     return upload->fd >= 0 || refuse_disk(exchange);
 }
 
-void upload_take(struct exchange *exchange, const char *bytes, size_t size)
+static void take(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *upload;
 
@@ -139,21 +144,18 @@ static void append(json_t *arguments, const char *name, json_t *word)
     json_array_append_new(json_object_get(arguments, name), word);
 }
 
-static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
-                                    const char *value)
+static void add_argument(void *context, const char *name, const char *value)
 {
     struct upload *upload = context;
 
     const struct param *param = value_param_find(upload->tool, name);
 
-    (void)kind;
     if (param != NULL && param->type == VALUE_TEXTS)
         append(upload->arguments, name, argument(param, value == NULL ? "" : value));
     else if (text_is_name(name))
         json_object_set_new(upload->arguments, name, argument(param, value == NULL ? "" : value));
     else
         json_object_set_new(upload->arguments, "(unprintable)", json_null());
-    return MHD_YES;
 }
 
 static void no_progress(struct call *call, double progress, double total, const char *message)
@@ -227,7 +229,7 @@ static void reply(struct exchange *exchange, const struct answer *answer)
     struct text body = { 0 };
 
     if (!known && upload->tool->changes_resources)
-        notifier_list_changed(exchange->server->notifier, NOTIFIER_RESOURCES);
+        notifier_list_changed(uploads_of(exchange)->notifier, NOTIFIER_RESOURCES);
     json_add(&body, answer->structured);
     text_add_char(&body, '\n');
     exchange_reply(exchange, known ? 200 : 201, "application/json", &body);
@@ -239,7 +241,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     struct answer answer = { 0 };
     struct error error;
     struct call call = {
-        .services = exchange->server->services,
+        .services = uploads_of(exchange)->services,
         .arguments = upload->arguments,
         .file = bytes,
         .file_bytes = length,
@@ -256,7 +258,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     if (tool_call(upload->tool, &call, &answer, &error))
         reply(exchange, &answer);
     else
-        mcp_refuse(exchange, status_of(&error), RPC_REFUSED, "%s", error.message);
+        exchange_refuse(exchange, status_of(&error), "%s", error.message);
     answer_finish(&answer);
 }
 
@@ -280,22 +282,30 @@ static void serve(struct exchange *exchange, const char *tool)
     struct error error;
 
     if (upload == NULL) {
-        mcp_refuse(exchange, 400, RPC_REFUSED, "the request has no body: send the file as it is");
+        exchange_refuse(exchange, 400, "the request has no body: send the file as it is");
         return;
     }
     upload->tool = tool_find(tool);
     upload->arguments = json_object();
-    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, add_argument, upload);
-    if (!exchange_submit(exchange, exchange->server->workers, work, &error))
-        mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
+    exchange_each_query(exchange, add_argument, upload);
+    if (!exchange_submit(exchange, uploads_of(exchange)->workers, work, &error))
+        exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-void upload_serve(struct exchange *exchange)
+static void serve_import(struct exchange *exchange)
 {
     serve(exchange, "run_import");
 }
 
-void upload_serve_dataset(struct exchange *exchange)
+static void serve_dataset(struct exchange *exchange)
 {
     serve(exchange, "dataset_import");
 }
+
+const struct route upload_routes[] = {
+    { "POST", "/v1/imports", .limited = true, .role = ROLE_OPERATOR, .serve = serve_import,
+      .take = take, .body_limit = UPLOAD_LIMIT_BYTES },
+    { "POST", "/v1/datasets", .limited = true, .role = ROLE_OPERATOR, .serve = serve_dataset,
+      .take = take, .body_limit = UPLOAD_LIMIT_BYTES },
+    { 0 },
+};

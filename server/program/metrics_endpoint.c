@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/telemetry/metrics_endpoint.h"
+#include "server/program/metrics_endpoint.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 #include "base/core/workers.h"
 #include "base/formats/promtext.h"
-#include "server/program/server.h"
+#include "handlers/tool.h"
+#include "jobs/job_pool.h"
+#include "server/http/http.h"
 #include "server/streams/session.h"
 #include "server/telemetry/telemetry.h"
 #include "store/audit/audit_verify.h"
@@ -24,25 +26,25 @@ static void write_gauge(struct text *out, const char *name, const char *help, do
     promtext_value(out, name, NULL, value);
 }
 
-static void write_queues(struct server *server, struct text *out)
+static void write_queues(const struct metrics_sources *sources, struct text *out)
 {
     promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE, "What waits for a thread.");
     promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
-                   (double)workers_queued(server->workers));
+                   (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
-                   (double)workers_queued(server->waiting));
+                   (double)workers_queued(sources->waiting));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"store\"",
-                   (double)store_queued(server->services->store));
+                   (double)store_queued(sources->services->store));
 }
 
-static void write_jobs(struct server *server, struct text *out)
+static void write_jobs(const struct metrics_sources *sources, struct text *out)
 {
     int64_t counts[JOB_CANCELLED + 1];
     struct error error;
 
     write_gauge(out, "opsbrain_jobs_running", "Jobs that this process runs, sweeps among them.",
-                (double)job_pool_running(server->services->jobs));
-    if (!job_counts(server->services->store, counts, &error))
+                (double)job_pool_running(sources->services->jobs));
+    if (!job_counts(sources->services->store, counts, &error))
         return;
     promtext_family(out, "opsbrain_jobs", PROMTEXT_GAUGE, "Jobs by state.");
     for (enum job_state state = 0; state <= JOB_CANCELLED; state++) {
@@ -53,11 +55,11 @@ static void write_jobs(struct server *server, struct text *out)
     }
 }
 
-static void write_disk(struct server *server, struct text *out)
+static void write_disk(const struct metrics_sources *sources, struct text *out)
 {
     struct disk_space disk;
 
-    disk_space_read(server->services->store, &disk);
+    disk_space_read(sources->services->store, &disk);
     write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
                 (double)disk.free_bytes);
     write_gauge(out, "opsbrain_disk_reserve_bytes",
@@ -65,11 +67,11 @@ static void write_disk(struct server *server, struct text *out)
                 (double)disk.reserve_bytes);
 }
 
-static void write_audit(struct server *server, struct text *out)
+static void write_audit(const struct metrics_sources *sources, struct text *out)
 {
     struct audit_verdict verdict;
 
-    if (audit_last_verdict(server->services->store, &verdict))
+    if (audit_last_verdict(sources->services->store, &verdict))
         write_gauge(out, "opsbrain_audit_whole",
                     "1: at the last check the audit was what was written.", verdict.whole);
 }
@@ -117,30 +119,30 @@ static void write_process(struct text *out)
     write_gauge(out, "process_open_fds", "Open file descriptors.", open_descriptors());
 }
 
-void metrics_endpoint_write(struct server *server, struct text *out)
+void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out)
 {
     promtext_family(out, "opsbrain_info", PROMTEXT_GAUGE, "The version, as a label.");
     promtext_value(out, "opsbrain_info", "version=\"" OPSBRAIN_VERSION "\"", 1);
-    telemetry_write(server->telemetry, out);
+    telemetry_write(sources->telemetry, out);
     write_gauge(out, "opsbrain_requests_in_flight", "Requests that are being answered.",
-                atomic_load(&server->in_flight));
+                atomic_load(&sources->http->in_flight));
     write_gauge(out, "opsbrain_connections_open", "Open HTTP connections.",
-                (double)atomic_load(&server->open_connections));
+                (double)atomic_load(&sources->http->open_connections));
     write_gauge(out, "opsbrain_streams_open", "Open event streams.",
-                atomic_load(&server->open_streams));
+                atomic_load(&sources->http->open_streams));
     write_gauge(out, "opsbrain_sessions", "Sessions that are kept.",
-                (double)sessions_count(server->sessions));
-    write_queues(server, out);
-    write_jobs(server, out);
-    write_disk(server, out);
+                (double)sessions_count(sources->sessions));
+    write_queues(sources, out);
+    write_jobs(sources, out);
+    write_disk(sources, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
-                (double)store_size_bytes(server->services->store));
+                (double)store_size_bytes(sources->services->store));
     write_gauge(out, "opsbrain_data_folder_intact",
                 "0: files were deleted or replaced under the running server; nothing is stored.",
-                store_intact(server->services->store));
+                store_intact(sources->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
                 "How far the wall clock is ahead of what is believed of it; 0: it is believed.",
-                (double)plausible_time_now(server->services->store).ahead_ms / 1e3);
-    write_audit(server, out);
+                (double)plausible_time_now(sources->services->store).ahead_ms / 1e3);
+    write_audit(sources, out);
     write_process(out);
 }

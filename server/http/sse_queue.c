@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/streams/sse_queue.h"
+#include "server/http/sse_queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/program/settings.h"
+#include "server/settings/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

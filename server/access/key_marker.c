@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/program/key_marker.h"
+#include "server/access/key_marker.h"
 
 #include <errno.h>
 #include <fcntl.h>

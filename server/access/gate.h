@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may use the HTTP server: authentication, and the limits of each principal. */
+#pragma once
+
+#include "server/access/call_limits.h"
+#include "server/http/http.h"
+
+struct store;
+
+/* http->gate_context, for gate_functions. */
+struct gate {
+    struct store *store; /* for the audit */
+    struct authority *authority;
+    struct call_limits limits;
+};
+extern const struct http_gate gate_functions;

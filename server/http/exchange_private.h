@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of exchange_*.c and the thread share. Private to http/. */
+#pragma once
+
+#include <microhttpd.h>
+
+struct exchange;
+struct http_loop;
+
+/* For http_thread.c: what libmicrohttpd calls (its context is the loop), and what the loop tells.
+ */
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
+                               const char *verb, const char *version, const char *upload,
+                               size_t *upload_size, void **slot);
+void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
+                        enum MHD_RequestTerminationCode code);
+void exchange_keep_alive(struct exchange *exchange);
+void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
+/* The client sends no more, or left, while the exchange waits. */
+void exchange_hang_up(struct exchange *exchange);
+/* Keys changed, or one expired: who may not be served any more is cut. */
+void exchange_check_key(struct exchange *exchange);
+
+/* For exchange_*.c, on the loop's thread. */
+struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
+                                 const char *verb);
+/* Finds out soon whether a client that sends no more still reads its stream. */
+void exchange_probe(struct exchange *exchange);
+/* One that stands is not waited for, and needs its request no more. */
+void exchange_settle(struct exchange *exchange);
+void exchange_suspend(struct exchange *exchange);
+void exchange_resume(struct exchange *exchange);
+enum MHD_Result exchange_queue_reply(struct exchange *exchange);
+enum MHD_Result exchange_queue_stream(struct exchange *exchange);
+enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
+                                    unsigned status);

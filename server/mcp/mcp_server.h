@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the methods of MCP work with. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/core/digest.h"
+#include "base/core/text.h"
+#include "handlers/prompt.h"
+#include "handlers/resource.h"
+#include "handlers/tool.h"
+#include "server/settings/settings.h"
+
+struct call_limits;
+struct notifier;
+struct param_headers;
+struct rate_limit;
+struct sessions;
+struct telemetry;
+struct telemetry_row;
+struct workers;
+
+struct mcp_server {
+    /* lent */
+    const struct settings *settings;
+    const struct services *services;
+    const struct tool *const *tools;
+    const struct resource *const *resources;
+    const struct prompt *const *prompts;
+    const struct call_limits *limits;
+    struct sessions *sessions;
+    struct notifier *notifier;
+    struct rate_limit *kept_bytes; /* of each principal's events */
+    struct workers *workers, *waiting;
+
+    uint8_t sealing_key[DIGEST_BYTES]; /* of what clients carry between the rounds of a request */
+    struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
+    struct param_headers **param_headers;            /* in the order of the tools */
+    struct text *tool_descriptions;                  /* the same, as JSON */
+    struct text instructions;
+    atomic_bool cancelling; /* calls that still run are asked to stop */
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The beginning and end of a struct mcp_server, and what it keeps of each tool. */
+#pragma once
+
+#include "base/core/error.h"
+
+struct mcp_server;
+struct param_headers;
+struct telemetry;
+struct telemetry_row;
+struct tool;
+
+/* Completes one whose lent members are set; `instructions` is copied. Free with mcp_setup_finish.
+ */
+CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
+                       const char *instructions, struct error *error);
+void mcp_setup_finish(struct mcp_server *server); /* one that is all zero is fine */
+
+const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
+const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,
+                                                    const struct tool *tool);
+struct telemetry_row *mcp_setup_tool_row(const struct mcp_server *server, const struct tool *tool);

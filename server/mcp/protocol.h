@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names that the protocol has, and what we say of ourselves. */
+#pragma once
+
+#define MCP_MODERN_VERSION "2026-07-28"
+#define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
+#define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
+
+#define SERVER_NAME                                                                                \
+    "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
+#define SERVER_INFO "{" SERVER_NAME "}"
+/* As a greeting tells it, since 2025-11-25; the icon is an SVG, a curve on a screen. */
+#define SERVER_DETAILS                                                                             \
+    "{" SERVER_NAME                                                                                \
+    ",\"description\":\"Registers, watches and benchmarks deployments of language "                \
+    "models, and tells what the measurements mean.\",\"icons\":[{\"mimeType\":\"image/svg+xml\","  \
+    "\"sizes\":[\"any\"],\"src\":\"data:image/svg+xml;base64,"                                     \
+    "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAy"                 \
+    "NCI+PHJlY3Qgd2lkdGg9IjI0IiBoZWlnaHQ9IjI0IiByeD0iNSIgZmlsbD0iIzEyMjYzYSIvPjxw"                 \
+    "YXRoIGQ9Ik0zIDEzaDRsMy04IDQgMTQgMy02aDQiIGZpbGw9Im5vbmUiIHN0cm9rZT0iIzRmZDE4"                 \
+    "YiIgc3Ryb2tlLXdpZHRoPSIyIi8+PC9zdmc+"                                                         \
+    "\"}]}"

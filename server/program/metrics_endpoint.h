@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET /metrics: the server about itself, in the Prometheus text format. */
+#pragma once
+
+#include "base/core/text.h"
+
+struct http;
+struct services;
+struct sessions;
+struct telemetry;
+struct workers;
+
+/* What it tells of; lent. */
+struct metrics_sources {
+    const struct services *services;
+    struct http *http;
+    struct sessions *sessions;
+    struct telemetry *telemetry;
+    struct workers *workers, *waiting;
+};
+
+void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out);

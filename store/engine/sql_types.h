@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What statements and engines speak of with one another. Private to store/. */
+#pragma once
+
+/* One thread at a time. */
+struct sql_connection;
+
+enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
+enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
