@@ -58,7 +58,7 @@ static bool is_limited(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->limited;
 }
 
-/* Where there are no keys all are `local`: nobody is kept from anything, unless it was set. */
+/* Without keys every caller is `local`, and there are no limits unless they were set. */
 static bool has_rate(const struct call_limits *limits)
 {
     return limits->settings->rate_per_principal != RATE_BY_DEFAULT

@@ -20,12 +20,12 @@ struct call_limits { /* lent */
     struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
 };
 
-/* Of a request whose body is read. False: it is answered, with 429. */
+/* For a request whose body is read. False: it was answered with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
 /* May a short call run on the thread of its connection, which others share? Where a principal had
  * its share of that, its calls take a worker's turn, and a place, for a while. */
 bool call_limits_may_run_inline(const struct call_limits *limits, const struct exchange *exchange);
-/* Around one that does; what it takes counts where there is a rate. Returns when it began. */
+/* Called around such a request; its time counts if there is a rate. Returns when it began. */
 int64_t call_limits_begin_inline(const struct call_limits *limits, const struct exchange *exchange);
 void call_limits_end_inline(const struct call_limits *limits, const struct exchange *exchange,
                             int64_t begun_ns);

@@ -109,8 +109,8 @@ CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
 /* An error as the answer, in the form that the server's clients know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same where our own side failed in something: that the disk is full, or that too much waits,
- * is told (503); other faults are for the log, and the client gets the request's id (500). */
+/* The same for failures of our own: a full disk, or too many waiting calls, is reported (503);
+ * other faults are for the log, and the client gets the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
 /* A word of the query, or NULL; borrowed from the request. On the loop's thread, as the next. */

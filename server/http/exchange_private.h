@@ -18,7 +18,7 @@ void exchange_keep_alive(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
 /* The client sends no more, or left, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
-/* Keys changed, or one expired: who may not be served any more is cut. */
+/* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */

@@ -57,7 +57,7 @@ struct http {
     atomic_uint loops_started;
     int *sockets; /* -1 once its loop has it */
 
-    char request_prefix[16]; /* "req_" and what tells this start from others */
+    char request_prefix[16]; /* "req_" and characters that differ at each start */
     atomic_uint_fast64_t requests;
     atomic_int in_flight; /* requests that are being answered, standing streams apart */
     atomic_int open_streams;

@@ -56,7 +56,7 @@ void *http_connection_first_line(void *loop, const char *target, struct MHD_Conn
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
 void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
 void http_connection_expire(
-    struct http_connection *connection); /* what it waited for did not come */
+    struct http_connection *connection); /* the expected input did not arrive in time */
 /* Its request is answered. */
 void http_connection_end_request(struct http_connection *connection);
 /* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the

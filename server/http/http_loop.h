@@ -83,6 +83,6 @@ struct http_loop {
 bool http_loop_post(struct http_loop *loop, struct note *note);
 /* On the loop's thread, or after it. */
 void http_loop_deliver_notes(struct http_loop *loop);
-/* From any thread: looks again whether those who are being served may be. */
+/* From any thread: checks again whether the callers being served are still allowed. */
 void http_loop_check_keys(struct http_loop *loop);
 void http_loop_wake(struct http_loop *loop); /* from any thread */

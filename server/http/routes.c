@@ -50,7 +50,7 @@ static void find(struct exchange *exchange, const char *path)
             }
 }
 
-/* The verbs of a path, with commas; empty: there is no such path. */
+/* The methods of a path, separated by commas; empty: there is no such path. */
 static void list_verbs(const struct route_set *set, const char *path, struct text *out)
 {
     for (; set->routes != NULL; set++)

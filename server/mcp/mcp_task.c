@@ -48,7 +48,7 @@ static json_t *status_message(const struct job *job)
     return answer_json_text(job->message);
 }
 
-/* It is kept at least so long after it has ended. */
+/* A task is kept at least this long after it has ended. */
 static json_t *ttl(const struct mcp_server *server)
 {
     int64_t days = server->settings->jobs_days;

@@ -43,7 +43,7 @@ struct method {
     unsigned eras;            /* in which it exists */
     bool notification;        /* has no answer */
     bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
-    unsigned ttl_ms;          /* so long; 0: it is of this moment */
+    unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
     bool stands;              /* is answered by a stream that stays */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
@@ -102,7 +102,7 @@ bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *forma
     __attribute__((format(printf, 4, 5)));
 /* The same for an error of a handler; its kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
-/* The same for failures of our own, as mcp_refuse_fault reports them. */
+/* The same for failures of our own, as exchange_refuse_fault reports them. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* The response, whole: result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
