@@ -58,7 +58,7 @@ const CASES = [
         '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'), {}, 'refused_400',
     /it speaks TLS there: its URL is https:/],
     ['no token where one is wanted', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
-        /wants a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
+        /requires a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
     ['a wrong token', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), { secret: 'LAB' }, 'auth',
         /refuses the token it was sent.*deployment_update/],
     ['a web page at any path', (t) => http1(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
