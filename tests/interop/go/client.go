@@ -177,7 +177,7 @@ func (c *conversation) cancel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if job := shown["job"].(map[string]any); job["cancel_requested"] != false {
+	if job := shown["job"].(map[string]any); job["cancel_requested"] == true {
 		return fmt.Errorf("the job is cancelled too: %v", job)
 	}
 	return nil

@@ -93,7 +93,7 @@ class Conversation:
             group.cancel_scope.cancel()
         await ask("quiet")
         job = (await self.call("job_show", {"job": self.job}))["job"]
-        check(job["state"] in ("queued", "running") and not job["cancel_requested"], job)
+        check(job["state"] in ("queued", "running") and not job.get("cancel_requested"), job)
 
     async def subscribe(self):
         if self.era == "legacy":

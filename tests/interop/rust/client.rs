@@ -138,7 +138,7 @@ impl Conversation {
         waiting.cancel(None).await?;
         ask("quiet").await?;
         let shown = self.call("job_show", json!({"job": self.job})).await?;
-        check(shown["job"]["cancel_requested"] == false, shown)
+        check(shown["job"]["cancel_requested"] != true, shown)
     }
 
     #[expect(deprecated, reason = "in the older era it is the way to subscribe")]
