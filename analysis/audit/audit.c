@@ -109,6 +109,20 @@ void audit_finding_add_cell(struct finding *finding, size_t cell)
     finding->cells[finding->cell_count++] = cell;
 }
 
+void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cell,
+                     struct finding **finding)
+{
+    if (*finding == NULL)
+        *finding = audit_find(audit, weight);
+    audit_finding_add_cell(*finding, cell);
+}
+
+const struct evidence_cell *audit_first_cell(const struct audit *audit,
+                                             const struct finding *finding)
+{
+    return &audit->evidence->cells[finding->cells[0]];
+}
+
 struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
                                  bool (*holds)(const struct evidence_cell *cell))
 {
@@ -117,9 +131,7 @@ struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         if (!holds(&audit->evidence->cells[i]))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, weight);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, weight, i, &finding);
     }
     return finding;
 }

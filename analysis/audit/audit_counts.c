@@ -72,13 +72,11 @@ void audit_check_recounted(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (!is_recounted(evidence, &evidence->cells[i]))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;
-    cell = &evidence->cells[finding->cells[0]];
+    cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "row %lld, per request:", (long long)cell->row);
     add_counts("input", cell->input_tokens_mean, cell->input_tokens_usage, &finding->arithmetic);
     add_counts("output", cell->output_tokens_mean, cell->output_tokens_usage, &finding->arithmetic);
@@ -118,7 +116,7 @@ void audit_check_lengths(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[0]];
+    cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "row %lld:", (long long)cell->row);
     if (!isnan(cell->input_length + input_seen(cell)))
         text_addf(&finding->arithmetic, " %.4g input tokens requested, %.4g measured;",

@@ -29,7 +29,7 @@ void audit_check_failed_speed(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_WRONG, is_failed_with_speed);
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[0]];
+    cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "row %lld failed, but reports %.4g requests/s",
               (long long)cell->row, cell->request_throughput);
     text_add(&finding->consequence, "Failed cells have no speed: omit them from every mean.");
@@ -155,13 +155,11 @@ void audit_check_misnamed(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (!misnamed[i])
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;
-    first = &evidence->cells[finding->cells[0]];
+    first = audit_first_cell(audit, finding);
     if (!isnan(limit))
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
     else if (sounds_too_long(first->error))
@@ -190,13 +188,11 @@ void audit_check_all_failed(struct audit *audit)
         cell = &evidence->cells[i];
         if (cell->state != EVIDENCE_FAILED || misnamed[i] || is_failed_with_speed(cell))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_CAUTION);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
     }
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[0]];
+    cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "%zu of %zu cells; row %lld: ", finding->cell_count,
               audit->evidence->cell_count, (long long)cell->row);
     if (cell->failed > 0)

@@ -230,9 +230,7 @@ void audit_check_censored(struct audit *audit)
 
         if (isnan(cut_s))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_WRONG, i, &finding);
         timeout_s = cut_s;
     }
     if (finding == NULL)

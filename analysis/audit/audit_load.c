@@ -147,7 +147,7 @@ void audit_check_actual_load(struct audit *audit)
 
     if (finding == NULL)
         return;
-    worst = &audit->evidence->cells[finding->cells[0]];
+    worst = audit_first_cell(audit, finding);
     for (size_t i = 0; i < finding->cell_count; i++) {
         const struct evidence_cell *cell = &audit->evidence->cells[finding->cells[i]];
 
@@ -352,9 +352,7 @@ void audit_check_front_door(struct audit *audit)
 
         if (!audit_cell_is_measured(cell) || !(audit_cell_users(cell) > door))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_CAUTION);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
     }
     if (finding == NULL)
         return;

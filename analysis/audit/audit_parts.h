@@ -19,6 +19,11 @@ struct audit {
 /* A new finding of the current rule; valid until the next is added. */
 struct finding *audit_find(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
+/* Adds the cell to *finding, which begins as NULL and is made with its first cell. */
+void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cell,
+                     struct finding **finding);
+const struct evidence_cell *audit_first_cell(const struct audit *audit,
+                                             const struct finding *finding);
 
 /* Puts the indices of the cells for which `holds` is true into a new finding; NULL, and no finding,
  * if there are none. */

@@ -135,9 +135,7 @@ static struct finding *find_above(struct audit *audit, enum finding_weight weigh
 
         if (!(share_of(audit, cell) > share))
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, weight);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, weight, i, &finding);
         if (finding->cell_count == 1 || share_of(audit, cell) > share_of(audit, *worst))
             *worst = cell;
     }

@@ -185,9 +185,7 @@ void audit_check_duplicates(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (firsts[i] == &evidence->cells[i])
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;

@@ -57,9 +57,7 @@ static const struct audit_place *add_cold(struct audit *audit, const struct audi
 
         if (!is_cold(places, place) || audit_cache_reads(places, place) != NULL)
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_CAUTION);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
         if (weight_of(places, place) == FINDING_WRONG)
             finding->weight = FINDING_WRONG;
         if (worst == NULL || place->mean_ms > worst->mean_ms)
@@ -147,9 +145,7 @@ void audit_check_monotone(struct audit *audit)
         other = contradicted_by(&places, place);
         if (other == NULL)
             continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_CAUTION);
-        audit_finding_add_cell(finding, i);
+        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
         if (worst == NULL || place->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
             worst = place;
             against = other;

@@ -307,7 +307,7 @@ void audit_check_rates(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_CAUTION, has_odd_rates);
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[0]];
+    cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "row %lld: %.5g requests/s, but %.15g succeeded in %.5g s",
               (long long)cell->row, cell->request_throughput, cell->succeeded, cell->duration_s);
     text_add(&finding->consequence,
