@@ -23,7 +23,7 @@ struct prompt {
     const struct prompt_argument *arguments; /* ends with a NULL name */
     enum role role;                          /* that its tools require */
     /* Adds the messages; the arguments are checked. */
-    bool (*write)(struct call *call, json_t *messages, struct error *error);
+    CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
 
 extern const struct prompt *const prompts[]; /* in order of name; ends with NULL */

@@ -25,7 +25,8 @@ struct resource {
     bool unlisted; /* only its template is published: another form of things that are already listed
                     */
     /* `value` is the variable's; "" without one. */
-    bool (*read)(struct call *call, const char *value, struct text *out, struct error *error);
+    CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
+                         struct error *error);
 };
 
 extern const struct resource *const resources[]; /* ends with NULL */

@@ -16,11 +16,11 @@ struct resource_instances {
     const char *noun; /* "deployment" */
     /* At most `limit`, always in the same order, after the cursor ("": from the start). `next` is
      * "" on the last page. INVALID: an invalid cursor. The caller frees *out. */
-    bool (*list)(const struct services *services, const char *after, size_t limit,
-                 struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                 struct error *error);
+    CHECKED bool (*list)(const struct services *services, const char *after, size_t limit,
+                         struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                         struct error *error);
     /* NOT_FOUND names what does not exist. */
-    bool (*find)(const struct services *services, const char *value, struct error *error);
+    CHECKED bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,

@@ -123,12 +123,13 @@ struct tool {
                  * full */
     /* Before the check: expands the arguments to those they stand for. *out: a new reference. NULL:
      * they are used as they are. */
-    bool (*recall)(const struct call *call, const json_t *given, json_t **out, struct error *error);
+    CHECKED bool (*recall)(const struct call *call, const json_t *given, json_t **out,
+                           struct error *error);
     /* Only for tools that destroy or spend money: whether the call has the go-ahead that it needs
      * (handlers/consent.h, or the digest of a plan that was shown). run() is only called after it
      * returned true. */
-    bool (*go_ahead)(struct call *call, struct error *error);
-    bool (*run)(struct call *call, struct answer *answer, struct error *error);
+    CHECKED bool (*go_ahead)(struct call *call, struct error *error);
+    CHECKED bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
 /* A question to the client during a call: a form or a page for its person, a completion of its
@@ -175,8 +176,8 @@ struct call {
      * back, run() is called again from its start and gets the answers here; the change it then
      * makes is made once, however often the client comes back with the same. UNSUPPORTED: the
      * client did not declare the capability. A tool that asks is PLACE_WAITING. */
-    bool (*ask)(struct call *call, const struct question *questions, size_t count, json_t **answers,
-                struct error *error);
+    CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
+                        json_t **answers, struct error *error);
     /* Never NULL: ends the connection that waits for the answer, while the call runs on. The client
      * comes back for it; nothing happens where its protocol has no way to. */
     void (*close_stream)(struct call *call);

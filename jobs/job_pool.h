@@ -27,7 +27,7 @@ struct job_kind {
     const char *name;
     /* Blocking. Must call job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may
      * stay NULL. */
-    enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
+    CHECKED enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
 };
 
 /* Takes over the jobs of a dead process and starts the threads, each of which runs one job at a

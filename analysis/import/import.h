@@ -22,7 +22,7 @@ struct importer {
     bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify it */
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
      * and where. */
-    bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
+    CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
     bool is_table; /* in which unknown columns, which may be stated, or unknown members are listed
                     */
 };

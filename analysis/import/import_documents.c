@@ -104,8 +104,8 @@ static const char *skip_space(const char *at, const char *end)
 struct documents {
     const char *counted; /* lines are counted up to here */
     int64_t line;
-    bool (*read)(void *context, const char *document, size_t size, int64_t line,
-                 struct error *error);
+    CHECKED bool (*read)(void *context, const char *document, size_t size, int64_t line,
+                         struct error *error);
     void *context;
 };
 
@@ -146,8 +146,8 @@ static CHECKED bool read_list(struct documents *documents, struct json_scan *sca
 }
 
 bool import_documents(const char *bytes, size_t length,
-                      bool (*read)(void *context, const char *document, size_t size, int64_t line,
-                                   struct error *error),
+                      CHECKED bool (*read)(void *context, const char *document, size_t size,
+                                           int64_t line, struct error *error),
                       void *context, struct error *error)
 {
     struct documents documents = { .counted = bytes, .line = 1, .read = read, .context = context };

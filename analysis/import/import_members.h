@@ -79,8 +79,8 @@ bool import_find_member(const char *bytes, size_t length, const char *name, cons
 /* Calls `read` for each of several objects, one after the other (JSONL, or results that a tool
  * appended) or in a list; `line` is where the object begins. */
 CHECKED bool import_documents(const char *bytes, size_t length,
-                              bool (*read)(void *context, const char *document, size_t size,
-                                           int64_t line, struct error *error),
+                              CHECKED bool (*read)(void *context, const char *document, size_t size,
+                                                   int64_t line, struct error *error),
                               void *context, struct error *error);
 
 /* Members added by our own exports, for a struct that has a cell and an `own`. */

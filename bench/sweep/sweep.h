@@ -14,11 +14,12 @@
 struct sweep_host {
     void *context;
     /* Address, model and credential of a revision, resolved now. */
-    bool (*resolve)(void *context, const struct deployment *deployment, struct endpoint *out,
-                    struct error *error);
+    CHECKED bool (*resolve)(void *context, const struct deployment *deployment,
+                            struct endpoint *out, struct error *error);
     /* What the server reports of itself now. */
-    bool (*discover)(void *context, const struct deployment *deployment,
-                     const struct endpoint *endpoint, struct model_facts *out, struct error *error);
+    CHECKED bool (*discover)(void *context, const struct deployment *deployment,
+                             const struct endpoint *endpoint, struct model_facts *out,
+                             struct error *error);
     /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
      * server to be idle, and watches its metrics until end, which compares them with what was sent.
      * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */

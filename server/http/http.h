@@ -28,7 +28,7 @@ struct http_gate {
     /* Of a request whose body is read. False: it is answered. */
     bool (*check_rate)(struct exchange *exchange);
     /* Takes a place among the calls of its principal; BUSY says how many there are. */
-    bool (*enter)(struct exchange *exchange, struct error *error);
+    CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
 

@@ -253,8 +253,8 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 static const struct command {
     const char *name;
-    bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
-                    struct error *error);
+    CHECKED bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
+                            struct error *error);
     bool creates; /* a data folder, if there is none */
 } commands[] = {
     { "key_add", execute_add, true },

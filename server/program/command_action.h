@@ -11,7 +11,7 @@ struct action {
     const char *operands; /* "NAME", "NAME ROLE", or "" */
     const char *help;
     /* `options` is what the command's flags were read into; the operands are those asked for. */
-    bool (*run)(const void *options, char *const *operands, struct error *error);
+    CHECKED bool (*run)(const void *options, char *const *operands, struct error *error);
 };
 
 struct command {

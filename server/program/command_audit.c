@@ -112,7 +112,7 @@ static CHECKED bool export(const struct options *options, struct error *error)
 
 static const struct {
     const char *what;
-    bool (*run)(const struct options *options, struct error *error);
+    CHECKED bool (*run)(const struct options *options, struct error *error);
 } actions[] = {
     { "list", list },
     { "verify", verify },

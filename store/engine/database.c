@@ -46,7 +46,7 @@ struct database {
     bool failing; /* the writer's own */
 
     pthread_mutex_t lock; /* everything below */
-    bool (*guard)(void *context, struct error *error);
+    CHECKED bool (*guard)(void *context, struct error *error);
     void *guard_context;
     pthread_cond_t work, reader_free;
     struct write *first, **last;
@@ -163,7 +163,7 @@ static void log_failing(struct database *database, bool failing, const struct er
 static CHECKED bool is_guarded(struct database *database, struct error *error)
 {
     pthread_mutex_lock(&database->lock);
-    bool (*guard)(void *, struct error *) = database->guard;
+    CHECKED bool (*guard)(void *, struct error *) = database->guard;
     void *context = database->guard_context;
     pthread_mutex_unlock(&database->lock);
     return guard == NULL || guard(context, error);
@@ -502,8 +502,8 @@ bool database_open(const struct sql_engine *engine, const char *place,
     return true;
 }
 
-void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
-                    void *context)
+void database_guard(struct database *database,
+                    CHECKED bool (*guard)(void *context, struct error *error), void *context)
 {
     pthread_mutex_lock(&database->lock);
     database->guard = guard;

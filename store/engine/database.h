@@ -21,8 +21,8 @@ void database_close(struct database *database);
 
 /* Called before each transaction, and every few seconds by the writer's thread: if it fails, so do
  * all writes, and the files are not touched. For a database that nobody uses yet. */
-void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
-                    void *context);
+void database_guard(struct database *database,
+                    CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
 /* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
  * not write to the database through any other way than `connection`. An engine may have to roll a

@@ -128,7 +128,7 @@ enum sql_step sql_step(struct sql *sql, struct error *error)
     if (sql->statement != NULL && !sql->failed)
         step = engine->step(sql->statement);
     if (step == SQL_FAILED)
-        engine->explain(sql->connection, error);
+        error_ignore(engine->explain(sql->connection, error)); /* the step says that it failed */
     return step;
 }
 

@@ -56,13 +56,13 @@ struct sql_engine {
     const struct migration_set *main, *scrapes;
 
     /* Makes the place where it is missing, for a writer. */
-    bool (*open)(const char *place, enum sql_connection_kind kind, struct sql_connection **out,
-                 struct error *error);
+    CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
+                         struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* its statements are finished */
     /* Is what is there ours, whole, and of a version we know? Then brings it up to date. On the
      * writer, before anything else. */
-    bool (*prepare_schema)(struct sql_connection *writer, const struct migration_set *migrations,
-                           struct error *error);
+    CHECKED bool (*prepare_schema)(struct sql_connection *writer,
+                                   const struct migration_set *migrations, struct error *error);
 
     /* NULL: `explain` says why. `is_kept`: for many runs. */
     struct sql_statement *(*prepare)(struct sql_connection *connection, const char *text,
@@ -79,16 +79,16 @@ struct sql_engine {
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
 
-    bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
-                      struct error *error);
+    CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
+                              struct error *error);
     int64_t (*changes)(struct sql_connection *connection); /* rows that the last run changed */
     bool (*in_transaction)(struct sql_connection *connection);
     /* Sets the error to what went wrong last: BUSY for what passes (a full disk, a lock), INTERNAL
      * for what does not. Returns false. */
-    bool (*explain)(struct sql_connection *connection, struct error *error);
+    CHECKED bool (*explain)(struct sql_connection *connection, struct error *error);
 
     void (*upkeep)(struct sql_connection *writer, enum sql_upkeep when);
     /* In a transaction: gives some free space back; *more: there is more. */
-    bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
+    CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
     int64_t (*size_bytes)(const char *place);
 };

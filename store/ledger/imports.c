@@ -126,7 +126,7 @@ bool import_list(struct store *store, const char *deployment, int64_t before_ms,
 }
 
 bool import_each_cell(struct store *store, const char *id,
-                      bool (*each)(void *context, const char *json, struct error *error),
+                      CHECKED bool (*each)(void *context, const char *json, struct error *error),
                       void *context, struct error *error)
 {
     enum sql_step step;

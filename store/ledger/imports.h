@@ -41,5 +41,6 @@ CHECKED bool import_list(struct store *store, const char *deployment, int64_t be
                          size_t limit, struct import_row **out, size_t *count, struct error *error);
 /* Calls `each` with the JSON of every cell in the file's order, until it returns false. */
 CHECKED bool import_each_cell(struct store *store, const char *id,
-                              bool (*each)(void *context, const char *json, struct error *error),
+                              CHECKED bool (*each)(void *context, const char *json,
+                                                   struct error *error),
                               void *context, struct error *error);
