@@ -103,12 +103,6 @@ void sql_bind_integer(struct sql *sql, int position, int64_t value)
     bind_value(sql, position, &(struct sql_value){ .type = SQL_INTEGER, .integer = value });
 }
 
-void sql_bind_time(struct sql *sql, int position, int64_t utc_ms)
-{
-    if (utc_ms != 0)
-        sql_bind_integer(sql, position, utc_ms);
-}
-
 void sql_bind_real(struct sql *sql, int position, double value)
 {
     bind_value(sql, position, &(struct sql_value){ .type = SQL_REAL, .real = value });
@@ -177,6 +171,11 @@ char *sql_text_copy(const struct sql *sql, int column)
     const char *text = sql->connection->engine->text(sql->statement, column);
 
     return memory_copy_text(text == NULL ? "" : text);
+}
+
+bool sql_is_null(const struct sql *sql, int column)
+{
+    return sql->connection->engine->text(sql->statement, column) == NULL;
 }
 
 const void *sql_blob(const struct sql *sql, int column, size_t *length)

@@ -38,8 +38,7 @@ void sql_end(struct sql *sql);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
 void sql_bind_integer(struct sql *sql, int position, int64_t value);
-void sql_bind_time(struct sql *sql, int position, int64_t utc_ms); /* 0 binds NULL */
-void sql_bind_real(struct sql *sql, int position, double value);   /* NaN binds NULL */
+void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */
 void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);
 
 /* The greater of two expressions: NULL where the second is. */
@@ -60,6 +59,7 @@ int64_t sql_integer(const struct sql *sql, int column);
 double sql_real(const struct sql *sql, int column);
 void sql_text(const struct sql *sql, int column, char *out, size_t size);
 char *sql_text_copy(const struct sql *sql, int column); /* heap */
+bool sql_is_null(const struct sql *sql, int column);    /* of a column that holds text */
 /* Borrowed until the next step. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 

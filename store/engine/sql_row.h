@@ -1,43 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row of a statement by a table of its columns, each with the member that it is read into: one
- * list gives the statement its columns and the reader their order.
+/* Rows of statements as structs, by a table of their columns: one list gives a statement its
+ * columns and its parameters, and the reader and the writer their order. OF is how the statement
+ * calls the table, such as "n.".
  *
- *     #define NOTE_COLUMNS(FIRST, COLUMN) \
- *         FIRST(struct note, TEXT, id, "n.id") \
- *         COLUMN(struct note, INTEGER, created_ms, "n.created_ms")
- *     static const struct sql_member note_members[] = { NOTE_COLUMNS(SQL_MEMBER, SQL_MEMBER) };
- *     ... "SELECT " NOTE_COLUMNS(SQL_FIRST_COLUMN, SQL_COLUMN) " FROM notes n" */
+ *     #define NOTE_STORED(FIRST, COLUMN, OF) \
+ *         FIRST(struct note, TEXT, id, OF "id") \
+ *         COLUMN(struct note, INTEGER, created_ms, OF "created_ms")
+ *     #define NOTE_COLUMNS(FIRST, COLUMN, OF) \
+ *         NOTE_STORED(FIRST, COLUMN, OF) \
+ *         COLUMN(struct note, TEXT, author, "p.name")
+ *     static const struct sql_columns stored = SQL_COLUMNS(struct note, NOTE_STORED);
+ *     static const struct sql_columns columns = SQL_COLUMNS(struct note, NOTE_COLUMNS);
+ *
+ *     SQL_SELECT(NOTE_COLUMNS, "n.") "FROM notes n JOIN ..."; read with `columns`
+ *     SQL_INSERT("notes", NOTE_STORED); bind with `stored` */
 #pragma once
 
 #include <stddef.h>
 
+#include "base/core/digest.h"
 #include "store/engine/sql.h"
 
-enum sql_member_type {
-    SQL_MEMBER_INTEGER = 1, /* int64_t */
-    SQL_MEMBER_REAL,        /* double */
-    SQL_MEMBER_TEXT,        /* an array of characters, where a longer text is cut */
-    SQL_MEMBER_HEAP_TEXT,   /* char *, freed by sql_row_finish */
+/* A column of the current row that is read into a member. */
+struct sql_column {
+    const struct sql *sql;
+    int index;
+    size_t size; /* of the member */
+    struct error *error;
+};
+
+struct sql_member_kind {
+    /* False: what is stored is not valid. NULL: it is only bound. */
+    bool (*read)(const struct sql_column *column, void *member);
+    void (*bind)(struct sql *sql, int position, const void *member); /* NULL: it is only read */
+    void (*finish)(void *member); /* NULL: nothing of it is on the heap */
 };
 
 struct sql_member {
-    enum sql_member_type type;
     size_t offset, size;
+    const struct sql_member_kind *kind;
 };
 
-/* A member of another C type than its column's does not compile. */
-#define SQL_SIZE_INTEGER(member) _Generic(&(member), int64_t * : sizeof(member))
-#define SQL_SIZE_REAL(member) _Generic(&(member), double * : sizeof(member))
-#define SQL_SIZE_TEXT(member) _Generic(&(member), char(*)[sizeof(member)] : sizeof(member))
-#define SQL_SIZE_HEAP_TEXT(member) _Generic(&(member), char ** : sizeof(member))
+struct sql_columns {
+    const struct sql_member *members;
+    size_t count, size; /* size: of the struct */
+};
 
-#define SQL_MEMBER(row, type, member, expression)                                                  \
-    { SQL_MEMBER_##type, offsetof(row, member), SQL_SIZE_##type(((row *)NULL)->member) },
-#define SQL_FIRST_COLUMN(row, type, member, expression) expression
-#define SQL_COLUMN(row, type, member, expression) ", " expression
+extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, sql_kind_real,
+    sql_kind_text, sql_kind_text_or_null, sql_kind_heap_text, sql_kind_heap_text_or_null,
+    sql_kind_borrowed_text, sql_kind_digest;
 
-/* Fills the members of `row`, which is zeroed, from the columns of the current row in their order.
- */
-void sql_row_read(const struct sql *sql, const struct sql_member *members, size_t count, void *row);
-/* Frees what sql_row_read took from the heap. */
-void sql_row_finish(const struct sql_member *members, size_t count, void *row);
+/* A member of another C type than `pointer` points at does not compile. A file may add kinds of its
+ * own. */
+#define SQL_KIND(kind, pointer, member) _Generic(&(member), pointer : sizeof(member)), &(kind)
+#define SQL_KIND_INTEGER(member) SQL_KIND(sql_kind_integer, int64_t *, member)
+#define SQL_KIND_INTEGER_OR_NULL(member) SQL_KIND(sql_kind_integer_or_null, int64_t *, member)
+#define SQL_KIND_REAL(member) SQL_KIND(sql_kind_real, double *, member)
+/* An array of characters, where a longer text is cut. */
+#define SQL_KIND_TEXT(member) SQL_KIND(sql_kind_text, char(*)[sizeof(member)], member)
+#define SQL_KIND_TEXT_OR_NULL(member)                                                              \
+    SQL_KIND(sql_kind_text_or_null, char(*)[sizeof(member)], member)
+/* Freed by sql_row_finish. NULL is read as "", or, with OR_NULL, as NULL. */
+#define SQL_KIND_HEAP_TEXT(member) SQL_KIND(sql_kind_heap_text, char **, member)
+#define SQL_KIND_HEAP_TEXT_OR_NULL(member) SQL_KIND(sql_kind_heap_text_or_null, char **, member)
+#define SQL_KIND_BORROWED_TEXT(member) SQL_KIND(sql_kind_borrowed_text, const char **, member)
+/* Bytes of another length are read as zeros. */
+#define SQL_KIND_DIGEST(member) SQL_KIND(sql_kind_digest, uint8_t(*)[DIGEST_BYTES], member)
+
+#define SQL_MEMBER(row, kind, member, expression)                                                  \
+    { offsetof(row, member), SQL_KIND_##kind(((row *)NULL)->member) },
+#define SQL_MEMBERS(LIST)                                                                          \
+    (const struct sql_member[])                                                                    \
+    {                                                                                              \
+        LIST(SQL_MEMBER, SQL_MEMBER, "")                                                           \
+    }
+#define SQL_COLUMNS(row, LIST)                                                                     \
+    {                                                                                              \
+        SQL_MEMBERS(LIST), sizeof SQL_MEMBERS(LIST) / sizeof(struct sql_member), sizeof(row)       \
+    }
+
+#define SQL_FIRST_NAME(row, kind, member, expression) expression
+#define SQL_NAME(row, kind, member, expression) ", " expression
+#define SQL_FIRST_PARAMETER(row, kind, member, expression) "?"
+#define SQL_PARAMETER(row, kind, member, expression) ", ?"
+
+#define SQL_SELECT(LIST, of) "SELECT " LIST(SQL_FIRST_NAME, SQL_NAME, of) " "
+#define SQL_INSERT(table, LIST) SQL_INSERT_WITH(table, LIST, "", "")
+/* `names` and `values` of further columns begin with a comma. */
+#define SQL_INSERT_WITH(table, LIST, names, values)                                                \
+    "INSERT INTO " table " (" LIST(SQL_FIRST_NAME, SQL_NAME, "") names                             \
+        ") VALUES (" LIST(SQL_FIRST_PARAMETER, SQL_PARAMETER, "") values ") "
+
+/* The current row, from its first column. On false nothing is to be freed. */
+CHECKED bool sql_row_read(const struct sql *sql, const struct sql_columns *columns, void *row,
+                          struct error *error);
+/* The parameters from the first one; the row must live until the end of the run. A pointer that is
+ * NULL binds NULL, as do 0 and "" of an OR_NULL. */
+void sql_row_bind(struct sql *sql, const struct sql_columns *columns, const void *row);
+void sql_row_finish(const struct sql_columns *columns, void *row); /* may be called again */
+
+/* Steps to the only possible row, and reads it; without one `row` is as it was. */
+CHECKED bool sql_row_find(struct sql *sql, const struct sql_columns *columns, void *row,
+                          bool *found, struct error *error);
+/* All rows, on the heap: sql_rows_free. On false nothing is to be freed. */
+CHECKED bool sql_rows_read(struct sql *sql, const struct sql_columns *columns, void **rows,
+                           size_t *count, struct error *error);
+void sql_rows_free(const struct sql_columns *columns, void *rows, size_t count);

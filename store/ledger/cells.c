@@ -19,150 +19,122 @@ const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOA
     return out;
 }
 
-void cell_rows_free(struct cell_row *rows, size_t count)
+static bool read_state(const struct sql_column *column, void *member)
 {
-    for (size_t i = 0; i < count; i++)
-        free(rows[i].witness);
-    free(rows);
-}
+    char name[16];
 
-/* NULL or {}: nothing was kept. */
-static bool is_empty(const char *json)
-{
-    return json == NULL || strcmp(json, "") == 0 || strcmp(json, "{}") == 0;
-}
-
-static CHECKED bool read_measurement(const struct sql *sql, int column, struct measurement *out,
-                                     struct error *error)
-{
-    FREE_AUTO char *bytes = sql_text_copy(sql, column);
-    json_auto_t *json = NULL;
-
-    if (is_empty(bytes))
-        return true;
-    if (!json_parse(bytes, strlen(bytes), &json, error))
-        return error_set(error, ERROR_INTERNAL, "a stored measurement is damaged: %s",
-                         error->message);
-    measurement_from_json(json, out);
+    sql_text(column->sql, column->index, name, sizeof name);
+    *(enum cell_state *)member = cell_state_find(name);
     return true;
 }
 
-static CHECKED bool read_cell(const struct sql *sql, struct cell_row *row, struct error *error)
-{
-    char state[16];
+static const struct sql_member_kind kind_state = { read_state, NULL, NULL };
+#define SQL_KIND_STATE(member) SQL_KIND(kind_state, enum cell_state *, member)
 
-    *row = (struct cell_row){
-        .id = sql_integer(sql, 0),
-        .repetition = sql_integer(sql, 2),
-        .position = sql_integer(sql, 3),
-        .concurrency = sql_integer(sql, 4),
-        .input_tokens = sql_integer(sql, 5),
-        .output_tokens = sql_integer(sql, 6),
-        .attempt_id = sql_integer(sql, 9),
-        .attempts = sql_integer(sql, 10),
-        .finished_ms = sql_integer(sql, 11),
-        .witness = sql_text_copy(sql, 14),
-        .request_rate = sql_real(sql, 15),
-        .deployment_id = sql_integer(sql, 16),
-    };
-    sql_text(sql, 1, row->run_id, sizeof row->run_id);
-    sql_text(sql, 7, state, sizeof state);
-    row->state = cell_state_find(state);
-    sql_text(sql, 8, row->reason, sizeof row->reason);
-    sql_text(sql, 12, row->workload_digest, sizeof row->workload_digest);
-    sql_text(sql, 17, row->deployment, sizeof row->deployment);
-    if (is_empty(row->witness)) {
-        free(row->witness);
-        row->witness = NULL;
-    }
-    return read_measurement(sql, 13, &row->measurement, error);
+/* NULL or {}: nothing was measured. */
+static bool read_measurement(const struct sql_column *column, void *member)
+{
+    FREE_AUTO char *bytes = sql_text_copy(column->sql, column->index);
+    json_auto_t *json = NULL;
+
+    if (strcmp(bytes, "") == 0 || strcmp(bytes, "{}") == 0)
+        return true;
+    if (!json_parse(bytes, strlen(bytes), &json, column->error))
+        return error_set(column->error, ERROR_INTERNAL, "a stored measurement is damaged: %s",
+                         column->error->message);
+    measurement_from_json(json, member);
+    return true;
+}
+
+static const struct sql_member_kind kind_measurement = { read_measurement, NULL, NULL };
+#define SQL_KIND_MEASUREMENT(member) SQL_KIND(kind_measurement, struct measurement *, member)
+
+#define CELL_COLUMNS(FIRST, COLUMN, OF)                                                            \
+    FIRST(struct cell_row, INTEGER, id, "c.id")                                                    \
+    COLUMN(struct cell_row, TEXT, run_id, "c.run_id")                                              \
+    COLUMN(struct cell_row, INTEGER, deployment_id, "r.deployment_id")                             \
+    COLUMN(struct cell_row, TEXT, deployment, "d.name")                                            \
+    COLUMN(struct cell_row, INTEGER, repetition, "r.repetition")                                   \
+    COLUMN(struct cell_row, INTEGER, position, "c.position")                                       \
+    COLUMN(struct cell_row, INTEGER, concurrency, "c.concurrency")                                 \
+    COLUMN(struct cell_row, INTEGER, input_tokens, "c.input_tokens")                               \
+    COLUMN(struct cell_row, INTEGER, output_tokens, "c.output_tokens")                             \
+    COLUMN(struct cell_row, REAL, request_rate, "c.request_rate")                                  \
+    COLUMN(struct cell_row, STATE, state, "c.state")                                               \
+    COLUMN(struct cell_row, TEXT, reason, "c.reason")                                              \
+    COLUMN(struct cell_row, INTEGER, attempt_id, "c.attempt_id")                                   \
+    COLUMN(struct cell_row, INTEGER, attempts,                                                     \
+           "(SELECT count(*) FROM attempts WHERE cell_id = c.id)")                                 \
+    COLUMN(struct cell_row, INTEGER, finished_ms, "a.finished_ms")                                 \
+    COLUMN(struct cell_row, TEXT, workload_digest, "a.workload_digest")                            \
+    COLUMN(struct cell_row, MEASUREMENT, measurement, "a.measurement")                             \
+    COLUMN(struct cell_row, HEAP_TEXT_OR_NULL, witness, "nullif(a.witness, '{}')")
+#define ATTEMPT_COLUMNS(FIRST, COLUMN, OF)                                                         \
+    FIRST(struct attempt_row, INTEGER, id, "a.id")                                                 \
+    COLUMN(struct attempt_row, INTEGER, cell_id, "a.cell_id")                                      \
+    COLUMN(struct attempt_row, INTEGER, number, "a.number")                                        \
+    COLUMN(struct attempt_row, INTEGER, started_ms, "a.started_ms")                                \
+    COLUMN(struct attempt_row, INTEGER, finished_ms, "a.finished_ms")                              \
+    COLUMN(struct attempt_row, INTEGER, fence, "a.fence")                                          \
+    COLUMN(struct attempt_row, TEXT, state, "a.state")                                             \
+    COLUMN(struct attempt_row, TEXT, reason, "a.reason")                                           \
+    COLUMN(struct attempt_row, TEXT, job_id, "a.job_id")                                           \
+    COLUMN(struct attempt_row, TEXT, run_id, "r.id")                                               \
+    COLUMN(struct attempt_row, TEXT, deployment, "d.name")                                         \
+    COLUMN(struct attempt_row, INTEGER, concurrency, "c.concurrency")                              \
+    COLUMN(struct attempt_row, INTEGER, input_tokens, "c.input_tokens")                            \
+    COLUMN(struct attempt_row, INTEGER, output_tokens, "c.output_tokens")                          \
+    COLUMN(struct attempt_row, INTEGER, repetition, "r.repetition")                                \
+    COLUMN(struct attempt_row, REAL, request_rate, "c.request_rate")
+
+static const struct sql_columns columns = SQL_COLUMNS(struct cell_row, CELL_COLUMNS);
+static const struct sql_columns attempt_columns = SQL_COLUMNS(struct attempt_row, ATTEMPT_COLUMNS);
+
+#define SELECT_CELLS SQL_SELECT(CELL_COLUMNS, "c.") "FROM cells c "
+#define SELECT_ATTEMPTS                                                                            \
+    SQL_SELECT(ATTEMPT_COLUMNS, "a.") "FROM cells c JOIN attempts a ON a.cell_id = c.id "
+
+void cell_rows_free(struct cell_row *rows, size_t count)
+{
+    sql_rows_free(&columns, rows, count);
 }
 
 bool cell_list(struct store *store, const char *sweep_id, const char *run_id, struct cell_row **out,
                size_t *count, struct error *error)
 {
     static const char LIST[] =
-        "SELECT c.id, c.run_id, r.repetition, c.position, c.concurrency, c.input_tokens, "
-        "c.output_tokens, c.state, c.reason, c.attempt_id, "
-        "(SELECT count(*) FROM attempts WHERE cell_id = c.id), a.finished_ms, a.workload_digest, "
-        "a.measurement, a.witness, c.request_rate, r.deployment_id, d.name "
-        "FROM cells c JOIN runs r ON r.id = c.run_id JOIN deployments d ON d.id = r.deployment_id "
-        "LEFT JOIN attempts a ON a.id = c.attempt_id "
-        "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR c.run_id = ?2) ORDER BY c.position";
-    struct cell_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+        SELECT_CELLS "JOIN runs r ON r.id = c.run_id "
+                     "JOIN deployments d ON d.id = r.deployment_id "
+                     "LEFT JOIN attempts a ON a.id = c.attempt_id "
+                     "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR c.run_id = ?2) ORDER BY c.position";
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 
     sql_bind_text(&sql, 1, sweep_id);
     sql_bind_text(&sql, 2, run_id);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        if (!read_cell(&sql, &rows[length++], error)) {
-            step = SQL_FAILED;
-            break;
-        }
-    }
-    if (step == SQL_FAILED) {
-        cell_rows_free(rows, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
-}
-
-static void read_attempt(const struct sql *sql, struct attempt_row *row)
-{
-    *row = (struct attempt_row){
-        .id = sql_integer(sql, 0),
-        .cell_id = sql_integer(sql, 1),
-        .number = sql_integer(sql, 2),
-        .started_ms = sql_integer(sql, 3),
-        .finished_ms = sql_integer(sql, 4),
-        .fence = sql_integer(sql, 5),
-        .concurrency = sql_integer(sql, 9),
-        .input_tokens = sql_integer(sql, 10),
-        .output_tokens = sql_integer(sql, 11),
-        .repetition = sql_integer(sql, 12),
-        .request_rate = sql_real(sql, 15),
-    };
-    sql_text(sql, 6, row->state, sizeof row->state);
-    sql_text(sql, 7, row->reason, sizeof row->reason);
-    sql_text(sql, 8, row->job_id, sizeof row->job_id);
-    sql_text(sql, 13, row->run_id, sizeof row->run_id);
-    sql_text(sql, 14, row->deployment, sizeof row->deployment);
 }
 
 bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
                        struct attempt_row **out, size_t *count, struct error *error)
 {
     static const char LIST[] =
-        "SELECT a.id, a.cell_id, a.number, a.started_ms, a.finished_ms, a.fence, a.state, "
-        "a.reason, a.job_id, c.concurrency, c.input_tokens, c.output_tokens, r.repetition, r.id, "
-        "d.name, c.request_rate FROM cells c JOIN attempts a ON a.cell_id = c.id JOIN runs r ON "
-        "r.id = c.run_id "
-        "JOIN deployments d ON d.id = r.deployment_id "
-        "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR a.state = ?2) ORDER BY a.id";
-    struct attempt_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+        SELECT_ATTEMPTS "JOIN runs r ON r.id = c.run_id "
+                        "JOIN deployments d ON d.id = r.deployment_id "
+                        "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR a.state = ?2) ORDER BY a.id";
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 
     sql_bind_text(&sql, 1, sweep_id);
     sql_bind_text(&sql, 2, state);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_attempt(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &attempt_columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 

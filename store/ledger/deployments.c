@@ -6,40 +6,39 @@
 #include <string.h>
 
 #include "base/core/text.h"
-#include "store/engine/sql_row.h"
 #include "store/ledger/principals.h"
 #include "store/ledger/secret_origins.h"
 #include "store/ledger/store_private.h"
 
-#define DEPLOYMENT_COLUMNS(FIRST, COLUMN)                                                          \
-    FIRST(struct deployment, INTEGER, id, "d.id")                                                  \
-    COLUMN(struct deployment, INTEGER, revision, "r.revision")                                     \
+#define REVISION_STORED(FIRST, COLUMN, OF)                                                         \
+    FIRST(struct deployment, INTEGER, id, OF "deployment_id")                                      \
+    COLUMN(struct deployment, INTEGER, revision, OF "revision")                                    \
+    COLUMN(struct deployment, TEXT, url, OF "url")                                                 \
+    COLUMN(struct deployment, TEXT, provider, OF "provider")                                       \
+    COLUMN(struct deployment, TEXT, model, OF "model")                                             \
+    COLUMN(struct deployment, TEXT, model_revision, OF "model_revision")                           \
+    COLUMN(struct deployment, TEXT, quantization, OF "quantization")                               \
+    COLUMN(struct deployment, TEXT, engine, OF "engine")                                           \
+    COLUMN(struct deployment, TEXT, hardware, OF "hardware")                                       \
+    COLUMN(struct deployment, INTEGER, chips, OF "chips")                                          \
+    COLUMN(struct deployment, TEXT, region, OF "region")                                           \
+    COLUMN(struct deployment, TEXT, secret, OF "secret")                                           \
+    COLUMN(struct deployment, TEXT, labels, OF "labels")                                           \
+    COLUMN(struct deployment, TEXT, limits, OF "limits")                                           \
+    COLUMN(struct deployment, TEXT, created_by, OF "created_by")                                   \
+    COLUMN(struct deployment, INTEGER, changed_ms, OF "created_ms")
+#define DEPLOYMENT_COLUMNS(FIRST, COLUMN, OF)                                                      \
+    REVISION_STORED(FIRST, COLUMN, OF)                                                             \
     COLUMN(struct deployment, TEXT, name, "d.name")                                                \
-    COLUMN(struct deployment, TEXT, url, "r.url")                                                  \
-    COLUMN(struct deployment, TEXT, provider, "r.provider")                                        \
-    COLUMN(struct deployment, TEXT, model, "r.model")                                              \
-    COLUMN(struct deployment, TEXT, engine, "r.engine")                                            \
-    COLUMN(struct deployment, TEXT, hardware, "r.hardware")                                        \
-    COLUMN(struct deployment, TEXT, region, "r.region")                                            \
-    COLUMN(struct deployment, TEXT, secret, "r.secret")                                            \
-    COLUMN(struct deployment, TEXT, labels, "r.labels")                                            \
-    COLUMN(struct deployment, TEXT, limits, "r.limits")                                            \
-    COLUMN(struct deployment, TEXT, created_by, "r.created_by")                                    \
+    COLUMN(struct deployment, TEXT, owner, "d.owner")                                              \
     COLUMN(struct deployment, INTEGER, created_ms, "d.created_ms")                                 \
-    COLUMN(struct deployment, INTEGER, changed_ms, "r.created_ms")                                 \
-    COLUMN(struct deployment, INTEGER, retired_ms, "d.retired_ms")                                 \
-    COLUMN(struct deployment, TEXT, model_revision, "r.model_revision")                            \
-    COLUMN(struct deployment, TEXT, quantization, "r.quantization")                                \
-    COLUMN(struct deployment, INTEGER, chips, "r.chips")                                           \
-    COLUMN(struct deployment, TEXT, owner, "d.owner")
+    COLUMN(struct deployment, INTEGER, retired_ms, "d.retired_ms")
 
-static const struct sql_member deployment_members[] = { DEPLOYMENT_COLUMNS(SQL_MEMBER,
-                                                                           SQL_MEMBER) };
-#define DEPLOYMENT_MEMBERS (sizeof deployment_members / sizeof *deployment_members)
+static const struct sql_columns stored = SQL_COLUMNS(struct deployment, REVISION_STORED);
+static const struct sql_columns columns = SQL_COLUMNS(struct deployment, DEPLOYMENT_COLUMNS);
 
 #define SELECT_DEPLOYMENTS                                                                         \
-    "SELECT " DEPLOYMENT_COLUMNS(SQL_FIRST_COLUMN,                                                 \
-                                 SQL_COLUMN) " FROM deployments d JOIN deployment_revisions r "
+    SQL_SELECT(DEPLOYMENT_COLUMNS, "r.") "FROM deployments d JOIN deployment_revisions r "
 
 static const char FIND[] =
     SELECT_DEPLOYMENTS "ON r.deployment_id = d.id AND r.revision = d.revision "
@@ -50,12 +49,6 @@ static const char LIST[] =
     SELECT_DEPLOYMENTS "ON r.deployment_id = d.id AND r.revision = d.revision "
                        "WHERE d.retired_ms IS NULL AND d.name > ?1 ORDER BY d.name LIMIT ?2";
 
-static void read_row(const struct sql *sql, struct deployment *row)
-{
-    *row = (struct deployment){ .id = 0 };
-    sql_row_read(sql, deployment_members, DEPLOYMENT_MEMBERS, row);
-}
-
 /* Retired ones too. */
 static CHECKED bool find(struct sql_connection *connection, const char *name,
                          struct deployment *out, bool *found, struct error *error)
@@ -63,33 +56,20 @@ static CHECKED bool find(struct sql_connection *connection, const char *name,
     SQL_AUTO sql = sql_begin(connection, FIND);
 
     sql_bind_text(&sql, 1, name);
-    if (!sql_find(&sql, found, error))
-        return false;
-    if (*found)
-        read_row(&sql, out);
-    return true;
+    return sql_row_find(&sql, &columns, out, found, error);
 }
 
 static CHECKED bool list(struct sql_connection *connection, const char *after, size_t limit,
                          struct deployment **out, size_t *count, struct error *error)
 {
-    struct deployment *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     SQL_AUTO sql = sql_begin(connection, LIST);
 
     sql_bind_text(&sql, 1, after);
     sql_bind_integer(&sql, 2, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 
@@ -135,32 +115,22 @@ struct edit {
     struct text changed;
 };
 
-static CHECKED bool insert_revision(struct sql_connection *connection, const struct deployment *row,
+static void set_default(char *text, size_t size, const char *value)
+{
+    if (text[0] == '\0')
+        text_copy(text, size, value);
+}
+
+static CHECKED bool insert_revision(struct sql_connection *connection, struct deployment *row,
                                     struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO deployment_revisions (deployment_id, revision, url, "
-                              "provider, model, engine, hardware, region, secret, labels, limits, "
-                              "created_ms, created_by, model_revision, quantization, chips) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-                              "?14, ?15, ?16)");
+    static const char INSERT[] = SQL_INSERT("deployment_revisions", REVISION_STORED);
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_integer(&sql, 1, row->id);
-    sql_bind_integer(&sql, 2, row->revision);
-    sql_bind_text(&sql, 3, row->url);
-    sql_bind_text(&sql, 4, *row->provider == '\0' ? "endpoint" : row->provider);
-    sql_bind_text(&sql, 5, row->model);
-    sql_bind_text(&sql, 6, row->engine);
-    sql_bind_text(&sql, 7, row->hardware);
-    sql_bind_text(&sql, 8, row->region);
-    sql_bind_text(&sql, 9, row->secret);
-    sql_bind_text(&sql, 10, *row->labels == '\0' ? "{}" : row->labels);
-    sql_bind_text(&sql, 11, *row->limits == '\0' ? "{}" : row->limits);
-    sql_bind_integer(&sql, 12, row->changed_ms);
-    sql_bind_text(&sql, 13, row->created_by);
-    sql_bind_text(&sql, 14, row->model_revision);
-    sql_bind_text(&sql, 15, row->quantization);
-    sql_bind_integer(&sql, 16, row->chips);
+    set_default(row->provider, sizeof row->provider, "endpoint");
+    set_default(row->labels, sizeof row->labels, "{}");
+    set_default(row->limits, sizeof row->limits, "{}");
+    sql_row_bind(&sql, &stored, row);
     return sql_run(&sql, error);
 }
 
@@ -369,13 +339,11 @@ bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
 
     sql_bind_integer(&sql, 1, id);
     sql_bind_integer(&sql, 2, revision);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
-    if (!found)
-        return error_set(error, ERROR_NOT_FOUND, "deployment %lld has no revision %lld",
-                         (long long)id, (long long)revision);
-    read_row(&sql, out);
-    return true;
+    return found
+           || error_set(error, ERROR_NOT_FOUND, "deployment %lld has no revision %lld",
+                        (long long)id, (long long)revision);
 }
 
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b)

@@ -59,8 +59,7 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
 static CHECKED bool find_claimable(struct sql_connection *connection, struct claiming *claiming,
                                    struct error *error)
 {
-    static const char CLAIMABLE[] =
-        "SELECT " JOB_COLUMNS "FROM jobs "
+    static const char CLAIMABLE[] = SELECT_JOBS
         "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " HELD_UP ") OR " LEFT_BEHIND
         "ORDER BY state = 'running' DESC, "
         "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
@@ -72,7 +71,8 @@ static CHECKED bool find_claimable(struct sql_connection *connection, struct cla
     sql_bind_integer(&sql, 1, claiming->now_ms);
     sql_bind_text(&sql, 2, claiming->owner);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        job_read_row(&sql, &claiming->job);
+        if (!sql_row_read(&sql, &job_columns, &claiming->job, error))
+            return false;
         claiming->found = kind_wanted(claiming->kinds, claiming->job.kind);
         if (claiming->found)
             return true;

@@ -33,46 +33,33 @@ bool job_is_over(const struct job *job)
     return job->state > JOB_RUNNING;
 }
 
-void job_read_row(const struct sql *sql, struct job *row)
+static bool read_state(const struct sql_column *column, void *member)
 {
-    char state[16];
+    char name[16];
 
-    *row = (struct job){
-        .created_ms = sql_integer(sql, 5),
-        .started_ms = sql_integer(sql, 6),
-        .finished_ms = sql_integer(sql, 7),
-        .lease_until_ms = sql_integer(sql, 9),
-        .fence = sql_integer(sql, 10),
-        .cancel_requested_ms = sql_integer(sql, 11),
-        .progress = sql_real(sql, 12),
-        .progress_total = sql_real(sql, 13),
-        .updated_ms = sql_integer(sql, 16),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 1, row->kind, sizeof row->kind);
-    sql_text(sql, 2, row->subject, sizeof row->subject);
-    sql_text(sql, 3, state, sizeof state);
-    job_state_find(state, &row->state);
-    sql_text(sql, 4, row->principal, sizeof row->principal);
-    sql_text(sql, 8, row->owner, sizeof row->owner);
-    sql_text(sql, 14, row->message, sizeof row->message);
-    sql_text(sql, 15, row->outcome, sizeof row->outcome);
+    sql_text(column->sql, column->index, name, sizeof name);
+    return job_state_find(name, member)
+           || error_set(column->error, ERROR_INTERNAL, "a stored job has the state \"%s\"", name);
 }
+
+static const struct sql_member_kind kind_state = { read_state, NULL, NULL };
+#define SQL_KIND_STATE(member) SQL_KIND(kind_state, enum job_state *, member)
+
+const struct sql_columns job_columns = SQL_COLUMNS(struct job, JOB_COLUMNS);
+static const struct sql_columns stored = SQL_COLUMNS(struct job, JOB_STORED);
 
 bool job_read(struct sql_connection *connection, const char *id, struct job *out,
               struct error *error)
 {
     bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT " JOB_COLUMNS "FROM jobs WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(connection, SELECT_JOBS "WHERE id = ?1");
 
     sql_bind_text(&sql, 1, id);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &job_columns, out, &found, error))
         return false;
-    if (!found)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "no job has the id \"%s\": job_list shows the jobs there are", id);
-    job_read_row(&sql, out);
-    return true;
+    return found
+           || error_set(error, ERROR_NOT_FOUND,
+                        "no job has the id \"%s\": job_list shows the jobs there are", id);
 }
 
 bool job_find(struct store *store, const char *id, struct job *out, struct error *error)
@@ -86,13 +73,11 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
               size_t *count, struct error *error)
 {
     static const char LIST[] =
-        "SELECT " JOB_COLUMNS "FROM jobs WHERE (?1 IS NULL OR kind = ?1) "
-        "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
-        "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
-        "ORDER BY created_ms DESC, sequence DESC LIMIT ?6";
-    struct job *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+        SELECT_JOBS "WHERE (?1 IS NULL OR kind = ?1) "
+                    "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
+                    "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
+                    "ORDER BY created_ms DESC, sequence DESC LIMIT ?6";
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 
@@ -102,16 +87,9 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     sql_bind_text(&sql, 4, filter->state < 0 ? NULL : state_names[filter->state]);
     sql_bind_integer(&sql, 5, filter->before_ms);
     sql_bind_integer(&sql, 6, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        job_read_row(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &job_columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 
@@ -151,15 +129,11 @@ bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct e
 
 bool job_insert(struct sql_connection *connection, const struct job *job, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(
-        connection, "INSERT INTO jobs (id, kind, subject, state, principal, created_ms, sequence) "
-                    "VALUES (?1, ?2, ?3, 'queued', ?4, ?5, " SQL_NEXT_SEQUENCE("jobs") ")");
+    static const char INSERT[] = SQL_INSERT_WITH("jobs", JOB_STORED, ", state, sequence",
+                                                 ", 'queued', " SQL_NEXT_SEQUENCE("jobs"));
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, job->id);
-    sql_bind_text(&sql, 2, job->kind);
-    sql_bind_text(&sql, 3, job->subject);
-    sql_bind_text(&sql, 4, job->principal);
-    sql_bind_integer(&sql, 5, job->created_ms);
+    sql_row_bind(&sql, &stored, job);
     return sql_run(&sql, error);
 }
 

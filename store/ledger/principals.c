@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "base/core/text.h"
 #include "store/engine/deferred_timestamps.h"
 #include "store/ledger/store_private.h"
@@ -48,10 +49,59 @@ bool principal_exists(struct store *store, const char *name, bool *out, struct e
     return *out || sql_find(&sql, out, error);
 }
 
+static bool read_role_name(const struct sql_column *column, void *member)
+{
+    char name[16];
+
+    sql_text(column->sql, column->index, name, sizeof name);
+    return role_find(name, member)
+           || error_set(column->error, ERROR_INTERNAL, "a stored principal has the role \"%s\"",
+                        name);
+}
+
+static const struct sql_member_kind kind_role = { read_role_name, NULL, NULL };
+#define SQL_KIND_ROLE(member) SQL_KIND(kind_role, enum role *, member)
+
 struct adding {
     struct api_key key;
-    const uint8_t *digest;
+    int64_t principal_id;
+    uint8_t digest[DIGEST_BYTES];
 };
+
+#define KEY_STORED(FIRST, COLUMN, OF)                                                              \
+    FIRST(struct adding, TEXT, key.id, OF "id")                                                    \
+    COLUMN(struct adding, INTEGER, principal_id, OF "principal_id")                                \
+    COLUMN(struct adding, DIGEST, digest, OF "digest")                                             \
+    COLUMN(struct adding, INTEGER, key.created_ms, OF "created_ms")                                \
+    COLUMN(struct adding, INTEGER_OR_NULL, key.expires_ms, OF "expires_ms")                        \
+    COLUMN(struct adding, TEXT, key.label, OF "label")
+#define KEY_COLUMNS(FIRST, COLUMN, OF)                                                             \
+    FIRST(struct recognized_key, TEXT, key.id, OF "id")                                            \
+    COLUMN(struct recognized_key, TEXT, key.principal, "p.name")                                   \
+    COLUMN(struct recognized_key, ROLE, key.role, "p.role")                                        \
+    COLUMN(struct recognized_key, INTEGER, key.created_ms, OF "created_ms")                        \
+    COLUMN(struct recognized_key, INTEGER, key.expires_ms, OF "expires_ms")                        \
+    COLUMN(struct recognized_key, INTEGER, key.revoked_ms, OF "revoked_ms")                        \
+    COLUMN(struct recognized_key, INTEGER, key.last_used_ms, OF "last_used_ms")                    \
+    COLUMN(struct recognized_key, TEXT, key.label, OF "label")                                     \
+    COLUMN(struct recognized_key, DIGEST, digest, OF "digest")
+#define PRINCIPAL_COLUMNS(FIRST, COLUMN, OF)                                                       \
+    FIRST(struct principal_row, TEXT, principal.name, "p.name")                                    \
+    COLUMN(struct principal_row, ROLE, principal.role, "p.role")                                   \
+    COLUMN(struct principal_row, INTEGER, created_ms, "p.created_ms")                              \
+    COLUMN(struct principal_row, INTEGER, last_used_ms, "max(k.last_used_ms)")                     \
+    COLUMN(struct principal_row, INTEGER, keys, "count(k.id)")                                     \
+    COLUMN(struct principal_row, INTEGER, valid_keys,                                              \
+           "count(k.id) FILTER (WHERE k.revoked_ms IS NULL AND "                                   \
+           "(k.expires_ms IS NULL OR k.expires_ms > ?1))")
+
+static const struct sql_columns key_stored = SQL_COLUMNS(struct adding, KEY_STORED);
+static const struct sql_columns key_columns = SQL_COLUMNS(struct recognized_key, KEY_COLUMNS);
+static const struct sql_columns principal_columns =
+    SQL_COLUMNS(struct principal_row, PRINCIPAL_COLUMNS);
+#define SELECT_PRINCIPALS                                                                          \
+    SQL_SELECT(PRINCIPAL_COLUMNS, "p.")                                                            \
+    "FROM principals p LEFT JOIN api_keys k ON k.principal_id = p.id "
 
 static CHECKED bool insert_principal(struct sql_connection *connection, const struct api_key *key,
                                      struct error *error)
@@ -108,23 +158,14 @@ static CHECKED bool find_principal(struct sql_connection *connection, const stru
 
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct adding *adding = context;
-    const struct api_key *key = &adding->key;
-    int64_t principal_id;
-    SQL_AUTO sql =
-        sql_begin(connection,
-                  "INSERT INTO api_keys (id, principal_id, digest, created_ms, "
-                  "expires_ms, label, sequence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, " SQL_NEXT_SEQUENCE(
-                      "api_keys") ")");
+    static const char INSERT[] =
+        SQL_INSERT_WITH("api_keys", KEY_STORED, ", sequence", ", " SQL_NEXT_SEQUENCE("api_keys"));
+    struct adding *adding = context;
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    if (!find_principal(connection, key, &principal_id, error))
+    if (!find_principal(connection, &adding->key, &adding->principal_id, error))
         return false;
-    sql_bind_text(&sql, 1, key->id);
-    sql_bind_integer(&sql, 2, principal_id);
-    sql_bind_blob(&sql, 3, adding->digest, DIGEST_BYTES);
-    sql_bind_integer(&sql, 4, key->created_ms);
-    sql_bind_time(&sql, 5, key->expires_ms);
-    sql_bind_text(&sql, 6, key->label);
+    sql_row_bind(&sql, &key_stored, adding);
     return sql_run(&sql, error);
 }
 
@@ -145,7 +186,6 @@ bool api_key_add(struct store *store, const char *principal, enum role role, con
 {
     struct adding adding = {
         .key = { .role = role, .created_ms = clock_utc_ms(), .expires_ms = expires_ms },
-        .digest = digest,
     };
 
     if (!text_is_name(principal))
@@ -158,6 +198,7 @@ bool api_key_add(struct store *store, const char *principal, enum role role, con
         return false;
     text_copy(adding.key.label, sizeof adding.key.label, label);
     text_copy(adding.key.principal, sizeof adding.key.principal, principal);
+    memcpy(adding.digest, digest, DIGEST_BYTES);
     random_id("key", adding.key.id);
     if (!store_change(store, change, apply_add, &adding, adding.key.id, principal, error))
         return false;
@@ -165,57 +206,20 @@ bool api_key_add(struct store *store, const char *principal, enum role role, con
     return true;
 }
 
-static void read_key(const struct sql *sql, struct api_key *row)
-{
-    char role[16];
-
-    *row = (struct api_key){
-        .created_ms = sql_integer(sql, 3),
-        .expires_ms = sql_integer(sql, 4),
-        .revoked_ms = sql_integer(sql, 5),
-        .last_used_ms = sql_integer(sql, 6),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 1, row->principal, sizeof row->principal);
-    sql_text(sql, 2, role, sizeof role);
-    role_find(role, &row->role);
-    sql_text(sql, 7, row->label, sizeof row->label);
-}
-
-#define COLUMNS                                                                                    \
-    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms, k.label, "    \
-    "k.digest FROM api_keys k JOIN principals p ON p.id = k.principal_id "
-
-static void read_digest(const struct sql *sql, uint8_t out[DIGEST_BYTES])
-{
-    size_t length;
-    const void *bytes = sql_blob(sql, 8, &length);
-
-    memset(out, 0, DIGEST_BYTES);
-    if (length == DIGEST_BYTES)
-        memcpy(out, bytes, DIGEST_BYTES);
-}
+#define SELECT_KEYS                                                                                \
+    SQL_SELECT(KEY_COLUMNS, "k.")                                                                  \
+    "FROM api_keys k JOIN principals p ON p.id = k.principal_id "
 
 bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
                   struct error *error)
 {
-    struct recognized_key *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.digest");
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_KEYS "ORDER BY k.digest");
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_digest(&sql, rows[length].digest);
-        read_key(&sql, &rows[length++].key);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &key_columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 
@@ -241,23 +245,16 @@ void api_key_note_use(struct store *store, const char *id, int64_t now_ms)
 
 bool api_key_list(struct store *store, struct api_key **out, size_t *count, struct error *error)
 {
-    struct api_key *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.created_ms, k.sequence");
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_KEYS "ORDER BY k.created_ms, k.sequence");
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_key(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &key_columns, &rows, count, error))
         return false;
-    }
-    *out = rows;
-    *count = length;
+    *out = memory_zeroed(*count, sizeof **out);
+    for (size_t i = 0; i < *count; i++)
+        (*out)[i] = ((const struct recognized_key *)rows)[i].key;
+    free(rows);
     return true;
 }
 
@@ -298,47 +295,18 @@ bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t no
     return true;
 }
 
-static void read_principal(const struct sql *sql, struct principal_row *row)
-{
-    char role[16];
-
-    *row = (struct principal_row){
-        .created_ms = sql_integer(sql, 2),
-        .last_used_ms = sql_integer(sql, 3),
-        .keys = sql_integer(sql, 4),
-        .valid_keys = sql_integer(sql, 5),
-    };
-    sql_text(sql, 0, row->principal.name, sizeof row->principal.name);
-    sql_text(sql, 1, role, sizeof role);
-    role_find(role, &row->principal.role);
-}
-
 bool principal_list(struct store *store, struct principal_row **out, size_t *count,
                     struct error *error)
 {
-    static const char LIST[] =
-        "SELECT p.name, p.role, p.created_ms, max(k.last_used_ms), count(k.id), "
-        "count(k.id) FILTER (WHERE k.revoked_ms IS NULL AND "
-        "(k.expires_ms IS NULL OR k.expires_ms > ?1)) "
-        "FROM principals p LEFT JOIN api_keys k ON k.principal_id = p.id "
-        "GROUP BY p.id ORDER BY p.name";
-    struct principal_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    static const char LIST[] = SELECT_PRINCIPALS "GROUP BY p.id ORDER BY p.name";
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 
     sql_bind_integer(&sql, 1, clock_utc_ms());
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_principal(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &principal_columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 

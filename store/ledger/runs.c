@@ -5,48 +5,44 @@
 
 #include "base/core/digest.h"
 #include "base/core/memory.h"
+#include "base/core/text.h"
 #include "base/json/json.h"
-#include "store/engine/sql_row.h"
 #include "store/ledger/store_private.h"
 #include "store/ledger/sweeps.h"
 
-#define RUN_COLUMNS(FIRST, COLUMN)                                                                 \
-    FIRST(struct run_row, TEXT, id, "r.id")                                                        \
-    COLUMN(struct run_row, TEXT, sweep_id, "r.sweep_id")                                           \
-    COLUMN(struct run_row, INTEGER, repetition, "r.repetition")                                    \
+#define RUN_STORED(FIRST, COLUMN, OF)                                                              \
+    FIRST(struct run_row, TEXT, id, OF "id")                                                       \
+    COLUMN(struct run_row, TEXT, sweep_id, OF "sweep_id")                                          \
+    COLUMN(struct run_row, INTEGER, repetition, OF "repetition")                                   \
+    COLUMN(struct run_row, INTEGER, deployment_id, OF "deployment_id")                             \
+    COLUMN(struct run_row, INTEGER, revision, OF "revision")                                       \
+    COLUMN(struct run_row, TEXT_OR_NULL, corrects, OF "corrects")                                  \
+    COLUMN(struct run_row, HEAP_TEXT, provenance, OF "provenance")                                 \
+    COLUMN(struct run_row, INTEGER, created_ms, OF "created_ms")
+#define RUN_COLUMNS(FIRST, COLUMN, OF)                                                             \
+    RUN_STORED(FIRST, COLUMN, OF)                                                                  \
+    COLUMN(struct run_row, INTEGER, finished_ms, OF "finished_ms")                                 \
     COLUMN(struct run_row, TEXT, deployment, "d.name")                                             \
-    COLUMN(struct run_row, INTEGER, deployment_id, "r.deployment_id")                              \
-    COLUMN(struct run_row, INTEGER, revision, "r.revision")                                        \
-    COLUMN(struct run_row, TEXT, fingerprint, "r.fingerprint")                                     \
+    COLUMN(struct run_row, TEXT, fingerprint, OF "fingerprint")                                    \
     COLUMN(struct run_row, HEAP_TEXT, fingerprint_document, "f.document")                          \
-    COLUMN(struct run_row, HEAP_TEXT, provenance, "r.provenance")                                  \
-    COLUMN(struct run_row, INTEGER, created_ms, "r.created_ms")                                    \
-    COLUMN(struct run_row, INTEGER, finished_ms, "r.finished_ms")                                  \
     COLUMN(struct run_row, TEXT, sweep_state, "s.state")                                           \
     COLUMN(struct run_row, INTEGER, cells_total,                                                   \
            "(SELECT count(*) FROM cells WHERE run_id = r.id)")                                     \
     COLUMN(struct run_row, INTEGER, cells_done,                                                    \
            "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending')")              \
-    COLUMN(struct run_row, TEXT, corrects, "r.corrects")                                           \
     COLUMN(struct run_row, TEXT, corrected_by,                                                     \
            "(SELECT c.id FROM runs c WHERE c.corrects = r.id AND c.finished_ms IS NOT NULL "       \
            "AND EXISTS (SELECT 1 FROM cells WHERE run_id = c.id AND state = 'measured') "          \
            "ORDER BY c.sequence DESC LIMIT 1)")
 
-static const struct sql_member run_members[] = { RUN_COLUMNS(SQL_MEMBER, SQL_MEMBER) };
-#define RUN_MEMBERS (sizeof run_members / sizeof *run_members)
+static const struct sql_columns stored = SQL_COLUMNS(struct run_row, RUN_STORED);
+static const struct sql_columns columns = SQL_COLUMNS(struct run_row, RUN_COLUMNS);
 
-#define FROM_RUNS                                                                                  \
-    " FROM runs r JOIN sweeps s ON s.id = r.sweep_id "                                             \
+#define SELECT_RUNS                                                                                \
+    SQL_SELECT(RUN_COLUMNS, "r.")                                                                  \
+    "FROM runs r JOIN sweeps s ON s.id = r.sweep_id "                                              \
     "JOIN deployments d ON d.id = r.deployment_id "                                                \
     "LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
-#define SELECT_RUNS "SELECT " RUN_COLUMNS(SQL_FIRST_COLUMN, SQL_COLUMN) FROM_RUNS
-
-static void read_row(const struct sql *sql, struct run_row *row)
-{
-    *row = (struct run_row){ .id = "" };
-    sql_row_read(sql, run_members, RUN_MEMBERS, row);
-}
 
 bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error)
 {
@@ -55,28 +51,22 @@ bool run_find(struct store *store, const char *id, struct run_row *out, struct e
     SQL_AUTO sql = sql_begin(reader.connection, SELECT_RUNS "WHERE r.id = ?1");
 
     sql_bind_text(&sql, 1, id);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
-    if (!found)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "no run has the id \"%s\": run_list shows the runs there are", id);
-    read_row(&sql, out);
-    return true;
+    return found
+           || error_set(error, ERROR_NOT_FOUND,
+                        "no run has the id \"%s\": run_list shows the runs there are", id);
 }
 
 void run_rows_free(struct run_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        sql_row_finish(run_members, RUN_MEMBERS, &rows[i]);
-    free(rows);
+    sql_rows_free(&columns, rows, count);
 }
 
 bool run_list(struct store *store, const char *deployment, const char *sweep_id, int64_t before_ms,
               size_t limit, struct run_row **out, size_t *count, struct error *error)
 {
-    struct run_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, SELECT_RUNS
                              "WHERE (?1 IS NULL OR d.name = ?1) "
@@ -88,17 +78,45 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     sql_bind_text(&sql, 2, sweep_id);
     sql_bind_integer(&sql, 3, before_ms);
     sql_bind_integer(&sql, 4, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        run_rows_free(rows, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
+}
+
+/* The run that this one replaces; "": none. */
+static const char *corrected(const struct run_order *run)
+{
+    const struct sweep_order *order = run->sweep;
+
+    for (size_t i = 0; i < order->correction_count; i++)
+        if (order->corrections[i].subject == run->subject
+            && order->corrections[i].repetition == run->repetition)
+            return order->corrections[i].run_id;
+    return "";
+}
+
+bool run_insert(struct sql_connection *connection, const struct run_order *run, struct error *error)
+{
+    static const char INSERT[] =
+        SQL_INSERT_WITH("runs", RUN_STORED, ", sequence", ", " SQL_NEXT_SEQUENCE("runs"));
+    const struct sweep_order *order = run->sweep;
+    const struct deployment *deployment = run->subject == 0 ? order->deployment : order->candidate;
+    FREE_AUTO char *provenance = memory_copy_text(order->provenance_json);
+    struct run_row row = {
+        .repetition = run->repetition,
+        .deployment_id = deployment->id,
+        .revision = deployment->revision,
+        .provenance = provenance,
+        .created_ms = run->now_ms,
+    };
+    SQL_AUTO sql = sql_begin(connection, INSERT);
+
+    text_copy(row.id, sizeof row.id, run->id);
+    text_copy(row.sweep_id, sizeof row.sweep_id, run->sweep_id);
+    text_copy(row.corrects, sizeof row.corrects, corrected(run));
+    sql_row_bind(&sql, &stored, &row);
+    return sql_run(&sql, error);
 }
 
 struct fingerprinting {

@@ -9,6 +9,7 @@
 #include "store/audit/audit_key.h"
 #include "store/engine/database.h"
 #include "store/engine/presence.h"
+#include "store/engine/sql_row.h"
 #include "store/ledger/change.h"
 
 struct audit_tally;
@@ -19,6 +20,7 @@ struct deployment;
 struct job;
 struct secret_origin;
 struct series_cache;
+struct sweep_order;
 struct sweep_row;
 
 struct store_clock {
@@ -115,6 +117,15 @@ CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const 
                                        struct error *error);
 /* For jobs of the time when jobs stood in line only once they ran. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
+/* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
+struct run_order {
+    const struct sweep_order *sweep;
+    const char *id, *sweep_id;
+    size_t subject; /* as in cell_plan */
+    int64_t repetition, now_ms;
+};
+CHECKED bool run_insert(struct sql_connection *connection, const struct run_order *run,
+                        struct error *error);
 /* BUSY if the principal has that many sweeps queued or running; 0: any. */
 CHECKED bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
                                       int64_t limit, struct error *error);
@@ -133,6 +144,9 @@ CHECKED bool idempotency_read(struct sql_connection *connection,
 
 /* The author of the change; "local" if none is given. */
 const char *store_change_principal(const struct change *change);
+/* Without its subjects, runs and cells. */
+CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
+                          struct error *error);
 /* NOT_FOUND names the id. */
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
@@ -142,12 +156,28 @@ CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struc
     "(state = 'queued' AND cancel_requested_ms IS NULL AND EXISTS "                                \
     "(SELECT 1 FROM job_questions WHERE job_id = jobs.id AND answer IS NULL)) "
 #define JOB_STATE "CASE WHEN " JOB_WAITS "THEN 'waiting' ELSE state END"
-#define JOB_COLUMNS                                                                                \
-    "id, kind, subject, " JOB_STATE ", principal, created_ms, started_ms, finished_ms, owner, "    \
-    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, "              \
-    "outcome, " SQL_GREATER("updated_ms", "created_ms")
-/* A row of JOB_COLUMNS. */
-void job_read_row(const struct sql *sql, struct job *row);
+#define JOB_STORED(FIRST, COLUMN, OF)                                                              \
+    FIRST(struct job, TEXT, id, OF "id")                                                           \
+    COLUMN(struct job, TEXT, kind, OF "kind")                                                      \
+    COLUMN(struct job, TEXT, subject, OF "subject")                                                \
+    COLUMN(struct job, TEXT, principal, OF "principal")                                            \
+    COLUMN(struct job, INTEGER, created_ms, OF "created_ms")
+#define JOB_COLUMNS(FIRST, COLUMN, OF)                                                             \
+    JOB_STORED(FIRST, COLUMN, OF)                                                                  \
+    COLUMN(struct job, STATE, state, JOB_STATE)                                                    \
+    COLUMN(struct job, INTEGER, started_ms, "started_ms")                                          \
+    COLUMN(struct job, INTEGER, finished_ms, "finished_ms")                                        \
+    COLUMN(struct job, TEXT, owner, "owner")                                                       \
+    COLUMN(struct job, INTEGER, lease_until_ms, "lease_until_ms")                                  \
+    COLUMN(struct job, INTEGER, fence, "fence")                                                    \
+    COLUMN(struct job, INTEGER, cancel_requested_ms, "cancel_requested_ms")                        \
+    COLUMN(struct job, REAL, progress, "progress")                                                 \
+    COLUMN(struct job, REAL, progress_total, "progress_total")                                     \
+    COLUMN(struct job, TEXT, message, "message")                                                   \
+    COLUMN(struct job, TEXT, outcome, "outcome")                                                   \
+    COLUMN(struct job, INTEGER, updated_ms, SQL_GREATER("updated_ms", "created_ms"))
+#define SELECT_JOBS SQL_SELECT(JOB_COLUMNS, "") "FROM jobs "
+extern const struct sql_columns job_columns; /* of SELECT_JOBS */
 CHECKED bool job_read(struct sql_connection *connection, const char *id, struct job *out,
                       struct error *error);
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */

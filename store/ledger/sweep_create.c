@@ -44,21 +44,21 @@ static CHECKED bool insert_job(struct sql_connection *connection, const struct c
 static CHECKED bool insert_sweep(struct sql_connection *connection, const struct creation *creation,
                                  const char *job_id, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(
-        connection,
-        "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, "
-        "plan_digest, state, principal, created_ms, sequence) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned', ?7, ?8, " SQL_NEXT_SEQUENCE("sweeps") ")");
+    const struct sweep_order *order = creation->order;
+    FREE_AUTO char *plan = memory_copy_text(order->plan_json);
+    struct sweep_row row = {
+        .deployment_id = order->deployment->id,
+        .revision = order->deployment->revision,
+        .plan = plan,
+        .state = "planned",
+        .created_ms = creation->now_ms,
+    };
 
-    sql_bind_text(&sql, 1, creation->sweep_id);
-    sql_bind_integer(&sql, 2, creation->order->deployment->id);
-    sql_bind_integer(&sql, 3, creation->order->deployment->revision);
-    sql_bind_text(&sql, 4, job_id);
-    sql_bind_text(&sql, 5, creation->order->plan_json);
-    sql_bind_text(&sql, 6, creation->order->plan_digest);
-    sql_bind_text(&sql, 7, creation->principal);
-    sql_bind_integer(&sql, 8, creation->now_ms);
-    return sql_run(&sql, error);
+    text_copy(row.id, sizeof row.id, creation->sweep_id);
+    text_copy(row.job_id, sizeof row.job_id, job_id);
+    text_copy(row.plan_digest, sizeof row.plan_digest, order->plan_digest);
+    text_copy(row.principal, sizeof row.principal, creation->principal);
+    return sweep_insert(connection, &row, error);
 }
 
 static CHECKED bool insert_subjects(struct sql_connection *connection,
@@ -76,36 +76,6 @@ static CHECKED bool insert_subjects(struct sql_connection *connection,
             return false;
     }
     return true;
-}
-
-/* The run that this one replaces; NULL: none. */
-static const char *corrected(const struct sweep_order *order, const struct run_made *run)
-{
-    for (size_t i = 0; i < order->correction_count; i++)
-        if (order->corrections[i].subject == run->subject
-            && order->corrections[i].repetition == run->repetition)
-            return order->corrections[i].run_id;
-    return NULL;
-}
-
-static CHECKED bool insert_run(struct sql_connection *connection, const struct creation *creation,
-                               const struct run_made *run, struct error *error)
-{
-    SQL_AUTO sql = sql_begin(
-        connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
-                    "created_ms, deployment_id, revision, corrects, sequence) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, " SQL_NEXT_SEQUENCE("runs") ")");
-    const struct deployment *deployment = creation->subjects[run->subject];
-
-    sql_bind_text(&sql, 1, run->id);
-    sql_bind_text(&sql, 2, creation->sweep_id);
-    sql_bind_integer(&sql, 3, run->repetition);
-    sql_bind_text(&sql, 4, creation->order->provenance_json);
-    sql_bind_integer(&sql, 5, creation->now_ms);
-    sql_bind_integer(&sql, 6, deployment->id);
-    sql_bind_integer(&sql, 7, deployment->revision);
-    sql_bind_text(&sql, 8, corrected(creation->order, run));
-    return sql_run(&sql, error);
 }
 
 static size_t runs_wanted(const struct creation *creation)
@@ -132,30 +102,41 @@ static CHECKED bool run_of(struct sql_connection *connection, struct creation *c
     run->repetition = cell->repetition;
     run->subject = cell->subject;
     random_id("run", run->id);
-    return insert_run(connection, creation, run, error);
+    return run_insert(connection,
+                      &(struct run_order){ creation->order, run->id, creation->sweep_id,
+                                           run->subject, run->repetition, creation->now_ms },
+                      error);
 }
+
+struct new_cell {
+    char sweep_id[ID_SIZE], run_id[ID_SIZE];
+    struct cell_plan plan;
+};
+#define CELL_STORED(FIRST, COLUMN, OF)                                                             \
+    FIRST(struct new_cell, TEXT, sweep_id, OF "sweep_id")                                          \
+    COLUMN(struct new_cell, TEXT, run_id, OF "run_id")                                             \
+    COLUMN(struct new_cell, INTEGER, plan.position, OF "position")                                 \
+    COLUMN(struct new_cell, INTEGER, plan.concurrency, OF "concurrency")                           \
+    COLUMN(struct new_cell, INTEGER, plan.input_tokens, OF "input_tokens")                         \
+    COLUMN(struct new_cell, INTEGER, plan.output_tokens, OF "output_tokens")                       \
+    COLUMN(struct new_cell, REAL, plan.request_rate, OF "request_rate")
+static const struct sql_columns cell_stored = SQL_COLUMNS(struct new_cell, CELL_STORED);
 
 static CHECKED bool insert_cells(struct sql_connection *connection, struct creation *creation,
                                  struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO cells (sweep_id, run_id, position, concurrency, "
-                              "input_tokens, output_tokens, request_rate, state) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending')");
+    static const char INSERT[] = SQL_INSERT_WITH("cells", CELL_STORED, ", state", ", 'pending'");
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
     for (size_t i = 0; i < creation->order->cell_count; i++) {
-        const struct cell_plan *cell = &creation->order->cells[i];
+        struct new_cell cell = { .plan = creation->order->cells[i] };
         const char *run_id;
 
-        if (!run_of(connection, creation, cell, &run_id, error))
+        if (!run_of(connection, creation, &cell.plan, &run_id, error))
             return false;
-        sql_bind_text(&sql, 1, creation->sweep_id);
-        sql_bind_text(&sql, 2, run_id);
-        sql_bind_integer(&sql, 3, cell->position);
-        sql_bind_integer(&sql, 4, cell->concurrency);
-        sql_bind_integer(&sql, 5, cell->input_tokens);
-        sql_bind_integer(&sql, 6, cell->output_tokens);
-        sql_bind_real(&sql, 7, cell->request_rate);
+        text_copy(cell.sweep_id, sizeof cell.sweep_id, creation->sweep_id);
+        text_copy(cell.run_id, sizeof cell.run_id, run_id);
+        sql_row_bind(&sql, &cell_stored, &cell);
         if (!sql_run(&sql, error))
             return false;
     }

@@ -8,45 +8,54 @@
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 
-#define COLUMNS                                                                                    \
-    "s.id, s.deployment_id, s.revision, d.name, s.job_id, s.plan, s.plan_digest, "                 \
-    "s.state, s.reason, s.principal, s.created_ms, s.started_ms, s.finished_ms, "                  \
-    "(SELECT count(*) FROM cells WHERE sweep_id = s.id), "                                         \
-    "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state <> 'pending'), "                  \
-    "(SELECT count(*) FROM runs WHERE sweep_id = s.id AND deployment_id = s.deployment_id), "      \
-    "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state = 'inferred') "                   \
-    "FROM sweeps s JOIN deployments d ON d.id = s.deployment_id "
+#define SWEEP_STORED(FIRST, COLUMN, OF)                                                            \
+    FIRST(struct sweep_row, TEXT, id, OF "id")                                                     \
+    COLUMN(struct sweep_row, INTEGER, deployment_id, OF "deployment_id")                           \
+    COLUMN(struct sweep_row, INTEGER, revision, OF "revision")                                     \
+    COLUMN(struct sweep_row, TEXT, job_id, OF "job_id")                                            \
+    COLUMN(struct sweep_row, HEAP_TEXT, plan, OF "plan")                                           \
+    COLUMN(struct sweep_row, TEXT, plan_digest, OF "plan_digest")                                  \
+    COLUMN(struct sweep_row, TEXT, state, OF "state")                                              \
+    COLUMN(struct sweep_row, TEXT, principal, OF "principal")                                      \
+    COLUMN(struct sweep_row, INTEGER, created_ms, OF "created_ms")
+#define SWEEP_COLUMNS(FIRST, COLUMN, OF)                                                           \
+    SWEEP_STORED(FIRST, COLUMN, OF)                                                                \
+    COLUMN(struct sweep_row, TEXT, reason, OF "reason")                                            \
+    COLUMN(struct sweep_row, INTEGER, started_ms, OF "started_ms")                                 \
+    COLUMN(struct sweep_row, INTEGER, finished_ms, OF "finished_ms")                               \
+    COLUMN(struct sweep_row, TEXT, deployment, "d.name")                                           \
+    COLUMN(struct sweep_row, INTEGER, cells_total,                                                 \
+           "(SELECT count(*) FROM cells WHERE sweep_id = s.id)")                                   \
+    COLUMN(struct sweep_row, INTEGER, cells_done,                                                  \
+           "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state <> 'pending')")            \
+    COLUMN(struct sweep_row, INTEGER, repetitions,                                                 \
+           "(SELECT count(*) FROM runs WHERE sweep_id = s.id "                                     \
+           "AND deployment_id = s.deployment_id)")                                                 \
+    COLUMN(struct sweep_row, INTEGER, cells_inferred,                                              \
+           "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state = 'inferred')")
+#define SUBJECT_COLUMNS(FIRST, COLUMN, OF)                                                         \
+    FIRST(struct sweep_subject, INTEGER, deployment_id, OF "deployment_id")                        \
+    COLUMN(struct sweep_subject, INTEGER, revision, OF "revision")                                 \
+    COLUMN(struct sweep_subject, TEXT, deployment, "d.name")                                       \
+    COLUMN(struct sweep_subject, HEAP_TEXT, workload, OF "workload")
+
+static const struct sql_columns stored = SQL_COLUMNS(struct sweep_row, SWEEP_STORED);
+static const struct sql_columns columns = SQL_COLUMNS(struct sweep_row, SWEEP_COLUMNS);
+static const struct sql_columns subject_columns =
+    SQL_COLUMNS(struct sweep_subject, SUBJECT_COLUMNS);
+
+#define SELECT_SWEEPS                                                                              \
+    SQL_SELECT(SWEEP_COLUMNS, "s.") "FROM sweeps s JOIN deployments d ON d.id = s.deployment_id "
+#define SELECT_SUBJECTS                                                                            \
+    SQL_SELECT(SUBJECT_COLUMNS, "p.")                                                              \
+    "FROM sweep_subjects p JOIN deployments d ON d.id = p.deployment_id "
 
 void sweep_row_finish(struct sweep_row *row)
 {
-    free(row->plan);
-    row->plan = NULL;
+    sql_row_finish(&columns, row);
     for (size_t i = 0; i < row->subject_count; i++)
-        free(row->subjects[i].workload);
+        sql_row_finish(&subject_columns, &row->subjects[i]);
     row->subject_count = 0;
-}
-
-static void read_row(const struct sql *sql, struct sweep_row *row)
-{
-    *row = (struct sweep_row){
-        .deployment_id = sql_integer(sql, 1),
-        .revision = sql_integer(sql, 2),
-        .plan = sql_text_copy(sql, 5),
-        .created_ms = sql_integer(sql, 10),
-        .started_ms = sql_integer(sql, 11),
-        .finished_ms = sql_integer(sql, 12),
-        .cells_total = sql_integer(sql, 13),
-        .cells_done = sql_integer(sql, 14),
-        .repetitions = sql_integer(sql, 15),
-        .cells_inferred = sql_integer(sql, 16),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 3, row->deployment, sizeof row->deployment);
-    sql_text(sql, 4, row->job_id, sizeof row->job_id);
-    sql_text(sql, 6, row->plan_digest, sizeof row->plan_digest);
-    sql_text(sql, 7, row->state, sizeof row->state);
-    sql_text(sql, 8, row->reason, sizeof row->reason);
-    sql_text(sql, 9, row->principal, sizeof row->principal);
 }
 
 static CHECKED bool read_subjects(struct sql_connection *connection, struct sweep_row *row,
@@ -54,36 +63,41 @@ static CHECKED bool read_subjects(struct sql_connection *connection, struct swee
 {
     enum sql_step step;
     SQL_AUTO sql =
-        sql_begin(connection, "SELECT p.deployment_id, p.revision, d.name, p.workload "
-                              "FROM sweep_subjects p JOIN deployments d ON d.id = p.deployment_id "
-                              "WHERE p.sweep_id = ?1 ORDER BY p.position LIMIT ?2");
+        sql_begin(connection, SELECT_SUBJECTS "WHERE p.sweep_id = ?1 ORDER BY p.position LIMIT ?2");
 
     sql_bind_text(&sql, 1, row->id);
     sql_bind_integer(&sql, 2, SWEEP_SUBJECTS_MAX);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        struct sweep_subject *subject = &row->subjects[row->subject_count++];
-
-        subject->deployment_id = sql_integer(&sql, 0);
-        subject->revision = sql_integer(&sql, 1);
-        sql_text(&sql, 2, subject->deployment, sizeof subject->deployment);
-        subject->workload = sql_text_copy(&sql, 3);
+        if (!sql_row_read(&sql, &subject_columns, &row->subjects[row->subject_count], error))
+            return false;
+        row->subject_count++;
     }
     return step != SQL_FAILED;
+}
+
+bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
+                  struct error *error)
+{
+    static const char INSERT[] =
+        SQL_INSERT_WITH("sweeps", SWEEP_STORED, ", sequence", ", " SQL_NEXT_SEQUENCE("sweeps"));
+    SQL_AUTO sql = sql_begin(connection, INSERT);
+
+    sql_row_bind(&sql, &stored, row);
+    return sql_run(&sql, error);
 }
 
 bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                 struct error *error)
 {
     bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS "WHERE s.id = ?1");
+    SQL_AUTO sql = sql_begin(connection, SELECT_SWEEPS "WHERE s.id = ?1");
 
     sql_bind_text(&sql, 1, id);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
                          "no sweep has the id \"%s\": sweep_list shows the sweeps there are", id);
-    read_row(&sql, out);
     if (read_subjects(connection, out, error))
         return true;
     sweep_row_finish(out);
@@ -107,34 +121,27 @@ static void rows_free(struct sweep_row *rows, size_t count)
 bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
                 struct sweep_row **out, size_t *count, struct error *error)
 {
-    struct sweep_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR s.id IN "
-                                     "(SELECT p.sweep_id FROM sweep_subjects p JOIN deployments e "
-                                     "ON e.id = p.deployment_id WHERE e.name = ?1)) "
-                                     "AND (?2 = 0 OR s.created_ms < ?2) "
-                                     "ORDER BY s.created_ms DESC, s.sequence DESC LIMIT ?3");
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_SWEEPS
+                             "WHERE (?1 IS NULL OR s.id IN "
+                             "(SELECT p.sweep_id FROM sweep_subjects p JOIN deployments e "
+                             "ON e.id = p.deployment_id WHERE e.name = ?1)) "
+                             "AND (?2 = 0 OR s.created_ms < ?2) "
+                             "ORDER BY s.created_ms DESC, s.sequence DESC LIMIT ?3");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length]);
-        if (!read_subjects(reader.connection, &rows[length++], error)) {
-            step = SQL_FAILED;
-            break;
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
+        return false;
+    *out = rows;
+    for (size_t i = 0; i < *count; i++) {
+        if (!read_subjects(reader.connection, &(*out)[i], error)) {
+            rows_free(*out, *count);
+            return false;
         }
     }
-    if (step == SQL_FAILED) {
-        rows_free(rows, length);
-        return false;
-    }
-    *out = rows;
-    *count = length;
     return true;
 }
 
