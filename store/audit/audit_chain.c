@@ -8,6 +8,7 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/text.h"
+#include "store/engine/sql_row.h"
 
 /* ---- Digests ---- */
 
@@ -274,29 +275,33 @@ static void anchor_message(const struct audit_chain_anchor *anchor, const char *
     add_span(out, key_id, strlen(key_id));
 }
 
+#define ANCHOR_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct audit_chain_anchor, INTEGER, last_id, OF "last_id")                               \
+    COLUMN(struct audit_chain_anchor, INTEGER, at_ms, OF "at_ms")                                  \
+    COLUMN(struct audit_chain_anchor, INTEGER, removed, OF "removed")                              \
+    COLUMN(struct audit_chain_anchor, INTEGER, from_ms, OF "from_ms")                              \
+    COLUMN(struct audit_chain_anchor, INTEGER, to_ms, OF "to_ms")                                  \
+    COLUMN(struct audit_chain_anchor, DIGEST, digest, OF "digest")                                 \
+    COLUMN(struct audit_chain_anchor, TEXT, key_id, OF "key_id")
+static const struct sql_columns anchor_columns =
+    SQL_COLUMNS(struct audit_chain_anchor, ANCHOR_COLUMNS);
+#define SEAL_COLUMN ((int)anchor_columns.count) /* after those */
+#define SELECT_ANCHORS SQL_SELECT(ANCHOR_COLUMNS, "") ", seal FROM audit_anchors "
+
 bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,
                              struct audit_chain_anchor *out, bool *found, struct error *error)
 {
     TEXT_AUTO message = { 0 };
     const void *seal;
     size_t length;
-    SQL_AUTO sql =
-        sql_begin(connection, "SELECT last_id, at_ms, removed, from_ms, to_ms, digest, key_id, "
-                              "seal FROM audit_anchors ORDER BY id DESC LIMIT 1");
+    SQL_AUTO sql = sql_begin(connection, SELECT_ANCHORS "ORDER BY id DESC LIMIT 1");
 
     *out = (struct audit_chain_anchor){ .sealed = true };
-    if (!sql_find(&sql, found, error))
+    if (!sql_row_find(&sql, &anchor_columns, out, found, error))
         return false;
     if (!*found)
         return true;
-    out->last_id = sql_integer(&sql, 0);
-    out->at_ms = sql_integer(&sql, 1);
-    out->removed = sql_integer(&sql, 2);
-    out->from_ms = sql_integer(&sql, 3);
-    out->to_ms = sql_integer(&sql, 4);
-    audit_chain_read_digest(&sql, 5, out->digest);
-    sql_text(&sql, 6, out->key_id, sizeof out->key_id);
-    seal = sql_blob(&sql, 7, &length);
+    seal = sql_blob(&sql, SEAL_COLUMN, &length);
     anchor_message(out, out->key_id, &message);
     out->sealed = is_sealed(keys, out->key_id, &message, seal, length);
     return true;
@@ -305,22 +310,16 @@ bool audit_chain_anchor_read(struct sql_connection *connection, const struct aud
 bool audit_chain_anchor_add(struct sql_connection *connection, const struct audit_keys *keys,
                             const struct audit_chain_anchor *anchor, struct error *error)
 {
-    const char *key_id = audit_keys_current(keys);
+    static const char INSERT[] = SQL_INSERT_WITH("audit_anchors", ANCHOR_COLUMNS, ", seal", ", ?");
+    struct audit_chain_anchor row = *anchor;
     uint8_t seal[DIGEST_BYTES];
     TEXT_AUTO message = { 0 };
-    SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, "
-                              "digest, key_id, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    anchor_message(anchor, key_id, &message);
-    digest(keys, key_id, &message, seal);
-    sql_bind_integer(&sql, 1, anchor->last_id);
-    sql_bind_integer(&sql, 2, anchor->at_ms);
-    sql_bind_integer(&sql, 3, anchor->removed);
-    sql_bind_integer(&sql, 4, anchor->from_ms);
-    sql_bind_integer(&sql, 5, anchor->to_ms);
-    sql_bind_blob(&sql, 6, anchor->digest, DIGEST_BYTES);
-    sql_bind_text(&sql, 7, key_id);
-    sql_bind_blob(&sql, 8, seal, sizeof seal);
+    text_copy(row.key_id, sizeof row.key_id, audit_keys_current(keys));
+    anchor_message(&row, row.key_id, &message);
+    digest(keys, row.key_id, &message, seal);
+    sql_row_bind(&sql, &anchor_columns, &row);
+    sql_bind_blob(&sql, SEAL_COLUMN + 1, seal, sizeof seal);
     return sql_run(&sql, error);
 }

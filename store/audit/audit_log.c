@@ -170,45 +170,40 @@ bool store_change_told(struct store *store, struct change *change, database_appl
     return done;
 }
 
+#define AUDIT_ROW_COLUMNS(FIRST, COLUMN, OF)                                                       \
+    FIRST(struct audit_row, INTEGER, id, OF "id")                                                  \
+    COLUMN(struct audit_row, INTEGER, at_ms, OF "at_ms")                                           \
+    COLUMN(struct audit_row, INTEGER, began_ms, "coalesce(intent.at_ms, 0)")                       \
+    COLUMN(struct audit_row, INTEGER, times, OF "times")                                           \
+    COLUMN(struct audit_row, TEXT, request_id, OF "request_id")                                    \
+    COLUMN(struct audit_row, TEXT, principal, OF "principal")                                      \
+    COLUMN(struct audit_row, TEXT, role, OF "role")                                                \
+    COLUMN(struct audit_row, TEXT, client, OF "client")                                            \
+    COLUMN(struct audit_row, TEXT, tool, OF "tool")                                                \
+    COLUMN(struct audit_row, TEXT, phase, OF "phase")                                              \
+    COLUMN(struct audit_row, TEXT, outcome, OF "outcome")                                          \
+    COLUMN(struct audit_row, HEAP_TEXT, arguments, OF "arguments")                                 \
+    COLUMN(struct audit_row, HEAP_TEXT, detail, OF "detail")                                       \
+    COLUMN(struct audit_row, HEAP_TEXT, subject, OF "subject")                                     \
+    COLUMN(struct audit_row, HEAP_TEXT, changed, OF "changed")
+static const struct sql_columns columns = SQL_COLUMNS(struct audit_row, AUDIT_ROW_COLUMNS);
+#define SELECT_ROWS                                                                                \
+    SQL_SELECT(AUDIT_ROW_COLUMNS, "a.")                                                            \
+    "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
+
 /* An intent with an outcome is shown by its outcome. */
 static const char LIST[] =
-    "SELECT a.id, a.at_ms, a.request_id, a.principal, a.role, a.client, a.tool, a.phase, "
-    "a.outcome, a.arguments, a.detail, a.subject, a.changed, a.times, coalesce(intent.at_ms, 0) "
-    "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
-    "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
-    "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
-    "AND (?6 = 0 OR a.at_ms < ?6) "
-    "AND (a.phase = 'outcome' OR NOT EXISTS "
-    "(SELECT 1 FROM audit o WHERE o.intent = a.id AND o.intent > 0)) "
-    "ORDER BY a.id DESC LIMIT ?7";
-
-static void read_row(const struct sql *sql, struct audit_row *row)
-{
-    *row = (struct audit_row){
-        .id = sql_integer(sql, 0),
-        .at_ms = sql_integer(sql, 1),
-        .times = sql_integer(sql, 13),
-        .began_ms = sql_integer(sql, 14),
-    };
-    sql_text(sql, 2, row->request_id, sizeof row->request_id);
-    sql_text(sql, 3, row->principal, sizeof row->principal);
-    sql_text(sql, 4, row->role, sizeof row->role);
-    sql_text(sql, 5, row->client, sizeof row->client);
-    sql_text(sql, 6, row->tool, sizeof row->tool);
-    sql_text(sql, 7, row->phase, sizeof row->phase);
-    sql_text(sql, 8, row->outcome, sizeof row->outcome);
-    row->arguments = sql_text_copy(sql, 9);
-    row->detail = sql_text_copy(sql, 10);
-    row->subject = sql_text_copy(sql, 11);
-    row->changed = sql_text_copy(sql, 12);
-}
+    SELECT_ROWS "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
+                "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
+                "AND (?6 = 0 OR a.at_ms < ?6) "
+                "AND (a.phase = 'outcome' OR NOT EXISTS "
+                "(SELECT 1 FROM audit o WHERE o.intent = a.id AND o.intent > 0)) "
+                "ORDER BY a.id DESC LIMIT ?7";
 
 bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,
                     struct audit_row **rows, size_t *count, struct error *error)
 {
-    struct audit_row *list = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *list;
     struct error problem;
 
     if (!database_flush(store->main, &problem))
@@ -223,26 +218,13 @@ bool audit_log_list(struct store *store, const struct audit_filter *filter, size
     sql_bind_integer(&sql, 5, filter->since_ms);
     sql_bind_integer(&sql, 6, filter->until_ms);
     sql_bind_integer(&sql, 7, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = sql_rows_grow(list, length, sizeof *list);
-        read_row(&sql, &list[length++]);
-    }
-    if (step == SQL_FAILED) {
-        audit_log_rows_free(list, length);
+    if (!sql_rows_read(&sql, &columns, &list, count, error))
         return false;
-    }
     *rows = list;
-    *count = length;
     return true;
 }
 
 void audit_log_rows_free(struct audit_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(rows[i].arguments);
-        free(rows[i].detail);
-        free(rows[i].subject);
-        free(rows[i].changed);
-    }
-    free(rows);
+    sql_rows_free(&columns, rows, count);
 }

@@ -9,34 +9,28 @@
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 
-#define COLUMNS "name, digest, kind, prompts, skipped, file_bytes, lengths, principal, created_ms "
+#define DATASET_COLUMNS(FIRST, COLUMN, OF)                                                         \
+    FIRST(struct dataset_entry, TEXT, name, OF "name")                                             \
+    COLUMN(struct dataset_entry, TEXT, digest, OF "digest")                                        \
+    COLUMN(struct dataset_entry, TEXT, kind, OF "kind")                                            \
+    COLUMN(struct dataset_entry, INTEGER, rows, OF "prompts")                                      \
+    COLUMN(struct dataset_entry, INTEGER, skipped, OF "skipped")                                   \
+    COLUMN(struct dataset_entry, INTEGER, file_bytes, OF "file_bytes")                             \
+    COLUMN(struct dataset_entry, HEAP_TEXT, lengths, OF "lengths")                                 \
+    COLUMN(struct dataset_entry, TEXT, principal, OF "principal")                                  \
+    COLUMN(struct dataset_entry, INTEGER, created_ms, OF "created_ms")
+static const struct sql_columns columns = SQL_COLUMNS(struct dataset_entry, DATASET_COLUMNS);
+#define DATA_COLUMN ((int)columns.count) /* after those */
 
 void dataset_entry_finish(struct dataset_entry *entry)
 {
-    free(entry->lengths);
+    sql_row_finish(&columns, entry);
     *entry = (struct dataset_entry){ 0 };
 }
 
 void dataset_entries_free(struct dataset_entry *entries, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        dataset_entry_finish(&entries[i]);
-    free(entries);
-}
-
-static void read_row(const struct sql *sql, struct dataset_entry *entry)
-{
-    *entry = (struct dataset_entry){
-        .rows = sql_integer(sql, 3),
-        .skipped = sql_integer(sql, 4),
-        .file_bytes = sql_integer(sql, 5),
-        .lengths = sql_text_copy(sql, 6),
-        .created_ms = sql_integer(sql, 8),
-    };
-    sql_text(sql, 0, entry->name, sizeof entry->name);
-    sql_text(sql, 1, entry->digest, sizeof entry->digest);
-    sql_text(sql, 2, entry->kind, sizeof entry->kind);
-    sql_text(sql, 7, entry->principal, sizeof entry->principal);
+    sql_rows_free(&columns, entries, count);
 }
 
 /* ---- A new one ------------------------------------------------------------------------------- */
@@ -77,20 +71,14 @@ static CHECKED bool check_name(struct sql_connection *connection, struct creatio
 static CHECKED bool insert(struct sql_connection *connection, const struct creation *creation,
                            struct error *error)
 {
-    const struct dataset_entry *entry = creation->entry;
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO datasets (" COLUMNS ", data) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+    static const char INSERT[] = SQL_INSERT_WITH("datasets", DATASET_COLUMNS, ", data", ", ?");
+    struct dataset_entry row = *creation->entry;
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, entry->name);
-    sql_bind_text(&sql, 2, entry->digest);
-    sql_bind_text(&sql, 3, entry->kind);
-    sql_bind_integer(&sql, 4, entry->rows);
-    sql_bind_integer(&sql, 5, entry->skipped);
-    sql_bind_integer(&sql, 6, entry->file_bytes);
-    sql_bind_text(&sql, 7, entry->lengths);
-    sql_bind_text(&sql, 8, creation->principal);
-    sql_bind_integer(&sql, 9, creation->now_ms);
-    sql_bind_blob(&sql, 10, creation->data, creation->length);
+    text_copy(row.principal, sizeof row.principal, creation->principal);
+    row.created_ms = creation->now_ms;
+    sql_row_bind(&sql, &columns, &row);
+    sql_bind_blob(&sql, DATA_COLUMN + 1, creation->data, creation->length);
     return sql_run(&sql, error);
 }
 
@@ -129,18 +117,17 @@ bool dataset_entry_find(struct store *store, const char *name, struct dataset_en
 {
     bool found;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS ", data FROM datasets WHERE name = ?1");
+    SQL_AUTO sql = sql_begin(
+        reader.connection, SQL_SELECT(DATASET_COLUMNS, "") ", data FROM datasets WHERE name = ?1");
 
     sql_bind_text(&sql, 1, name);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
                          "there is no dataset \"%.60s\": dataset_list shows those there are", name);
-    read_row(&sql, out);
     if (data != NULL) {
-        const void *kept = sql_blob(&sql, 9, length);
+        const void *kept = sql_blob(&sql, DATA_COLUMN, length);
 
         *data = memory_zeroed(*length + 1, 1);
         memcpy(*data, kept, *length);
@@ -151,22 +138,14 @@ bool dataset_entry_find(struct store *store, const char *name, struct dataset_en
 bool dataset_entry_list(struct store *store, struct dataset_entry **out, size_t *count,
                         struct error *error)
 {
-    struct dataset_entry *entries = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS "FROM datasets ORDER BY name LIMIT 1000");
+        sql_begin(reader.connection,
+                  SQL_SELECT(DATASET_COLUMNS, "") "FROM datasets ORDER BY name LIMIT 1000");
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        entries = sql_rows_grow(entries, length, sizeof *entries);
-        read_row(&sql, &entries[length++]);
-    }
-    if (step == SQL_FAILED) {
-        dataset_entries_free(entries, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
-    *out = entries;
-    *count = length;
+    *out = rows;
     return true;
 }

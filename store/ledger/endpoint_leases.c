@@ -26,21 +26,18 @@ bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct e
     return true;
 }
 
-#define COLUMNS "l.endpoint, l.job_id, j.principal, j.subject, j.created_ms, l.granted_ms "
+#define LEASE_COLUMNS(FIRST, COLUMN, OF)                                                           \
+    FIRST(struct endpoint_lease, TEXT, endpoint, OF "endpoint")                                    \
+    COLUMN(struct endpoint_lease, TEXT, job_id, OF "job_id")                                       \
+    COLUMN(struct endpoint_lease, TEXT, principal, "j.principal")                                  \
+    COLUMN(struct endpoint_lease, TEXT, purpose, "j.subject")                                      \
+    COLUMN(struct endpoint_lease, INTEGER, asked_ms, "j.created_ms")                               \
+    COLUMN(struct endpoint_lease, INTEGER, granted_ms, OF "granted_ms")
+static const struct sql_columns columns = SQL_COLUMNS(struct endpoint_lease, LEASE_COLUMNS);
+
+#define SELECT_LEASES SQL_SELECT(LEASE_COLUMNS, "l.") IN_LINE
 #define IN_LINE "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
 #define LINE_ORDER "l.granted_ms IS NULL, l.turn, l.id"
-
-static void read_row(const struct sql *sql, struct endpoint_lease *row)
-{
-    *row = (struct endpoint_lease){
-        .asked_ms = sql_integer(sql, 4),
-        .granted_ms = sql_integer(sql, 5),
-    };
-    sql_text(sql, 0, row->endpoint, sizeof row->endpoint);
-    sql_text(sql, 1, row->job_id, sizeof row->job_id);
-    sql_text(sql, 2, row->principal, sizeof row->principal);
-    sql_text(sql, 3, row->purpose, sizeof row->purpose);
-}
 
 static void number_places(struct endpoint_lease *rows, size_t count)
 {
@@ -57,24 +54,14 @@ static void number_places(struct endpoint_lease *rows, size_t count)
 bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
                          struct error *error)
 {
-    struct endpoint_lease *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS IN_LINE "ORDER BY l.endpoint, " LINE_ORDER);
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_LEASES "ORDER BY l.endpoint, " LINE_ORDER);
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
-    number_places(rows, length);
+    number_places(rows, *count);
     *out = rows;
-    *count = length;
     return true;
 }
 
@@ -105,15 +92,11 @@ static CHECKED bool find_first(struct sql_connection *connection, struct line_pl
                                struct error *error)
 {
     bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS IN_LINE
-                                         "AND l.endpoint = ?1 ORDER BY " LINE_ORDER " LIMIT 1");
+    SQL_AUTO sql =
+        sql_begin(connection, SELECT_LEASES "AND l.endpoint = ?1 ORDER BY " LINE_ORDER " LIMIT 1");
 
     sql_bind_text(&sql, 1, out->endpoint);
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (found)
-        read_row(&sql, &out->first);
-    return true;
+    return sql_row_find(&sql, &columns, &out->first, &found, error);
 }
 
 bool job_line_place(struct store *store, const char *job_id, struct line_place *out, bool *found,

@@ -69,6 +69,15 @@ bool event_call_end(struct store *store, const char *session, const char *stream
     return database_defer_take(store->main, apply_end, closing, free, error);
 }
 
+#define CALL_COLUMNS(FIRST, COLUMN, OF)                                                            \
+    FIRST(struct event_call, HEAP_TEXT, message_id, OF "message_id")                               \
+    COLUMN(struct event_call, TEXT, request_id, OF "request_id")                                   \
+    COLUMN(struct event_call, INTEGER, created_ms, OF "created_ms")                                \
+    COLUMN(struct event_call, INTEGER, ended_ms, OF "ended_ms")                                    \
+    COLUMN(struct event_call, INTEGER, sequence,                                                   \
+           "(SELECT max(sequence) FROM events WHERE stream = ?1)")
+static const struct sql_columns columns = SQL_COLUMNS(struct event_call, CALL_COLUMNS);
+
 bool event_call_find(struct store *store, const char *session, const char *stream,
                      struct event_call *out, bool *found, struct error *error)
 {
@@ -78,21 +87,10 @@ bool event_call_find(struct store *store, const char *session, const char *strea
     if (!database_flush(store->main, error))
         return false;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection,
-                  "SELECT message_id, request_id, created_ms, ended_ms, (SELECT max(sequence) "
-                  "FROM events WHERE stream = ?1) FROM event_calls WHERE stream = ?1");
+    SQL_AUTO sql = sql_begin(reader.connection,
+                             SQL_SELECT(CALL_COLUMNS, "") "FROM event_calls WHERE stream = ?1");
     sql_bind_text(&sql, 1, key);
-    if (!sql_find(&sql, found, error))
-        return false;
-    if (!*found)
-        return true;
-    out->message_id = sql_text_copy(&sql, 0);
-    sql_text(&sql, 1, out->request_id, sizeof out->request_id);
-    out->created_ms = sql_integer(&sql, 2);
-    out->ended_ms = sql_integer(&sql, 3);
-    out->sequence = sql_integer(&sql, 4);
-    return true;
+    return sql_row_find(&sql, &columns, out, found, error);
 }
 
 bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],

@@ -17,25 +17,34 @@ struct adding {
     int64_t sequence, now_ms;
 };
 
+#define EVENT_STORED(FIRST, COLUMN, OF)                                                            \
+    FIRST(struct adding, HEAP_TEXT, stream, OF "stream")                                           \
+    COLUMN(struct adding, INTEGER, sequence, OF "sequence")                                        \
+    COLUMN(struct adding, INTEGER, now_ms, OF "created_ms")                                        \
+    COLUMN(struct adding, HEAP_TEXT, frame, OF "frame")
+#define EVENT_COLUMNS(FIRST, COLUMN, OF)                                                           \
+    FIRST(struct event_row, INTEGER, sequence, OF "sequence")                                      \
+    COLUMN(struct event_row, HEAP_TEXT, frame, OF "frame")
+
+static const struct sql_columns stored = SQL_COLUMNS(struct adding, EVENT_STORED);
+static const struct sql_columns columns = SQL_COLUMNS(struct event_row, EVENT_COLUMNS);
+#define SELECT_EVENTS SQL_SELECT(EVENT_COLUMNS, "") "FROM events "
+
 static void release(void *context)
 {
     struct adding *adding = context;
 
-    free(adding->stream);
-    free(adding->frame);
+    sql_row_finish(&stored, adding);
     free(adding);
 }
 
 static CHECKED bool insert(struct sql_connection *connection, const struct adding *adding,
                            struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO events (stream, sequence, created_ms, frame) "
-                                         "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
+    static const char INSERT[] = SQL_INSERT("events", EVENT_STORED) "ON CONFLICT DO NOTHING";
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, adding->stream);
-    sql_bind_integer(&sql, 2, adding->sequence);
-    sql_bind_integer(&sql, 3, adding->now_ms);
-    sql_bind_text(&sql, 4, adding->frame);
+    sql_row_bind(&sql, &stored, adding);
     return sql_run(&sql, error);
 }
 
@@ -71,35 +80,24 @@ bool event_add(struct store *store, const char *stream, int64_t sequence, const 
 bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
                 struct event_row **out, size_t *count, struct error *error)
 {
-    struct event_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
 
     if (!database_flush(store->main, error))
         return false;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT sequence, frame FROM events WHERE stream = ?1 "
-                                     "AND sequence > ?2 ORDER BY sequence LIMIT ?3");
+        sql_begin(reader.connection, SELECT_EVENTS "WHERE stream = ?1 "
+                                                   "AND sequence > ?2 ORDER BY sequence LIMIT ?3");
     sql_bind_text(&sql, 1, stream);
     sql_bind_integer(&sql, 2, after);
     sql_bind_integer(&sql, 3, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        rows[length++] = (struct event_row){ sql_integer(&sql, 0), sql_text_copy(&sql, 1) };
-    }
-    if (step == SQL_FAILED) {
-        event_rows_free(rows, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 
 void event_rows_free(struct event_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(rows[i].frame);
-    free(rows);
+    sql_rows_free(&columns, rows, count);
 }

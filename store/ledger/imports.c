@@ -10,14 +10,25 @@
 #include "base/json/json.h"
 #include "store/ledger/store_private.h"
 
-#define COLUMNS                                                                                    \
-    "id, corrects, digest, format, name, deployment, principal, file_bytes, cells, created_ms, "   \
-    "stated, document "
+#define IMPORT_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct import_row, TEXT, id, OF "id")                                                    \
+    COLUMN(struct import_row, TEXT, corrects, OF "corrects")                                       \
+    COLUMN(struct import_row, TEXT, digest, OF "digest")                                           \
+    COLUMN(struct import_row, TEXT, format, OF "format")                                           \
+    COLUMN(struct import_row, TEXT, name, OF "name")                                               \
+    COLUMN(struct import_row, TEXT, deployment, OF "deployment")                                   \
+    COLUMN(struct import_row, TEXT, principal, OF "principal")                                     \
+    COLUMN(struct import_row, INTEGER, file_bytes, OF "file_bytes")                                \
+    COLUMN(struct import_row, INTEGER, cells, OF "cells")                                          \
+    COLUMN(struct import_row, INTEGER, created_ms, OF "created_ms")                                \
+    COLUMN(struct import_row, HEAP_TEXT, stated, OF "stated")                                      \
+    COLUMN(struct import_row, HEAP_TEXT, document, OF "document")
+static const struct sql_columns columns = SQL_COLUMNS(struct import_row, IMPORT_COLUMNS);
+#define SELECT_IMPORTS SQL_SELECT(IMPORT_COLUMNS, "") "FROM imports "
 
 void import_row_finish(struct import_row *row)
 {
-    free(row->stated);
-    free(row->document);
+    sql_row_finish(&columns, row);
     free(row->other_names);
     *row = (struct import_row){ 0 };
 }
@@ -52,39 +63,20 @@ static CHECKED bool read_other_names(struct sql_connection *connection, struct i
     return step == SQL_DONE;
 }
 
-static CHECKED bool read_row(struct sql *sql, struct import_row *row, struct error *error)
-{
-    *row = (struct import_row){
-        .file_bytes = sql_integer(sql, 7),
-        .cells = sql_integer(sql, 8),
-        .created_ms = sql_integer(sql, 9),
-        .stated = sql_text_copy(sql, 10),
-        .document = sql_text_copy(sql, 11),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 1, row->corrects, sizeof row->corrects);
-    sql_text(sql, 2, row->digest, sizeof row->digest);
-    sql_text(sql, 3, row->format, sizeof row->format);
-    sql_text(sql, 4, row->name, sizeof row->name);
-    sql_text(sql, 5, row->deployment, sizeof row->deployment);
-    sql_text(sql, 6, row->principal, sizeof row->principal);
-    return read_other_names(sql->connection, row, error);
-}
-
 static CHECKED bool read_import(struct sql_connection *connection, const char *id,
                                 struct import_row *out, struct error *error)
 {
     bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS "FROM imports WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(connection, SELECT_IMPORTS "WHERE id = ?1");
 
     sql_bind_text(&sql, 1, id);
-    if (!sql_find(&sql, &found, error))
+    if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
                          "no imported run has the id \"%s\": run_list shows the runs there are",
                          id);
-    return read_row(&sql, out, error);
+    return read_other_names(connection, out, error);
 }
 
 bool import_find(struct store *store, const char *id, struct import_row *out, struct error *error)
@@ -97,31 +89,25 @@ bool import_find(struct store *store, const char *id, struct import_row *out, st
 bool import_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
                  struct import_row **out, size_t *count, struct error *error)
 {
-    struct import_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "FROM imports "
-                                                "WHERE (?1 IS NULL OR deployment = ?1) "
-                                                "AND (?2 = 0 OR created_ms < ?2) "
-                                                "ORDER BY created_ms DESC, sequence DESC LIMIT ?3");
+    SQL_AUTO sql = sql_begin(reader.connection,
+                             SELECT_IMPORTS "WHERE (?1 IS NULL OR deployment = ?1) "
+                                            "AND (?2 = 0 OR created_ms < ?2) "
+                                            "ORDER BY created_ms DESC, sequence DESC LIMIT ?3");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        if (!read_row(&sql, &rows[length++], error)) {
-            import_rows_free(rows, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
+        return false;
+    *out = rows;
+    for (size_t i = 0; i < *count; i++) {
+        if (!read_other_names(reader.connection, &(*out)[i], error)) {
+            import_rows_free(*out, *count);
             return false;
         }
     }
-    if (step == SQL_FAILED) {
-        import_rows_free(rows, length);
-        return false;
-    }
-    *out = rows;
-    *count = length;
     return true;
 }
 
@@ -149,14 +135,29 @@ bool import_each_cell(struct store *store, const char *id,
 /* ---- A new one ---- */
 
 struct creation {
-    const struct import_order *order;
+    struct import_order order;
     const char *principal;
-    int64_t now_ms;
+    int64_t now_ms, cells;
     char id[ID_SIZE], earlier[ID_SIZE]; /* the newest of the same file and format; "" */
     char detail[300];
     bool existed;
     struct import_row row;
 };
+
+#define IMPORT_STORED(FIRST, COLUMN, OF)                                                           \
+    FIRST(struct creation, TEXT, id, OF "id")                                                      \
+    COLUMN(struct creation, TEXT_OR_NULL, earlier, OF "corrects")                                  \
+    COLUMN(struct creation, BORROWED_TEXT, order.digest, OF "digest")                              \
+    COLUMN(struct creation, BORROWED_TEXT, order.format, OF "format")                              \
+    COLUMN(struct creation, BORROWED_TEXT, order.name, OF "name")                                  \
+    COLUMN(struct creation, BORROWED_TEXT, order.deployment, OF "deployment")                      \
+    COLUMN(struct creation, BORROWED_TEXT, principal, OF "principal")                              \
+    COLUMN(struct creation, INTEGER, order.file_bytes, OF "file_bytes")                            \
+    COLUMN(struct creation, INTEGER, cells, OF "cells")                                            \
+    COLUMN(struct creation, INTEGER, now_ms, OF "created_ms")                                      \
+    COLUMN(struct creation, BORROWED_TEXT, order.stated, OF "stated")                              \
+    COLUMN(struct creation, BORROWED_TEXT, order.document, OF "document")
+static const struct sql_columns stored = SQL_COLUMNS(struct creation, IMPORT_STORED);
 
 /* The newest of this file and format, or of these stated facts too. */
 static CHECKED bool find_earlier(struct sql_connection *connection,
@@ -182,25 +183,11 @@ static CHECKED bool find_earlier(struct sql_connection *connection,
 static CHECKED bool insert_import(struct sql_connection *connection,
                                   const struct creation *creation, struct error *error)
 {
-    const struct import_order *order = creation->order;
-    SQL_AUTO sql = sql_begin(
-        connection, "INSERT INTO imports (id, digest, format, stated, corrects, name, file_bytes, "
-                    "deployment, document, cells, principal, created_ms, sequence) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " SQL_NEXT_SEQUENCE(
-                        "imports") ")");
+    static const char INSERT[] =
+        SQL_INSERT_WITH("imports", IMPORT_STORED, ", sequence", ", " SQL_NEXT_SEQUENCE("imports"));
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, creation->id);
-    sql_bind_text(&sql, 2, order->digest);
-    sql_bind_text(&sql, 3, order->format);
-    sql_bind_text(&sql, 4, order->stated);
-    sql_bind_text(&sql, 5, creation->earlier[0] != '\0' ? creation->earlier : NULL);
-    sql_bind_text(&sql, 6, order->name);
-    sql_bind_integer(&sql, 7, order->file_bytes);
-    sql_bind_text(&sql, 8, order->deployment);
-    sql_bind_text(&sql, 9, order->document);
-    sql_bind_integer(&sql, 10, (int64_t)order->cell_count);
-    sql_bind_text(&sql, 11, creation->principal);
-    sql_bind_integer(&sql, 12, creation->now_ms);
+    sql_row_bind(&sql, &stored, creation);
     return sql_run(&sql, error);
 }
 
@@ -210,10 +197,10 @@ static CHECKED bool insert_cells(struct sql_connection *connection, const struct
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO import_cells (import_id, position, document) "
                                          "VALUES (?1, ?2, ?3)");
 
-    for (size_t i = 0; i < creation->order->cell_count; i++) {
+    for (size_t i = 0; i < creation->order.cell_count; i++) {
         sql_bind_text(&sql, 1, creation->id);
         sql_bind_integer(&sql, 2, (int64_t)i);
-        sql_bind_text(&sql, 3, creation->order->cells[i]);
+        sql_bind_text(&sql, 3, creation->order.cells[i]);
         if (!sql_run(&sql, error))
             return false;
     }
@@ -229,7 +216,7 @@ static CHECKED bool note_name(struct sql_connection *connection, const struct cr
                               "ON CONFLICT DO NOTHING");
 
     sql_bind_text(&sql, 1, creation->id);
-    sql_bind_text(&sql, 2, creation->order->name);
+    sql_bind_text(&sql, 2, creation->order.name);
     sql_bind_text(&sql, 3, creation->principal);
     sql_bind_integer(&sql, 4, creation->now_ms);
     return sql_run(&sql, error);
@@ -246,11 +233,11 @@ static CHECKED bool apply_create(struct sql_connection *connection, void *contex
                                  struct error *error)
 {
     struct creation *creation = context;
-    const struct import_order *order = creation->order;
-    bool stated = strcmp(order->stated, "{}") != 0;
+    const struct import_order *order = &creation->order;
+    bool has_facts = strcmp(order->stated, "{}") != 0;
 
     import_row_finish(&creation->row);
-    if (!find_earlier(connection, order, stated, creation->id, error)
+    if (!find_earlier(connection, order, has_facts, creation->id, error)
         || !find_earlier(connection, order, false, creation->earlier, error))
         return false;
     creation->existed = creation->id[0] != '\0';
@@ -266,9 +253,10 @@ bool import_create(struct store *store, const struct import_order *order, int64_
                    struct change *change, struct import_row *out, bool *existed,
                    struct error *error)
 {
-    struct creation creation = { .order = order,
+    struct creation creation = { .order = *order,
                                  .principal = store_change_principal(change),
-                                 .now_ms = now_ms };
+                                 .now_ms = now_ms,
+                                 .cells = (int64_t)order->cell_count };
 
     if (!store_change(store, change, apply_create, &creation, creation.id, creation.detail,
                       error)) {

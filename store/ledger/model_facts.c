@@ -2,37 +2,30 @@
 /* What model servers said of themselves, each time they said something new. */
 #include <string.h>
 
+#include "base/core/text.h"
 #include "store/ledger/deployments.h"
 #include "store/ledger/store_private.h"
 
-static void read_row(const struct sql *sql, struct model_facts *row)
-{
-    *row = (struct model_facts){
-        .deployment_id = sql_integer(sql, 0),
-        .revision = sql_integer(sql, 1),
-        .observed_ms = sql_integer(sql, 2),
-        .context_tokens = sql_integer(sql, 6),
-    };
-    sql_text(sql, 3, row->model, sizeof row->model);
-    sql_text(sql, 4, row->engine, sizeof row->engine);
-    sql_text(sql, 5, row->engine_version, sizeof row->engine_version);
-    sql_text(sql, 7, row->details, sizeof row->details);
-}
+#define FACTS_COLUMNS(FIRST, COLUMN, OF)                                                           \
+    FIRST(struct model_facts, INTEGER, deployment_id, OF "deployment_id")                          \
+    COLUMN(struct model_facts, INTEGER, revision, OF "revision")                                   \
+    COLUMN(struct model_facts, INTEGER, observed_ms, OF "observed_ms")                             \
+    COLUMN(struct model_facts, TEXT, model, OF "model")                                            \
+    COLUMN(struct model_facts, TEXT, engine, OF "engine")                                          \
+    COLUMN(struct model_facts, TEXT, engine_version, OF "engine_version")                          \
+    COLUMN(struct model_facts, INTEGER_OR_NULL, context_tokens, OF "context_tokens")               \
+    COLUMN(struct model_facts, TEXT, details, OF "details")
+static const struct sql_columns columns = SQL_COLUMNS(struct model_facts, FACTS_COLUMNS);
+#define SELECT_FACTS SQL_SELECT(FACTS_COLUMNS, "") "FROM model_facts "
 
 static CHECKED bool latest(struct sql_connection *connection, int64_t deployment_id,
                            struct model_facts *out, bool *found, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection,
-                             "SELECT deployment_id, revision, observed_ms, model, engine, "
-                             "engine_version, context_tokens, details FROM model_facts "
+    SQL_AUTO sql = sql_begin(connection, SELECT_FACTS
                              "WHERE deployment_id = ?1 ORDER BY observed_ms DESC, id DESC LIMIT 1");
 
     sql_bind_integer(&sql, 1, deployment_id);
-    if (!sql_find(&sql, found, error))
-        return false;
-    if (*found)
-        read_row(&sql, out);
-    return true;
+    return sql_row_find(&sql, &columns, out, found, error);
 }
 
 static const char *details_of(const struct model_facts *facts)
@@ -51,26 +44,18 @@ static bool same(const struct model_facts *a, const struct model_facts *b)
 static CHECKED bool apply_note(struct sql_connection *connection, void *context,
                                struct error *error)
 {
-    const struct model_facts *facts = *(const struct model_facts *const *)context;
-    struct model_facts newest;
+    static const char INSERT[] = SQL_INSERT("model_facts", FACTS_COLUMNS);
+    struct model_facts newest, facts = **(const struct model_facts *const *)context;
     bool found;
-    SQL_AUTO sql = sql_begin(
-        connection, "INSERT INTO model_facts (deployment_id, revision, observed_ms, model, "
-                    "engine, engine_version, context_tokens, details) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0), ?8)");
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    if (!latest(connection, facts->deployment_id, &newest, &found, error))
+    if (!latest(connection, facts.deployment_id, &newest, &found, error))
         return false;
-    if (found && same(&newest, facts))
+    if (found && same(&newest, &facts))
         return true;
-    sql_bind_integer(&sql, 1, facts->deployment_id);
-    sql_bind_integer(&sql, 2, facts->revision);
-    sql_bind_integer(&sql, 3, facts->observed_ms);
-    sql_bind_text(&sql, 4, facts->model);
-    sql_bind_text(&sql, 5, facts->engine);
-    sql_bind_text(&sql, 6, facts->engine_version);
-    sql_bind_integer(&sql, 7, facts->context_tokens);
-    sql_bind_text(&sql, 8, details_of(facts));
+    if (facts.details[0] == '\0')
+        text_copy(facts.details, sizeof facts.details, "{}");
+    sql_row_bind(&sql, &columns, &facts);
     return sql_run(&sql, error);
 }
 

@@ -130,47 +130,31 @@ bool question_answer(struct store *store, const char *job_id, const struct answe
     return true;
 }
 
+#define QUESTION_COLUMNS(FIRST, COLUMN, OF)                                                        \
+    FIRST(struct question_row, TEXT, key, OF "key")                                                \
+    COLUMN(struct question_row, HEAP_TEXT, request, OF "request")                                  \
+    COLUMN(struct question_row, HEAP_TEXT_OR_NULL, answer, OF "answer")                            \
+    COLUMN(struct question_row, INTEGER, asked_ms, OF "asked_ms")                                  \
+    COLUMN(struct question_row, INTEGER, answered_ms, OF "answered_ms")
+static const struct sql_columns columns = SQL_COLUMNS(struct question_row, QUESTION_COLUMNS);
+
 void question_rows_free(struct question_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(rows[i].request);
-        free(rows[i].answer);
-    }
-    free(rows);
-}
-
-static void read_row(const struct sql *sql, struct question_row *row)
-{
-    *row = (struct question_row){
-        .request = sql_text_copy(sql, 1),
-        .answer = sql_integer(sql, 4) != 0 ? sql_text_copy(sql, 2) : NULL,
-        .asked_ms = sql_integer(sql, 3),
-        .answered_ms = sql_integer(sql, 4),
-    };
-    sql_text(sql, 0, row->key, sizeof row->key);
+    sql_rows_free(&columns, rows, count);
 }
 
 bool question_list(struct store *store, const char *job_id, struct question_row **out,
                    size_t *count, struct error *error)
 {
-    struct question_row *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT key, request, answer, asked_ms, answered_ms "
-                                     "FROM job_questions WHERE job_id = ?1 ORDER BY key");
+    SQL_AUTO sql = sql_begin(
+        reader.connection,
+        SQL_SELECT(QUESTION_COLUMNS, "") "FROM job_questions WHERE job_id = ?1 ORDER BY key");
 
     sql_bind_text(&sql, 1, job_id);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
-    }
-    if (step == SQL_FAILED) {
-        question_rows_free(rows, length);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }

@@ -89,24 +89,21 @@ bool request_nonce_insert(struct sql_connection *connection, const struct change
     return sql_run(&sql, error);
 }
 
+#define NONCE_COLUMNS(FIRST, COLUMN, OF)                                                           \
+    FIRST(struct request_nonce, TEXT, request_id, OF "request_id")                                 \
+    COLUMN(struct request_nonce, INTEGER, created_ms, OF "created_ms")                             \
+    COLUMN(struct request_nonce, HEAP_TEXT_OR_NULL, result, OF "result")
+static const struct sql_columns columns = SQL_COLUMNS(struct request_nonce, NONCE_COLUMNS);
+
 bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
                         bool *found, struct error *error)
 {
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT request_id, created_ms, result, result IS NULL "
-                                     "FROM settled_requests WHERE nonce = ?1");
+    SQL_AUTO sql = sql_begin(
+        reader.connection, SQL_SELECT(NONCE_COLUMNS, "") "FROM settled_requests WHERE nonce = ?1");
 
     sql_bind_text(&sql, 1, nonce);
-    if (!sql_find(&sql, found, error))
-        return false;
-    if (!*found)
-        return true;
-    *out = (struct request_nonce){ .created_ms = sql_integer(&sql, 1) };
-    sql_text(&sql, 0, out->request_id, sizeof out->request_id);
-    if (sql_integer(&sql, 3) == 0)
-        out->result = sql_text_copy(&sql, 2);
-    return true;
+    return sql_row_find(&sql, &columns, out, found, error);
 }
 
 struct answering {

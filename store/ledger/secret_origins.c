@@ -18,42 +18,59 @@ static bool is_listed(const struct secret_origin *rows, size_t count,
     return false;
 }
 
-/* Rows of an upgrade hold a deployment's URL as it was typed: one that no longer is a URL binds
- * nothing. */
-static bool read_row(const struct sql *sql, struct secret_origin *row)
+/* Rows of an upgrade hold a deployment's URL as it was typed: one that no longer is a URL is read
+ * as
+ * "", and binds nothing. */
+static bool read_origin(const struct sql_column *column, void *member)
 {
     char url[URL_SIZE];
     struct error ignored;
 
-    *row = (struct secret_origin){ .created_ms = sql_integer(sql, 3) };
-    sql_text(sql, 0, row->secret, sizeof row->secret);
-    sql_text(sql, 1, url, sizeof url);
-    sql_text(sql, 2, row->created_by, sizeof row->created_by);
-    return url_origin(url, row->origin, &ignored);
+    sql_text(column->sql, column->index, url, sizeof url);
+    if (!url_origin(url, member, &ignored))
+        *(char *)member = '\0';
+    return true;
+}
+
+static void bind_origin(struct sql *sql, int position, const void *member)
+{
+    sql_bind_text(sql, position, member);
+}
+
+static const struct sql_member_kind kind_origin = { read_origin, bind_origin, NULL };
+#define SQL_KIND_ORIGIN(member) SQL_KIND(kind_origin, char(*)[ORIGIN_SIZE], member)
+
+#define ORIGIN_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct secret_origin, TEXT, secret, OF "secret")                                         \
+    COLUMN(struct secret_origin, ORIGIN, origin, OF "url")                                         \
+    COLUMN(struct secret_origin, TEXT, created_by, OF "created_by")                                \
+    COLUMN(struct secret_origin, INTEGER, created_ms, OF "created_ms")
+static const struct sql_columns columns = SQL_COLUMNS(struct secret_origin, ORIGIN_COLUMNS);
+#define SELECT_ORIGINS SQL_SELECT(ORIGIN_COLUMNS, "") "FROM secret_origins "
+
+/* Without those that bind nothing, each once; returns how many are left. */
+static size_t drop_useless(struct secret_origin *rows, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].origin[0] != '\0' && !is_listed(rows, kept, &rows[i]))
+            rows[kept++] = rows[i];
+    return kept;
 }
 
 static CHECKED bool list(struct sql_connection *connection, const char *secret,
                          struct secret_origin **out, size_t *count, struct error *error)
 {
-    struct secret_origin *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, "SELECT secret, url, created_by, created_ms "
-                                         "FROM secret_origins WHERE ?1 IS NULL OR secret = ?1 "
-                                         "ORDER BY secret, url");
+    void *rows;
+    SQL_AUTO sql = sql_begin(connection, SELECT_ORIGINS "WHERE ?1 IS NULL OR secret = ?1 "
+                                                        "ORDER BY secret, url");
 
     sql_bind_text(&sql, 1, secret);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        if (read_row(&sql, &rows[length]) && !is_listed(rows, length, &rows[length]))
-            length++;
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
+    *count = drop_useless(rows, *count);
     *out = rows;
-    *count = length;
     return true;
 }
 
@@ -70,14 +87,11 @@ bool secret_origin_list(struct store *store, const char *secret, struct secret_o
 bool secret_origin_insert(struct sql_connection *connection, const struct secret_origin *row,
                           struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO secret_origins (secret, url, created_ms, "
-                                         "created_by) VALUES (?1, ?2, ?3, ?4) "
-                                         "ON CONFLICT (secret, url) DO NOTHING");
+    static const char INSERT[] =
+        SQL_INSERT("secret_origins", ORIGIN_COLUMNS) "ON CONFLICT (secret, url) DO NOTHING";
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, row->secret);
-    sql_bind_text(&sql, 2, row->origin);
-    sql_bind_integer(&sql, 3, row->created_ms);
-    sql_bind_text(&sql, 4, row->created_by);
+    sql_row_bind(&sql, &columns, row);
     return sql_run(&sql, error);
 }
 

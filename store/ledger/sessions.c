@@ -7,20 +7,40 @@
 #include "store/ledger/principals.h"
 #include "store/ledger/store_private.h"
 
+#define SESSION_STORED(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct session_row, TEXT, id, OF "id")                                                   \
+    COLUMN(struct session_row, TEXT, principal, OF "principal")                                    \
+    COLUMN(struct session_row, TEXT, protocol_version, OF "protocol_version")                      \
+    COLUMN(struct session_row, TEXT, client, OF "client")                                          \
+    COLUMN(struct session_row, HEAP_TEXT, capabilities, OF "capabilities")                         \
+    COLUMN(struct session_row, INTEGER, created_ms, OF "created_ms")                               \
+    COLUMN(struct session_row, INTEGER, last_seen_ms, OF "last_seen_ms")
+#define SESSION_COLUMNS(FIRST, COLUMN, OF)                                                         \
+    SESSION_STORED(FIRST, COLUMN, OF)                                                              \
+    COLUMN(struct session_row, INTEGER, heard, OF "heard")                                         \
+    COLUMN(struct session_row, INTEGER, last_event,                                                \
+           "(SELECT max(sequence) FROM events "                                                    \
+           "WHERE stream = sessions.id || '/" SESSION_STANDING "')")                               \
+    COLUMN(struct session_row, INTEGER, log_level, "coalesce(log_level, -1)")
+#define SUBSCRIPTION_COLUMNS(FIRST, COLUMN, OF)                                                    \
+    FIRST(struct session_subscription_row, TEXT, session, OF "session")                            \
+    COLUMN(struct session_subscription_row, HEAP_TEXT, uri, OF "uri")
+
+static const struct sql_columns stored = SQL_COLUMNS(struct session_row, SESSION_STORED);
+static const struct sql_columns columns = SQL_COLUMNS(struct session_row, SESSION_COLUMNS);
+static const struct sql_columns subscription_columns =
+    SQL_COLUMNS(struct session_subscription_row, SUBSCRIPTION_COLUMNS);
+
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct session_row *session = *(const struct session_row *const *)context;
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO sessions (id, principal, protocol_version, "
-                                         "client, capabilities, created_ms, last_seen_ms) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+    static const char INSERT[] = SQL_INSERT("sessions", SESSION_STORED);
+    struct session_row row = **(const struct session_row *const *)context;
+    char none[] = "{}";
+    SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    sql_bind_text(&sql, 1, session->id);
-    sql_bind_text(&sql, 2, session->principal);
-    sql_bind_text(&sql, 3, session->protocol_version);
-    sql_bind_text(&sql, 4, session->client);
-    sql_bind_text(&sql, 5, session->capabilities == NULL ? "{}" : session->capabilities);
-    sql_bind_integer(&sql, 6, session->created_ms);
-    sql_bind_integer(&sql, 7, session->last_seen_ms);
+    if (row.capabilities == NULL)
+        row.capabilities = none;
+    sql_row_bind(&sql, &stored, &row);
     return sql_run(&sql, error);
 }
 
@@ -103,56 +123,25 @@ static CHECKED bool apply_expire(struct sql_connection *connection, void *contex
     return sql_run(&sql, error);
 }
 
-static void read_row(const struct sql *sql, struct session_row *row)
-{
-    *row = (struct session_row){
-        .capabilities = sql_text_copy(sql, 4),
-        .created_ms = sql_integer(sql, 5),
-        .last_seen_ms = sql_integer(sql, 6),
-        .heard = sql_integer(sql, 7),
-        .last_event = sql_integer(sql, 8),
-        .log_level = sql_integer(sql, 9),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 1, row->principal, sizeof row->principal);
-    sql_text(sql, 2, row->protocol_version, sizeof row->protocol_version);
-    sql_text(sql, 3, row->client, sizeof row->client);
-}
-
 bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
                   struct error *error)
 {
-    struct session_row *list = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *list;
 
     if (!database_write(store->main, apply_expire, &since_ms, error))
         return false;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection,
-                             "SELECT id, principal, protocol_version, client, capabilities, "
-                             "created_ms, last_seen_ms, heard, (SELECT max(sequence) FROM events "
-                             "WHERE stream = sessions.id || '/" SESSION_STANDING "'), "
-                             "coalesce(log_level, -1) "
-                             "FROM sessions ORDER BY created_ms");
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = sql_rows_grow(list, length, sizeof *list);
-        read_row(&sql, &list[length++]);
-    }
-    if (step == SQL_FAILED) {
-        session_rows_free(list, length);
+                             SQL_SELECT(SESSION_COLUMNS, "") "FROM sessions ORDER BY created_ms");
+    if (!sql_rows_read(&sql, &columns, &list, count, error))
         return false;
-    }
     *rows = list;
-    *count = length;
     return true;
 }
 
 void session_rows_free(struct session_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(rows[i].capabilities);
-    free(rows);
+    sql_rows_free(&columns, rows, count);
 }
 
 /* ---- What they follow ---- */
@@ -209,30 +198,18 @@ bool session_subscription_remove(struct store *store, const char *session, const
 bool session_subscription_load(struct store *store, struct session_subscription_row **rows,
                                size_t *count, struct error *error)
 {
-    struct session_subscription_row *list = NULL;
-    size_t length = 0;
-    enum sql_step step;
-
+    void *list;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT uri, session FROM subscriptions");
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = sql_rows_grow(list, length, sizeof *list);
-        list[length] = (struct session_subscription_row){ .uri = sql_text_copy(&sql, 0) };
-        sql_text(&sql, 1, list[length].session, sizeof list[length].session);
-        length++;
-    }
-    if (step == SQL_FAILED) {
-        session_subscription_rows_free(list, length);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, SQL_SELECT(SUBSCRIPTION_COLUMNS, "") "FROM subscriptions");
+
+    if (!sql_rows_read(&sql, &subscription_columns, &list, count, error))
         return false;
-    }
     *rows = list;
-    *count = length;
     return true;
 }
 
 void session_subscription_rows_free(struct session_subscription_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(rows[i].uri);
-    free(rows);
+    sql_rows_free(&subscription_columns, rows, count);
 }

@@ -69,34 +69,27 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
                              &targeting.changed, error);
 }
 
+#define TARGET_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct scrape_target, INTEGER, deployment_id, OF "deployment_id")                        \
+    COLUMN(struct scrape_target, INTEGER, interval_ms, OF "interval_ms")                           \
+    COLUMN(struct scrape_target, INTEGER, last_ms, OF "last_ms")                                   \
+    COLUMN(struct scrape_target, TEXT, last_error, OF "last_error")
+static const struct sql_columns columns = SQL_COLUMNS(struct scrape_target, TARGET_COLUMNS);
+#define SELECT_TARGETS                                                                             \
+    SQL_SELECT(TARGET_COLUMNS, "t.")                                                               \
+    "FROM scrape_targets t JOIN deployments d ON d.id = t.deployment_id "
+
 bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                         struct error *error)
 {
-    struct scrape_target *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
+    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection,
-                             "SELECT t.deployment_id, t.interval_ms, t.last_ms, t.last_error "
-                             "FROM scrape_targets t JOIN deployments d ON d.id = t.deployment_id "
-                             "WHERE d.retired_ms IS NULL ORDER BY t.deployment_id");
+                             SELECT_TARGETS "WHERE d.retired_ms IS NULL ORDER BY t.deployment_id");
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = sql_rows_grow(rows, length, sizeof *rows);
-        rows[length] = (struct scrape_target){
-            .deployment_id = sql_integer(&sql, 0),
-            .interval_ms = sql_integer(&sql, 1),
-            .last_ms = sql_integer(&sql, 2),
-        };
-        sql_text(&sql, 3, rows[length].last_error, sizeof rows[length].last_error);
-        length++;
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    }
     *out = rows;
-    *count = length;
     return true;
 }
 
