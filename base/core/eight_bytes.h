@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a text eight bytes at a time. In the results the high bit of a byte marks a match; the bits
- * after the first match may be wrong. Source of the formulas: S. E. Anderson, Bit Twiddling Hacks,
- * "Determine if a word has a byte less than n". */
+/* Reads a text eight bytes at a time. In the results the high bit of a byte marks a match, and no
+ * other bit is set: they may be combined and negated. */
 #pragma once
 
 #include <endian.h>
@@ -21,10 +20,11 @@ static inline uint64_t eight_bytes(const char *bytes)
     return le64toh(eight);
 }
 
-/* Bytes below `least`, which is at most 0x80. */
+/* Bytes below `least`, which is at most 0x80. With its high bit set no byte borrows from the next.
+ */
 static inline uint64_t bytes_below(uint64_t eight, uint8_t least)
 {
-    return (eight - EACH_BYTE(least)) & ~eight & HIGH_BITS;
+    return ~(((eight | HIGH_BITS) - EACH_BYTE(least)) | eight) & HIGH_BITS;
 }
 
 static inline uint64_t bytes_equal(uint64_t eight, char c)

@@ -17,7 +17,8 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* Letters and "-", which names of headers are made of. */
+/* All but letters and "-", which names of headers are made of. What follows a byte beyond ASCII may
+ * be wrong: its sum carries. */
 static uint64_t find_others(uint64_t eight)
 {
     uint64_t lower = eight | EACH_BYTE(0x20);

@@ -118,6 +118,7 @@ static void a_request_line_has_three_words(void **state)
         { BYTES("GET /health HTTP/2.0\r\n"), 505, 0 },
         { BYTES("GET /health HTTP/0.9\r\n"), 505, 0 },
         { BYTES("G(T /health HTTP/1.1\r\n"), 400, 0 },
+        { BYTES("A-,BCDEF /health HTTP/1.1\r\n"), 400, 0 }, /* eight bytes are read at once */
         { BYTES("\x16\x03\x01\x02\0"), 400, 0 },
     };
 
@@ -139,6 +140,8 @@ static void a_header_is_a_name_a_colon_and_a_value_on_one_line(void **state)
         { BYTES(GET "X\r\n\r\n"), 400, 0 },
         { BYTES(GET "X(: a\r\n\r\n"), 400, 0 },
         { BYTES(GET "X\0: a\r\n\r\n"), 400, 0 },
+        { BYTES(GET "X-,Yabcd: a\r\n\r\n"), 400, 0 },
+        { BYTES(GET "abcdefgh-,-,ijkl: a\r\n\r\n"), 400, 0 },
         { BYTES(GET "X-\xe4: b\r\n\r\n"), 400, 0 },
         { BYTES(GET "X: a\0b\r\n\r\n"), 400, 0 },
         { BYTES(GET "X: a\0\r\n\r\n"), 400, 0 },
