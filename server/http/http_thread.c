@@ -25,7 +25,9 @@
 #include "store/ledger/store.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define IDLE_S 75 /* longer than clients and proxies keep a connection */
+#define MS_NS INT64_C(1000000)
+#define KEYS_LOOK_MS INT64_C(3600000) /* at most until a look at keys that expire */
+#define IDLE_S 75                     /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
 #define LEFT_S 1
@@ -85,9 +87,12 @@ static int patience_ms(struct http_loop *loop)
     if (loop->key_expiry_ms == 0 && next_ns == INT64_MAX)
         return -1;
     now_ns = clock_monotonic_ns();
-    if (loop->key_expiry_ms != 0)
-        next_ns = earlier(next_ns, now_ns + (loop->key_expiry_ms - clock_utc_ms()) * 1000000);
-    return next_ns <= now_ns ? 0 : (int)((next_ns - now_ns) / 1000000 + 1);
+    if (loop->key_expiry_ms != 0) {
+        int64_t left_ms = earlier(loop->key_expiry_ms - clock_utc_ms(), KEYS_LOOK_MS);
+
+        next_ns = earlier(next_ns, now_ns + left_ms * MS_NS);
+    }
+    return next_ns <= now_ns ? 0 : (int)((next_ns - now_ns) / MS_NS + 1);
 }
 
 /* ---- Turning ---- */

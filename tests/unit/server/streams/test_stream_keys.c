@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that outlive the right to read them: their connections are cut within a second. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "server/access/authority.h"
+#include "server/http/http_loop.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
@@ -187,6 +189,43 @@ static void those_of_a_principal_with_a_greater_role_go_on(void **state)
     http_close(&client);
 }
 
+static int64_t loops_cpu_ns(void)
+{
+    const struct http *http = served.server->http;
+    int64_t sum_ns = 0;
+
+    for (unsigned i = 0; i < http->loop_count; i++) {
+        struct timespec used;
+        clockid_t id;
+
+        assert_int_equal(pthread_getcpuclockid(http->loops[i]->thread, &id), 0);
+        assert_int_equal(clock_gettime(id, &used), 0);
+        sum_ns += used.tv_sec * SECOND_NS + used.tv_nsec;
+    }
+    return sum_ns;
+}
+
+/* As `opsbrain key add --expires 9999-12-31` makes it: its time in nanoseconds is no 64-bit number.
+ */
+static void a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+    char headers[512];
+    int64_t before_ns;
+
+    (void)state;
+    add_key("eva", ROLE_OPERATOR, INT64_C(253402214400000), headers);
+    open_stream(&client, LISTENING, headers);
+    assert_true(http_event(&client, &pending, &event));
+    before_ns = loops_cpu_ns();
+    served_sleep_ms(400);
+    assert_true(loops_cpu_ns() - before_ns < SECOND_NS / 20);
+    must_be_open(&client);
+    http_close(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +234,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_lesser_role_end, start, stop),
         cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_greater_role_go_on, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(
+            a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
