@@ -56,13 +56,15 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. */
+/* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. They are read when the
+ * connection may be gone. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
     struct error error;
 
-    rpc->tool_sets = named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools;
+    rpc->tool_sets = memory_copy_text(
+        named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools);
     return tool_sets_check(rpc->tool_sets, "\"tools\" in the URL", &error)
            || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
 }

@@ -109,6 +109,7 @@ void rpc_finish(struct rpc *rpc)
     session_release(rpc->session);
     free(rpc->id);
     free(rpc->progress_token);
+    free(rpc->tool_sets);
     json_decref(rpc->checked);
     text_finish(&rpc->result);
     json_decref(rpc->error_data);

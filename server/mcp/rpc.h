@@ -64,7 +64,7 @@ struct rpc {
     const char *name;        /* the method's, as asked; borrowed from the message */
     const struct method *method;
     const struct tool *tool;
-    const char *tool_sets; /* which tools/list is asked for; borrowed from the exchange */
+    char *tool_sets; /* which tools/list is asked for */
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
