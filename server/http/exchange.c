@@ -99,6 +99,10 @@ void exchange_settle(struct exchange *exchange)
 {
     if (!exchange->standing || exchange->working)
         return;
+    if (atomic_load(&exchange->loop->draining)) {
+        exchange_end_standing(exchange);
+        return;
+    }
     stop_counting(exchange);
     drop_request(exchange);
 }

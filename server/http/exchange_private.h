@@ -18,6 +18,9 @@ void exchange_keep_alive(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
 /* The client sends no more, or left, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
+/* The server stops: a stream that stands ends, with its last words if it has any. One that a worker
+ * still begins ends after that, by exchange_settle. */
+void exchange_end_standing(struct exchange *exchange);
 /* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
 
@@ -26,7 +29,8 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
                                  const char *verb);
 /* Finds out soon whether a client that sends no more still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* One that stands is not waited for, and needs its request no more. */
+/* One that stands is not waited for, and needs its request no more; while the server stops it ends.
+ */
 void exchange_settle(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);

@@ -130,6 +130,16 @@ enum MHD_Result exchange_queue_stream(struct exchange *exchange)
     return exchange_queue_take(exchange, response, 200);
 }
 
+void exchange_end_standing(struct exchange *exchange)
+{
+    if (!exchange->standing || exchange->working)
+        return;
+    if (exchange->carried.end != NULL)
+        exchange->carried.end(exchange->carried.owner);
+    else if (exchange->sse_queue != NULL)
+        sse_queue_end(exchange->sse_queue);
+}
+
 static void cut_stalled(struct exchange *exchange)
 {
     log_warning("%s: stream cut, the client reads nothing", exchange->id);

@@ -97,21 +97,13 @@ static int patience_ms(struct http_loop *loop)
 
 /* ---- Turning ---- */
 
-static void end_standing_streams(struct http_loop *loop)
-{
-    for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
-        if (e->standing && e->carried.end != NULL)
-            e->carried.end(e->carried.owner);
-        else if (e->standing && e->sse_queue != NULL)
-            sse_queue_end(e->sse_queue);
-}
-
 static void stop_listening(struct http_loop *loop)
 {
     if (loop->acceptor.fd < 0)
         return;
     acceptor_close(loop);
-    end_standing_streams(loop);
+    for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
+        exchange_end_standing(e);
 }
 
 static void take_event(struct http_loop *loop, const struct epoll_event *event)

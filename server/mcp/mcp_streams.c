@@ -13,6 +13,7 @@
 #include "server/http/exchange.h"
 #include "server/mcp/mcp.h"
 #include "server/mcp/mcp_server.h"
+#include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 #include "store/ledger/events.h"
@@ -304,7 +305,7 @@ void mcp_get(struct exchange *exchange)
         return;
     }
     if (atomic_load(&exchange->loop->draining)) {
-        mcp_refuse(exchange, 503, RPC_REFUSED, "the server is stopping: come back in a moment");
+        mcp_refuse(exchange, 503, RPC_REFUSED, SERVER_STOPPING);
         return;
     }
     session = mcp_legacy_session(exchange);

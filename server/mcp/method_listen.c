@@ -9,6 +9,7 @@
 #include "server/http/exchange.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
+#include "server/mcp/protocol.h"
 #include "server/streams/notifier.h"
 #include "server/streams/stream.h"
 
@@ -134,6 +135,8 @@ bool method_listen_prepare(struct rpc *rpc)
                         "params.notifications is missing, or not an object");
     if (!rpc->exchange->headers.accepts_events)
         return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
+    if (atomic_load(&rpc->exchange->loop->draining))
+        return rpc_fail(rpc, RPC_REFUSED, 503, SERVER_STOPPING);
     return json_object_get(wishes, "taskIds") == NULL || method_tasks_require(rpc);
 }
 

@@ -63,8 +63,8 @@ bool method_tools_list_prepare(struct rpc *rpc)
     const char *named = exchange_query(rpc->exchange, "tools");
     struct error error;
 
-    rpc->tool_sets = memory_copy_text(
-        named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools);
+    rpc->tool_sets =
+        memory_copy_text(named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools);
     return tool_sets_check(rpc->tool_sets, "\"tools\" in the URL", &error)
            || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
 }

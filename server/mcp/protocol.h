@@ -8,6 +8,8 @@
 #define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
 #define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 
+#define SERVER_STOPPING "the server is stopping: come back in a moment"
+
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_NAME "}"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/support/holding.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
@@ -33,32 +34,7 @@ static const struct resource long_resource = { .name = "long",
                                                .read = read_long };
 static const struct resource *const table[] = { &long_resource, NULL };
 
-static atomic_bool may_answer;
-
-static bool hold(struct call *call, struct answer *answer, struct error *error)
-{
-    bool answered;
-
-    atomic_fetch_add(&served_running, 1);
-    while (!atomic_load(&may_answer))
-        served_sleep_ms(2);
-    answered = served_echo(call, answer, error);
-    atomic_fetch_sub(&served_running, 1);
-    return answered;
-}
-
-static const struct tool hold_tool = {
-    .name = "hold",
-    .title = "Hold",
-    .help = "Answers when it may.",
-    .params = served_echo_params,
-    .fields = served_echo_fields,
-    .role = ROLE_VIEWER,
-    .placement = PLACE_WORKER,
-    .read_only = true,
-    .run = hold,
-};
-static const struct tool *const tools_here[] = { &served_echo_tool, &hold_tool, NULL };
+static const struct tool *const tools_here[] = { &served_echo_tool, &holding_tool, NULL };
 
 static struct served served;
 
@@ -73,7 +49,7 @@ static int start(void **state)
     served_create(&served);
     served.tools = tools_here;
     served.resources = table;
-    atomic_store(&may_answer, false);
+    atomic_store(&holding_may_answer, false);
     served_start(&served, "--answer-limit-bytes=65536", NULL);
     return 0;
 }
@@ -160,15 +136,14 @@ static void the_list_is_made_after_its_client_left(void **state)
     (void)state;
     http_open(&client, port());
     http_send(&client, "POST", "/mcp?tools=measure", MCP_HEADERS,
-              "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-              "\"hold\"}},{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}]");
+              "[" HOLDING_CALL ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}]");
     assert_true(served_reaches(&served_running, 1));
     setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     http_close(&client);
     for (int i = 0; i < 2500 && atomic_load(connections) > 0; i++)
         served_sleep_ms(2);
     assert_int_equal(atomic_load(connections), 0);
-    atomic_store(&may_answer, true);
+    atomic_store(&holding_may_answer, true);
     assert_true(served_falls(&served.server->http->in_flight, 0));
 }
 

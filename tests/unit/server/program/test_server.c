@@ -7,6 +7,10 @@
 
 #include <cmocka.h>
 
+#include "base/core/workers.h"
+#include "server/http/http_server.h"
+#include "server/streams/session.h"
+#include "tests/unit/support/holding.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
@@ -24,6 +28,19 @@ static int start(void **state)
     served_start(&served, "--http-threads=3", NULL);
     atomic_store(&served_cancelled, 0);
     atomic_store(&served_done, 0);
+    return 0;
+}
+
+static const struct tool *const one_that_holds[] = { &holding_tool, NULL };
+
+/* With one worker, which may be held. */
+static int start_narrow(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served.tools = one_that_holds;
+    served_start(&served, "--workers=1", NULL);
+    atomic_store(&holding_may_answer, false);
     return 0;
 }
 
@@ -105,6 +122,103 @@ static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **st
     free(session);
 }
 
+/* A port to which nobody can connect any more. */
+static bool is_closed_within_five_seconds(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)port()),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
+    bool closed = false;
+
+    while (!closed && clock_monotonic_ns() < end_ns) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+        closed = connect(fd, (struct sockaddr *)&address, sizeof address) != 0;
+        close(fd);
+        served_sleep_ms(2);
+    }
+    return closed;
+}
+
+static void drain(void)
+{
+    http_server_drain(served.server->http);
+    assert_true(is_closed_within_five_seconds());
+}
+
+static void wait_for_queue(size_t expected)
+{
+    for (int i = 0; i < 2500 && workers_queued(served.server->workers) < expected; i++)
+        served_sleep_ms(2);
+    assert_int_equal(workers_queued(served.server->workers), expected);
+}
+
+#define LISTEN                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\"," MODERN_PARAMS(        \
+        "\"notifications\":{\"toolsListChanged\":true},") "}"
+
+static void must_end_with_farewell(struct http_client *client)
+{
+    TEXT_AUTO body = { 0 };
+
+    assert_int_equal(http_read_head(client), 200);
+    while (http_read_part(client, &body))
+        continue;
+    assert_true(client->ended);
+    assert_non_null(strstr(text_string(&body), "subscriptions/acknowledged"));
+    assert_non_null(strstr(text_string(&body), "\"id\":\"l\",\"result\":{"));
+}
+
+static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **state)
+{
+    struct http_client holder, listener, reader;
+    char *session = mcp_initialize(port(), NULL);
+    TEXT_AUTO headers = { 0 };
+
+    (void)state;
+    text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
+    text_add(&headers, "Last-Event-ID: " SESSION_STANDING "_0\r\n");
+    http_open(&holder, port()); /* it keeps the one worker busy */
+    http_open(&listener, port());
+    http_open(&reader, port());
+    http_send(&holder, "POST", "/mcp", MCP_HEADERS, HOLDING_CALL);
+    assert_true(served_reaches(&served_running, 1));
+    http_send(&listener, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"), LISTEN);
+    http_send(&reader, "GET", "/mcp", text_string(&headers), NULL);
+    wait_for_queue(2);
+    drain();
+    atomic_store(&holding_may_answer, true);
+    must_end_with_farewell(&listener);
+    assert_int_equal(http_read_head(&reader), 200);
+    text_clear(&headers);
+    while (http_read_part(&reader, &headers))
+        continue;
+    assert_true(reader.ended);
+    assert_true(served_falls(&served.server->http->open_streams, 0));
+    assert_true(served_falls(&served.server->http->in_flight, 0));
+    http_close(&holder);
+    http_close(&listener);
+    http_close(&reader);
+    free(session);
+}
+
+static void nobody_may_listen_while_it_stops(void **state)
+{
+    struct http_client client;
+    json_auto_t *reply = NULL;
+    int status;
+
+    (void)state;
+    http_open(&client, port());
+    assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+    drain();
+    reply = mcp_post_on(&client, MODERN_HEADERS("subscriptions/listen"), LISTEN, &status);
+    assert_int_equal(status, 503);
+    assert_non_null(strstr(text_at(reply, "error.message"), "the server is stopping"));
+    http_close(&client);
+}
+
 static void a_port_that_is_taken_is_refused_with_a_sentence(void **state)
 {
     struct served other;
@@ -153,6 +267,9 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(stopping_ends_standing_streams_cleanly_and_stops_listening,
                                         start, stop),
+        cmocka_unit_test_setup_teardown(a_standing_stream_that_begins_while_it_stops_is_ended_too,
+                                        start_narrow, stop),
+        cmocka_unit_test_setup_teardown(nobody_may_listen_while_it_stops, start_narrow, stop),
         cmocka_unit_test_setup_teardown(a_port_that_is_taken_is_refused_with_a_sentence, start,
                                         stop),
         cmocka_unit_test_setup_teardown(many_threads_serve_many_clients_at_once, start, stop),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tool that holds its worker until it may answer. */
+#pragma once
+
+#include "tests/unit/support/served.h"
+
+static atomic_bool holding_may_answer;
+
+static inline bool holding_run(struct call *call, struct answer *answer, struct error *error)
+{
+    bool answered;
+
+    atomic_fetch_add(&served_running, 1);
+    while (!atomic_load(&holding_may_answer))
+        served_sleep_ms(2);
+    answered = served_echo(call, answer, error);
+    atomic_fetch_sub(&served_running, 1);
+    return answered;
+}
+
+static const struct tool holding_tool = {
+    .name = "hold",
+    .title = "Hold",
+    .help = "Answers when it may.",
+    .params = served_echo_params,
+    .fields = served_echo_fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .run = holding_run,
+};
+
+#define HOLDING_CALL                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"}}"
