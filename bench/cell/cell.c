@@ -137,7 +137,7 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
         .only_libcurl = order->only_libcurl,
         .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
         .think_ns = ns(plan->think_time_s),
-        .thinks_exponential = plan->thinks_exponential,
+        .thinks_exponential = plan->think_time == THINK_EXPONENTIAL,
         .http2_streams = plan->http2_streams,
         .phase = PHASE_PROBE,
         .window_start_ns = INT64_MAX,

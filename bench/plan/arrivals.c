@@ -3,17 +3,13 @@
 
 #include <math.h>
 
-const char *arrival_name(enum arrival arrival)
-{
-    static const char *const names[ARRIVAL_COUNT] = {
-        [ARRIVAL_CLOSED] = "closed",
-        [ARRIVAL_CONSTANT] = "constant",
-        [ARRIVAL_POISSON] = "poisson",
-        [ARRIVAL_GAMMA] = "gamma",
-    };
-
-    return names[arrival];
-}
+const char *const arrival_names[] = {
+    [ARRIVAL_CLOSED] = "closed",
+    [ARRIVAL_CONSTANT] = "constant",
+    [ARRIVAL_POISSON] = "poisson",
+    [ARRIVAL_GAMMA] = "gamma",
+    NULL,
+};
 
 double arrivals_variation(const struct arrivals *arrivals)
 {
@@ -80,7 +76,6 @@ static double draw_gap(struct arrivals_share *arrivals_share)
         return draw_gamma(&arrivals_share->generator, arrivals->burstiness) / arrivals->burstiness;
     case ARRIVAL_CONSTANT:
     case ARRIVAL_CLOSED:
-    case ARRIVAL_COUNT:
         break;
     }
     return 1;

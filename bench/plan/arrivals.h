@@ -16,9 +16,8 @@ enum arrival {
     ARRIVAL_GAMMA, /* gamma gaps: with `burstiness` 1 as Poisson, below it in bursts, above it more
                     * regular (vLLM's word; the gaps' squared coefficient of variation is 1 /
                     * burstiness) */
-    ARRIVAL_COUNT,
 };
-const char *arrival_name(enum arrival arrival); /* "closed", ... */
+extern const char *const arrival_names[]; /* by enum arrival: "closed", ...; ends with NULL */
 
 struct arrivals {
     enum arrival process; /* not CLOSED */

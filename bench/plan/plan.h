@@ -15,10 +15,6 @@
 #define PLAN_CELLS 4096
 #define PLAN_IN_FLIGHT 10000 /* requests, at most, in an open loop that states no limit */
 
-/* Unless the plan says otherwise. */
-#define PLAN_TTFT_TIMEOUT_S 120
-#define PLAN_IDLE_TIMEOUT_S 60
-
 #define PLAN_STOPS 4
 #define PLAN_STOP_SIZE 65
 #define PLAN_PREFIX_TOKENS 4000000 /* of all prefixes together */
@@ -27,6 +23,8 @@ enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 /* Every cell, or as few as tell (search.h), also of a grid that may reach far too high. */
 enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE, SEARCH_CLIMB };
 
+enum think_time { THINK_FIXED, THINK_EXPONENTIAL };
+
 /* How the lengths of a cell's requests lie around its input_tokens or output_tokens. */
 enum distribution {
     DISTRIBUTION_FIXED,
@@ -34,6 +32,7 @@ enum distribution {
     DISTRIBUTION_LOGNORMAL,
     DISTRIBUTION_DATASET, /* as they stand in it */
 };
+extern const char *const distribution_names[]; /* by enum distribution; ends with NULL */
 
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
@@ -41,9 +40,9 @@ struct plan {
     enum arrival arrival; /* not CLOSED: the levels are rates, and concurrency[0] is the */
     double request_rate[PLAN_LEVELS]; /* most requests in flight; per second, ascending */
     size_t rate_count;
-    double burstiness;       /* of gamma arrivals */
-    double think_time_s;     /* mean, of a user between answer and next request, */
-    bool thinks_exponential; /* of that distribution; else always the same */
+    double burstiness;   /* of gamma arrivals */
+    double think_time_s; /* mean, of a user between answer and next request */
+    enum think_time think_time;
     double ramp_s;         /* over which the load starts; 0: users start over one request's time */
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */

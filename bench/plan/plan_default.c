@@ -19,8 +19,8 @@ static void set_default(json_t *arguments, const char *name, json_t *value_take)
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens)
 {
     bool is_short = context_tokens > 1 && context_tokens / 2 < INPUT_TOKENS;
-    const char *arrival = json_get_text(arguments, "arrival", arrival_name(ARRIVAL_CLOSED));
-    bool closed = strcmp(arrival, arrival_name(ARRIVAL_CLOSED)) == 0;
+    const char *arrival = json_get_text(arguments, "arrival", arrival_names[ARRIVAL_CLOSED]);
+    bool closed = strcmp(arrival, arrival_names[ARRIVAL_CLOSED]) == 0;
 
     if (closed && json_object_get(arguments, "concurrency") == NULL) {
         set_default(arguments, "concurrency",

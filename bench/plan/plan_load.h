@@ -5,8 +5,5 @@
 
 #include "bench/plan/plan.h"
 
-/* Reads them; `concurrency` and the window are read already. */
-CHECKED bool plan_load_read(const json_t *arguments, struct plan *plan, struct error *error);
-void plan_load_to_json(const struct plan *plan, json_t *json);
-/* Which arrivals the arguments ask for; CLOSED where they say nothing. */
-CHECKED bool plan_arrival_read(const json_t *arguments, enum arrival *out, struct error *error);
+/* Refuses what belongs to the other kind of loop. */
+CHECKED bool plan_check_load(const struct plan *plan, struct error *error);

@@ -3,14 +3,14 @@
 
 #include <inttypes.h>
 
-#define PERCENTILE_DEFAULT 99
+#include "bench/plan/plan_members.h"
 
 static CHECKED bool check_percentile(const struct plan *plan, struct error *error)
 {
     const struct slo *limits = &plan->limits;
 
-    if (limits->percentile == PERCENTILE_DEFAULT || limits->ttft_ms > 0 || limits->itl_ms > 0
-        || limits->tpot_ms > 0 || limits->e2e_ms > 0)
+    if (plan_members_is_default(plan, "limit_percentile") || limits->ttft_ms > 0
+        || limits->itl_ms > 0 || limits->tpot_ms > 0 || limits->e2e_ms > 0)
         return true;
     return error_set(error, ERROR_INVALID,
                      "'limit_percentile' is p%" PRId64
@@ -21,7 +21,7 @@ static CHECKED bool check_percentile(const struct plan *plan, struct error *erro
 
 static CHECKED bool check_think_time(const struct plan *plan, struct error *error)
 {
-    if (!plan->thinks_exponential || plan->think_time_s > 0)
+    if (plan->think_time == THINK_FIXED || plan->think_time_s > 0)
         return true;
     return error_set(error, ERROR_INVALID,
                      "'think_time' is exponential, but 'think_time_s' is 0: %s",
@@ -32,9 +32,9 @@ static CHECKED bool check_think_time(const struct plan *plan, struct error *erro
 
 /* One that was not asked for is just not reached. */
 static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
-                                  double initial, struct error *error)
+                                  struct error *error)
 {
-    if (value == initial || value <= plan->request_timeout_s)
+    if (plan_members_is_default(plan, name) || value <= plan->request_timeout_s)
         return true;
     return error_set(error, ERROR_INVALID,
                      "'%s' is %g, but the whole request may take 'request_timeout_s', which is %g: "
@@ -45,8 +45,6 @@ static CHECKED bool check_timeout(const struct plan *plan, const char *name, dou
 bool plan_check_settings(const struct plan *plan, struct error *error)
 {
     return check_percentile(plan, error) && check_think_time(plan, error)
-           && check_timeout(plan, "ttft_timeout_s", plan->ttft_timeout_s, PLAN_TTFT_TIMEOUT_S,
-                            error)
-           && check_timeout(plan, "idle_timeout_s", plan->idle_timeout_s, PLAN_IDLE_TIMEOUT_S,
-                            error);
+           && check_timeout(plan, "ttft_timeout_s", plan->ttft_timeout_s, error)
+           && check_timeout(plan, "idle_timeout_s", plan->idle_timeout_s, error);
 }

@@ -5,6 +5,14 @@
 
 #include "base/json/json.h"
 
+const char *const distribution_names[] = {
+    [DISTRIBUTION_FIXED] = "fixed",
+    [DISTRIBUTION_UNIFORM] = "uniform",
+    [DISTRIBUTION_LOGNORMAL] = "lognormal",
+    [DISTRIBUTION_DATASET] = "dataset",
+    NULL,
+};
+
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 static bool is_drawn(enum distribution distribution)

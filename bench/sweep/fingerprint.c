@@ -31,14 +31,15 @@ static json_t *count_or_null(int64_t count)
 static void add_load(json_t *made, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)
-        json_object_set_new(made, "arrival", json_string(arrival_name(plan->arrival)));
+        json_object_set_new(made, "arrival", json_string(arrival_names[plan->arrival]));
     if (plan->arrival == ARRIVAL_GAMMA)
         json_object_set_new(made, "burstiness", json_real(plan->burstiness));
     if (plan->think_time_s <= 0)
         return;
     json_object_set_new(made, "think_time_s", json_real(plan->think_time_s));
-    json_object_set_new(made, "think_time",
-                        json_string(plan->thinks_exponential ? "exponential" : "fixed"));
+    json_object_set_new(
+        made, "think_time",
+        json_string(plan->think_time == THINK_EXPONENTIAL ? "exponential" : "fixed"));
 }
 
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,

@@ -11,14 +11,6 @@
 #include "handlers/answers/deployment_argument.h"
 #include "store/ledger/datasets.h"
 
-#define OUTPUT_TOKENS_DEFAULT 128 /* of PARAMS_PLAN */
-
-const char *const bench_apis[] = { "completions", "chat", NULL };
-const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
-const char *const bench_thinks[] = { "fixed", "exponential", NULL };
-const char *const bench_searches[] = { "full", "adaptive", "climb", NULL };
-const char *const limit_percentiles[] = { "p50", "p90", "p95", "p99", NULL };
-
 static json_t *mean_level(const json_t *range)
 {
     return json_pack("[I]", (json_int_t)lround(fmax(1, json_get_number(range, "mean", 1))));
@@ -87,17 +79,11 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-static bool is_default_output(const json_t *list)
-{
-    return list == NULL
-           || (json_array_size(list) == 1
-               && json_integer_value(json_array_get(list, 0)) == OUTPUT_TOKENS_DEFAULT);
-}
-
 /* Lengths that would be replaced by those of the dataset. */
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
+    json_auto_t *stated = tool_stated(tool_find("sweep_plan"), arguments);
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
@@ -108,7 +94,7 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
                          "\"input_distribution\" is %s: the prompts of a dataset have its lengths, "
                          "leave it out",
                          input);
-    if (by_dataset && !is_default_output(json_object_get(arguments, "output_tokens")))
+    if (by_dataset && json_object_get(stated, "output_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
                          "\"output_tokens\": with \"output_distribution\" dataset answers are as "
                          "long as the dataset's, leave one of the two out");

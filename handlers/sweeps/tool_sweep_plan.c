@@ -10,14 +10,14 @@
 #include "handlers/sweeps/corrections.h"
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/sweeps/sweep_request.h"
-#include "handlers/sweeps/workload_request.h"
 
 #define PAIRS_WANTED 5
 
 #define WORTH_SEARCHING 10 /* loads, below which an adaptive search does not pay */
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT,        PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD,
+    PARAM_DEPLOYMENT,        PARAM_CANDIDATE,
+#include "bench/plan/plan_parameters.h"
     PARAM_PLAN_DIGEST(true), PARAMS_ORDER,    { 0 },
 };
 

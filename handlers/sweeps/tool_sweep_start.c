@@ -17,13 +17,13 @@
 #include "handlers/sweeps/corrections.h"
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/sweeps/sweep_request.h"
-#include "handlers/sweeps/workload_request.h"
 #include "handlers/values.h"
 
 extern const struct tool tool_sweep_start; /* below */
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT,         PARAM_CANDIDATE, PARAMS_PLAN,           PARAMS_WORKLOAD,
+    PARAM_DEPLOYMENT,         PARAM_CANDIDATE,
+#include "bench/plan/plan_parameters.h"
     PARAM_PLAN_DIGEST(false), PARAMS_ORDER,    PARAM_IDEMPOTENCY_KEY, { 0 },
 };
 

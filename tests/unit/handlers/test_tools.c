@@ -5,6 +5,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "bench/plan/plan.h"
+#include "bench/plan/plan_members.h"
 #include "tests/unit/support/tool_world.h"
 
 static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
@@ -166,7 +167,57 @@ static void needs_more_than_a_viewer_to_write(void **state)
     }
 }
 
-/* The rows tell the defaults and limits of bench/plan/plan.c, and no others. */
+/* What goes with a plan, and is no part of it. */
+static bool is_of_plan(const char *param)
+{
+    return strstr("deployment candidate plan_digest purpose corrects idempotency_key", param)
+           == NULL;
+}
+
+/* Within the row's range, none twice, and no default. */
+static json_t *another_value(const struct param *param, int number)
+{
+    double low = param->low, high = param->high, item = param->item_low + number + 1;
+
+    if (param->type == VALUE_INTEGER)
+        return json_integer((json_int_t)low + 2 + number % (json_int_t)(high - low - 1));
+    if (param->type == VALUE_NUMBER)
+        return json_real(low + (high - low) * (number + 1) / 100);
+    if (param->type == VALUE_INTEGERS)
+        return json_pack("[I, I]", (json_int_t)item, (json_int_t)item + 1);
+    if (param->type == VALUE_NUMBERS)
+        return json_pack("[f, f]", item, item + 1);
+    if (param->type == VALUE_BOOLEAN)
+        return json_true();
+    if (param->type == VALUE_CHOICE)
+        return json_string(param->choices[1]);
+    return param->type == VALUE_TEXTS ? json_pack("[s, s]", "a", "b") : json_string("chats");
+}
+
+/* bench/plan and the tools have one list of parameters, and each has a place of its own. */
+static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
+{
+    static const char *const names[] = { "sweep_plan", "sweep_start" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_auto_t *given = json_object(), *written = NULL;
+        struct plan plan = { 0 };
+        struct error error = { .message = "" };
+        int number = 0;
+
+        for (const struct param *param = tool_find(names[i])->params; param->name != NULL; param++)
+            if (is_of_plan(param->name))
+                json_object_set_new(given, param->name, another_value(param, number++));
+        if (!plan_members_read(given, &plan, &error))
+            fail_msg("%s: %s", names[i], error.message);
+        written = plan_members_to_json(&plan);
+        if (!json_equal(given, written))
+            fail_msg("%s becomes %s", json_write(given), json_write(written));
+    }
+}
+
+/* Without the arguments that the tools complete, plan_read has the same defaults. */
 static void plans_with_the_defaults_that_its_rows_tell(void **state)
 {
     json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
@@ -181,9 +232,6 @@ static void plans_with_the_defaults_that_its_rows_tell(void **state)
     by_rows = plan_to_json(&from_rows);
     by_plan = plan_to_json(&from_plan);
     assert_true(json_equal(by_rows, by_plan));
-    for (const struct param *param = tool_find("sweep_plan")->params; param->name != NULL; param++)
-        if (strstr("deployment candidate plan_digest purpose corrects", param->name) == NULL)
-            assert_non_null(json_object_get(by_plan, param->name));
 }
 
 /* Words of the text that look like tools must be tools. */
@@ -228,6 +276,7 @@ int main(void)
         cmocka_unit_test(describes_every_argument_somewhere),
         cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
         cmocka_unit_test(needs_more_than_a_viewer_to_write),
+        cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
         cmocka_unit_test(plans_with_the_defaults_that_its_rows_tell),
         cmocka_unit_test(introduces_itself_with_tools_that_exist),
     };

@@ -344,7 +344,7 @@ static void users_who_think_are_not_in_flight(void **state)
         set_up(&trial, NULL);
         trial.order.concurrency = 24;
         trial.plan.think_time_s = 0.1;
-        trial.plan.thinks_exponential = exponential == 1;
+        trial.plan.think_time = exponential == 1 ? THINK_EXPONENTIAL : THINK_FIXED;
         trial.plan.warmup_limit_s = 0.4;
         trial.plan.window_s = 1;
         const struct measurement *m = measure(&trial);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a plan as JSON, by the rows of plan_parameters.h. Private to bench/plan. */
+#pragma once
+
+#include "bench/plan/plan.h"
+
+/* Reads each that is given, else its default; one that has neither keeps its value in *plan.
+ * INVALID: of another type, or out of its range. */
+CHECKED bool plan_members_read(const json_t *arguments, struct plan *plan, struct error *error);
+/* Whether the member has its default. */
+bool plan_members_is_default(const struct plan *plan, const char *name);
+/* New reference; an object with all of them. */
+json_t *plan_members_to_json(const struct plan *plan);
