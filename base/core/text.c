@@ -23,11 +23,6 @@ void text_reserve(struct text *text, size_t more)
     text->capacity = capacity;
 }
 
-void text_add(struct text *text, const char *string)
-{
-    text_add_bytes(text, string, strlen(string));
-}
-
 void text_add_bytes(struct text *text, const char *bytes, size_t length)
 {
     text_reserve(text, length);

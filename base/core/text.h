@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     char *data; /* NUL-terminated once anything was added; NULL before */
@@ -15,8 +16,12 @@ struct text {
 #define TEXT_AUTO __attribute__((cleanup(text_finish))) struct text
 
 void text_reserve(struct text *text, size_t more); /* room for this many more bytes */
-void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
+/* Inline: the length of a literal is a constant. */
+static inline void text_add(struct text *text, const char *string)
+{
+    text_add_bytes(text, string, strlen(string));
+}
 void text_add_char(struct text *text, char c);
 void text_add_integer(struct text *text, int64_t value); /* decimal */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -105,22 +105,26 @@ static size_t check_character(struct json_scan *scan)
     return length;
 }
 
-/* Most of every string: ASCII that needs no further check. */
-static void skip_plain(struct json_scan *scan)
+size_t json_scan_plain_length(const char *bytes, size_t length)
 {
-    while (scan->end - scan->at >= 8) {
-        uint64_t eight = eight_bytes(scan->at);
+    size_t at = 0;
+
+    for (; length - at >= 8; at += 8) {
+        uint64_t eight = eight_bytes(bytes + at);
         uint64_t others = bytes_below(eight, 0x20) | bytes_equal(eight, '"')
                           | bytes_equal(eight, '\\') | bytes_beyond_ascii(eight);
 
-        if (others != 0) {
-            scan->at += bytes_before(others);
-            return;
-        }
-        scan->at += 8;
+        if (others != 0)
+            return at + bytes_before(others);
     }
-    while (scan->at < scan->end && *scan->at >= 0x20 && *scan->at != '"' && *scan->at != '\\')
-        scan->at++;
+    while (at < length && bytes[at] >= 0x20 && bytes[at] != '"' && bytes[at] != '\\')
+        at++;
+    return at;
+}
+
+static void skip_plain(struct json_scan *scan)
+{
+    scan->at += json_scan_plain_length(scan->at, (size_t)(scan->end - scan->at));
 }
 
 static bool read_string(struct json_scan *scan)

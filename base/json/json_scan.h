@@ -61,6 +61,10 @@ bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
+/* The number of bytes at the front that stand in a JSON string as they are: ASCII but for control
+ * characters, quotes and backslashes. Most of every string. */
+size_t json_scan_plain_length(const char *bytes, size_t length);
+
 bool json_scan_failed(const struct json_scan *scan);
 /* After JSON_SCAN_FAILED: reports what is wrong, and at which byte. Returns false. */
 CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

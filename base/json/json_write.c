@@ -7,6 +7,7 @@
 
 #include "base/core/log.h"
 #include "base/json/json.h"
+#include "base/json/json_scan.h"
 
 /* 15 digits: numbers as people write them (0.1) keep their form, and writing, reading and writing
  * again gives the same text, which digests rely on. */
@@ -27,16 +28,6 @@ static void add_escaped(struct text *text, unsigned char c)
     text_add_char(text, escapes[name - names]);
 }
 
-/* Bytes that are written unchanged. */
-static size_t count_plain(const char *string, size_t length)
-{
-    size_t count = 0;
-
-    while (count < length && string[count] >= 0x20 && string[count] != '"' && string[count] != '\\')
-        count++;
-    return count;
-}
-
 /* Writes an escape or a UTF-8 sequence; returns the bytes consumed. */
 static size_t add_special(struct text *text, const char *string, size_t length)
 {
@@ -55,7 +46,7 @@ void json_add_string(struct text *text, const char *string, size_t length)
 {
     text_add_char(text, '"');
     for (size_t at = 0; at < length;) {
-        size_t plain = count_plain(string + at, length - at);
+        size_t plain = json_scan_plain_length(string + at, length - at);
 
         text_add_bytes(text, string + at, plain);
         at += plain;

@@ -40,9 +40,14 @@ static bool item_is(const char *item, size_t length, const char *type)
            && (length == type_length || strchr("; \t", item[type_length]) != NULL);
 }
 
+/* Each call of an official client says the same, and is read at once. */
 static void read_accept(struct http_headers *headers, const char *value)
 {
     headers->has_accept = true;
+    if (strcmp(value, "application/json, text/event-stream") == 0) {
+        headers->accepts_json = headers->accepts_events = true;
+        return;
+    }
     for (const char *item = value; *item != '\0';) {
         size_t length;
 
