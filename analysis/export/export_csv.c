@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table; its headings are among those that our importer knows. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/export/export_private.h"
+#include "base/formats/csv_write.h"
 
 struct column {
     const char *heading;
@@ -124,37 +123,10 @@ static void add_heading(const struct plan *plan, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* The shortest form that reads back as the same number. */
-static void add_number(double value, struct text *out)
-{
-    char written[40];
-
-    if (!isfinite(value))
-        return;
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(written, sizeof written, "%.*g", digits, value);
-        if (strtod(written, NULL) == value)
-            break;
-    }
-    text_add(out, written);
-}
-
-/* A spreadsheet would run a text that begins like this as a formula, and the text may come from a
- * server. */
-static bool is_formula(const char *text)
-{
-    return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
-}
-
 static void add_text(const char *text, struct text *out)
 {
-    text_add(out, is_formula(text) ? ",\"'" : ",\"");
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            text_add_char(out, '"');
-        text_add_char(out, *text);
-    }
-    text_add_char(out, '"');
+    text_add_char(out, ',');
+    csv_write_text(text, out);
 }
 
 static void add_latency(const struct plan *plan, enum metric metric,
@@ -166,7 +138,7 @@ static void add_latency(const struct plan *plan, enum metric metric,
         if (!plan->has[metric][i])
             continue;
         text_add_char(out, ',');
-        add_number(number_at(&known, statistics[i].offset), out);
+        csv_write_number(number_at(&known, statistics[i].offset), out);
     }
 }
 
@@ -182,7 +154,7 @@ static void add_facts(const struct plan *plan, struct text *out)
             continue;
         }
         text_add_char(out, ',');
-        add_number(number_at(facts, field->offset), out);
+        csv_write_number(number_at(facts, field->offset), out);
     }
 }
 
@@ -195,12 +167,12 @@ static const char *status_of(const struct evidence_cell *cell)
 
 static void add_cell(const struct plan *plan, const struct evidence_cell *cell, struct text *out)
 {
-    add_number(cell->concurrency, out);
+    csv_write_number(cell->concurrency, out);
     text_add_char(out, ',');
-    add_number(cell->input_length, out);
+    csv_write_number(cell->input_length, out);
     for (size_t i = 0; i < COUNT(columns); i++) {
         text_add_char(out, ',');
-        add_number(number_at(cell, columns[i].offset), out);
+        csv_write_number(number_at(cell, columns[i].offset), out);
     }
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         add_latency(plan, metric, cell, out);
