@@ -25,6 +25,7 @@ wrong_includes() {
         BEGIN {
             header["libcurl"] = "curl/"; header["sqlite3"] = "sqlite3.h"; header["libmicrohttpd"] = "microhttpd.h"
             header["libcrypto"] = "openssl/"; header["libzstd"] = "zstd.h"
+            header["cairo-ft"] = "cairo"; header["zlib"] = "zlib.h"
             ours = "^(base|store|jobs|bench|fleet|analysis|handlers|server|migrations|tests)/"
         }
         FNR == NR {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells that a grid holds, before they have their places. Private to analysis/charts/. */
+#pragma once
+
+#include "analysis/charts/chart_grid.h"
+
+struct chart_entry {
+    const struct evidence_cell *cell;
+    size_t run, index; /* the cell's place in the runs */
+    double load, row;
+    uint64_t marks; /* bits: indices into the grid's marks */
+};
+
+/* Fills the grid's entries, sorted by row, load and place; and what holds for all of them: kind of
+ * load and of rows, output length, variant, marks. */
+void chart_entries_find(struct chart_grid *grid);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the charts share: title and subtitle, axes, markers, legends. Private to analysis/charts/.
+ */
+#pragma once
+
+#include "analysis/charts/chart_grid.h"
+#include "analysis/charts/scale.h"
+
+#define CHART_WIDTH 720
+#define CHART_HEIGHT 480
+#define CHART_MARGIN 24
+#define CHART_SAMPLES_FEW 30 /* with fewer a marker is hollow */
+
+#define CHART_FILL(paint) ((struct style){ .fill = (paint) })
+#define CHART_STROKE(paint, thickness) ((struct style){ .stroke = (paint), .width = (thickness) })
+
+/* ---- Head ---- */
+
+/* "Gemma 4 12B on 2 x L4", or the file's name. */
+void chart_name(const struct chart_runs *runs, struct text *out);
+/* Begins the picture with its title. */
+void chart_start(struct chart *chart, double width, double height, const char *title);
+/* Parts with " · " between them, in as many lines as they need, three at most, the first below `y`;
+ * returns where the next may begin. */
+double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,
+                   const struct text *parts);
+/* Appends a part. */
+void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Cells, repetitions, samples, failures, marks: what a subtitle says of a grid. */
+void chart_describe(const struct chart_grid *grid, struct text *parts);
+/* "Warnings: burst in 132 of 156 cells"; nothing where no warning is common. */
+void chart_banner(const struct chart_grid *grid, struct text *parts);
+/* Subtitle with these parts after the grid's own, banner; returns where the plot may begin. */
+double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
+/* In place of a plot that has nothing to show. */
+void chart_empty(struct chart *chart, double top, const char *why);
+
+/* ---- Axes ---- */
+
+/* Ticks with their numbers below the plot, and lines up to `top`. */
+void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, double top,
+                  const char *heading);
+/* The same on the left, with lines to `right`; its heading stands above the axis. */
+void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
+                  const char *heading);
+/* "users" or "requests/s asked"; "context, tokens" or "output tokens". */
+const char *chart_load_heading(const struct chart_grid *grid);
+const char *chart_row_heading(const struct chart_grid *grid);
+/* "1024", "not stated"; returns `out`. */
+const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE]);
+/* The names of the table's columns for the two. */
+const char *chart_load_column(const struct chart_grid *grid);
+const char *chart_row_column(const struct chart_grid *grid);
+
+/* ---- Marks ---- */
+
+enum paint chart_series_paint(size_t series);
+/* A shape of its own for each series; hollow ones show the paper. */
+void chart_marker(struct drawing *drawing, size_t series, struct spot at, enum paint paint,
+                  bool is_hollow);

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The heat map: where does it saturate? Loads by contexts, both ordinal. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/charts/chart_frame.h"
+
+#define FIGURES_COLUMNS_MAX 30 /* with more columns or rows, cells are too small for figures */
+#define FIGURES_ROWS_MAX 40
+#define CELL_WIDTH_MIN 42
+#define CELL_WIDTH_MAX 180
+#define CELL_HEIGHT_MIN 22
+#define CELL_HEIGHT_MAX 96
+#define DENSE_CELL_MIN 6
+#define GAP 1.5 /* between cells */
+#define FAILED_SHARE_SHOWN 0.005
+#define LEGEND_HEIGHT 84
+#define HATCH 6 /* distance of lines */
+
+struct heat {
+    struct chart *chart;
+    const struct chart_grid *grid;
+    const struct chart_quantity *quantity;
+    struct scale_range range; /* of measured figures */
+    double left, top, cell_width, cell_height;
+    bool is_dense;
+    bool has_saturation, has_marks, has_failed_share;
+};
+
+/* ---- Layout ---- */
+
+static double widest_row_name(const struct chart_grid *grid)
+{
+    char name[SCALE_NUMBER_SIZE];
+    double widest = 0;
+
+    for (size_t i = 0; i < grid->row_count; i++)
+        widest = fmax(widest, font_measure(chart_row_name(grid->rows[i], name),
+                                           text_kind_size(TEXT_TICK), FONT_REGULAR));
+    return widest;
+}
+
+static double between(double value, double low, double high)
+{
+    return fmin(high, fmax(low, value));
+}
+
+/* The picture grows where cells would be too small to read. */
+static void lay_out(struct heat *heat, double top)
+{
+    const struct chart_grid *grid = heat->grid;
+    double columns = (double)grid->load_count, rows = (double)grid->row_count;
+
+    heat->is_dense = grid->load_count > FIGURES_COLUMNS_MAX || grid->row_count > FIGURES_ROWS_MAX;
+    heat->left = CHART_MARGIN + 22 + widest_row_name(grid);
+    heat->top = top + 28;
+    heat->cell_width = between((CHART_WIDTH - CHART_MARGIN - heat->left) / columns,
+                               heat->is_dense ? DENSE_CELL_MIN : CELL_WIDTH_MIN, CELL_WIDTH_MAX);
+    heat->cell_height = between((CHART_HEIGHT - LEGEND_HEIGHT - heat->top) / rows,
+                                heat->is_dense ? DENSE_CELL_MIN : CELL_HEIGHT_MIN, CELL_HEIGHT_MAX);
+    heat->chart->drawing.width =
+        fmax(CHART_WIDTH, heat->left + columns * heat->cell_width + CHART_MARGIN);
+    heat->chart->drawing.height =
+        fmax(CHART_HEIGHT, heat->top + rows * heat->cell_height + LEGEND_HEIGHT);
+}
+
+static struct box box_of(const struct heat *heat, size_t row, size_t load)
+{
+    double gap = heat->is_dense ? 0.5 : GAP;
+
+    return (struct box){ heat->left + (double)load * heat->cell_width,
+                         heat->top + (double)row * heat->cell_height, heat->cell_width - gap,
+                         heat->cell_height - gap };
+}
+
+static void draw_axes(const struct heat *heat)
+{
+    struct drawing *drawing = &heat->chart->drawing;
+    const struct chart_grid *grid = heat->grid;
+    double height = (double)grid->row_count * heat->cell_height;
+    char name[SCALE_NUMBER_SIZE];
+
+    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
+                                           .x = heat->left,
+                                           .y = heat->top - 22,
+                                           .string = chart_load_heading(grid),
+                                           .paint = PAINT_MUTED });
+    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
+                                           .x = CHART_MARGIN + 8,
+                                           .y = heat->top + height / 2,
+                                           .string = chart_row_heading(grid),
+                                           .paint = PAINT_MUTED,
+                                           .anchor = ANCHOR_MIDDLE,
+                                           .upwards = true });
+    for (size_t i = 0; i < grid->load_count; i++)
+        drawing_text_if_free(
+            drawing, &(struct label){ .kind = TEXT_TICK,
+                                      .x = box_of(heat, 0, i).x + box_of(heat, 0, i).width / 2,
+                                      .y = heat->top - 7,
+                                      .string = scale_exact(grid->loads[i], name),
+                                      .paint = PAINT_INK,
+                                      .anchor = ANCHOR_MIDDLE });
+    for (size_t i = 0; i < grid->row_count; i++)
+        drawing_text_if_free(
+            drawing, &(struct label){ .kind = TEXT_TICK,
+                                      .x = heat->left - 8,
+                                      .y = box_of(heat, i, 0).y + heat->cell_height / 2 + 3.5,
+                                      .string = chart_row_name(grid->rows[i], name),
+                                      .paint = PAINT_INK,
+                                      .anchor = ANCHOR_END });
+}
+
+/* ---- Cells ---- */
+
+static int step_of(const struct heat *heat, double value)
+{
+    const struct scale_range *range = &heat->range;
+    double share = range->is_log ? log(value / range->low) / log(range->high / range->low)
+                                 : (value - range->low) / (range->high - range->low);
+
+    if (!scale_range_takes(range, value))
+        return 0;
+    return isfinite(share) ? (int)between(floor(share * PALETTE_STEPS), 0, PALETTE_STEPS - 1)
+                           : PALETTE_STEPS / 2;
+}
+
+static void draw_word(const struct heat *heat, struct box box, const char *word, enum paint paint)
+{
+    if (!heat->is_dense)
+        drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_WORD,
+                                                             .x = box.x + box.width / 2,
+                                                             .y = box.y + box.height / 2 + 3.5,
+                                                             .string = word,
+                                                             .paint = paint,
+                                                             .anchor = ANCHOR_MIDDLE,
+                                                             .size = box.width < 48 ? 9 : 10 });
+}
+
+/* Lines from below left to above right, cut at the box, and free of the word in its middle. */
+static void draw_hatch(struct drawing *drawing, struct box box)
+{
+    struct spot ends[128];
+    size_t count = 0;
+
+    for (double at = HATCH; at < box.width + box.height && count + 2 <= 128; at += HATCH) {
+        double down = fmin(at, box.height), right = fmin(at, box.width);
+
+        ends[count++] = (struct spot){ box.x + at - down, box.y + down };
+        ends[count++] = (struct spot){ box.x + right, box.y + at - right };
+    }
+    drawing_segments(drawing, ends, count, CHART_STROKE(PAINT_FAIL, 0.6));
+}
+
+static void draw_failed(const struct heat *heat, struct box box, const char *word)
+{
+    struct drawing *drawing = &heat->chart->drawing;
+    double width = font_measure(word, text_kind_size(TEXT_WORD), FONT_SEMIBOLD) + 6;
+    const struct box ground = { box.x + (box.width - width) / 2, box.y + box.height / 2 - 7, width,
+                                14 };
+
+    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_FAIL_PALE));
+    draw_hatch(drawing, box);
+    if (heat->is_dense)
+        return;
+    drawing_rect(drawing, ground, 2, CHART_FILL(PAINT_FAIL_PALE));
+    draw_word(heat, box, word, PAINT_FAIL);
+}
+
+static void draw_corner(struct drawing *drawing, struct box box, double size)
+{
+    const struct spot corners[] = { { box.x + box.width - size, box.y },
+                                    { box.x + box.width, box.y },
+                                    { box.x + box.width, box.y + size } };
+
+    drawing_path(drawing, corners, 3, true,
+                 (struct style){ PAINT_MARK, PAINT_PAPER, .width = 0.8 });
+}
+
+static void draw_failed_share(struct drawing *drawing, struct box box, double share)
+{
+    const struct box bar = { box.x + 2.5, box.y + box.height - 5, box.width - 5, 3.5 };
+    double failed = fmax(2, bar.width * share);
+
+    drawing_rect(drawing, bar, 0, CHART_FILL(PAINT_PAPER));
+    drawing_rect(drawing, (struct box){ bar.x + bar.width - failed, bar.y, failed, bar.height }, 0,
+                 CHART_FILL(PAINT_FAIL));
+}
+
+static void draw_measured(struct heat *heat, const struct chart_point *point, struct box box,
+                          double value)
+{
+    struct drawing *drawing = &heat->chart->drawing;
+    int step = step_of(heat, value);
+    char number[SCALE_NUMBER_SIZE];
+    bool has_share = point->failed_share >= FAILED_SHARE_SHOWN;
+
+    drawing_rect(drawing, box, heat->is_dense ? 0 : 2, CHART_FILL(PAINT_STEP + (enum paint)step));
+    if (point->is_marked)
+        draw_corner(drawing, box, heat->is_dense ? 3 : 7);
+    heat->has_marks |= point->is_marked;
+    if (heat->is_dense)
+        return;
+    if (has_share)
+        draw_failed_share(drawing, box, point->failed_share);
+    heat->has_failed_share |= has_share;
+    drawing_text(drawing, &(struct label){ .kind = TEXT_FIGURE,
+                                           .x = box.x + box.width / 2,
+                                           .y = box.y + box.height / 2 + (has_share ? 2 : 3.5),
+                                           .string = scale_number(value, number),
+                                           .paint = PAINT_ON_STEP + (enum paint)step,
+                                           .anchor = ANCHOR_MIDDLE,
+                                           .size = heat->cell_height > 60 ? 13 : 0 });
+}
+
+static void draw_unmeasured(struct heat *heat, const struct chart_point *point, struct box box)
+{
+    struct drawing *drawing = &heat->chart->drawing;
+    const struct box inner = { box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1 };
+
+    if (point->state == CHART_FAILED)
+        draw_failed(heat, box, chart_point_word(point));
+    else if (point->state == CHART_ABSENT)
+        drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 },
+                       heat->is_dense ? 0.8 : 1.5, CHART_FILL(PAINT_MUTED));
+    else {
+        drawing_rect(drawing, inner, 2,
+                     (struct style){ PAINT_NONE, PAINT_MUTED, .width = 1,
+                                     .dashed = point->state == CHART_INFERRED });
+        draw_word(heat, box, chart_point_word(point), PAINT_MUTED);
+    }
+}
+
+/* "64 users, context 1024: 22.7 requests/s" */
+static void write_words(const struct heat *heat, const struct chart_point *point, double value,
+                        struct text *out)
+{
+    char number[SCALE_NUMBER_SIZE];
+    const char *reason = chart_point_reason(point);
+    TEXT_AUTO marks = { 0 };
+
+    text_addf(out, "%s %s, ", scale_exact(point->load, number), chart_load_heading(heat->grid));
+    text_addf(out, "%s %s: ", heat->grid->by_output ? "output" : "context",
+              chart_row_name(point->row, number));
+    if (isfinite(value))
+        text_addf(out, "%s %s", scale_number(value, number), heat->quantity->unit);
+    else
+        text_add(out, chart_state_name(point->state));
+    if (reason[0] != '\0')
+        text_addf(out, " (%.160s)", reason);
+    chart_point_marks(heat->grid, point, &marks);
+    if (point->is_marked)
+        text_addf(out, "; %s", text_string(&marks));
+}
+
+static void draw_cell(struct heat *heat, size_t row, size_t load)
+{
+    const struct chart_point *point = chart_grid_at(heat->grid, row, load);
+    double value = chart_point_figure(point, heat->quantity->offset).mean;
+    size_t index = row * heat->grid->load_count + load;
+    TEXT_AUTO words = { 0 };
+
+    if (!heat->is_dense) {
+        write_words(heat, point, value, &words);
+        drawing_group(&heat->chart->drawing, "cell", (int64_t)index, text_string(&words));
+    }
+    if (isfinite(value))
+        draw_measured(heat, point, box_of(heat, row, load), value);
+    else
+        draw_unmeasured(heat, point, box_of(heat, row, load));
+    if (!heat->is_dense)
+        drawing_group_end(&heat->chart->drawing);
+}
+
+static void draw_cells(struct heat *heat)
+{
+    for (size_t row = 0; row < heat->grid->row_count; row++)
+        for (size_t load = 0; load < heat->grid->load_count; load++)
+            draw_cell(heat, row, load);
+    for (size_t row = 0; row < heat->grid->row_count; row++) {
+        size_t load = chart_grid_saturation(heat->grid, row);
+        struct box box = box_of(heat, row, load);
+
+        if (load == heat->grid->load_count)
+            continue;
+        heat->has_saturation = true;
+        drawing_rect(&heat->chart->drawing, box, 2,
+                     CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
+    }
+}
+
+/* ---- Legend ---- */
+
+static void draw_ramp(const struct heat *heat, double y)
+{
+    struct drawing *drawing = &heat->chart->drawing;
+    const double width = 26, x = CHART_MARGIN + 8;
+    char number[SCALE_NUMBER_SIZE];
+
+    if (!heat->range.known)
+        return;
+    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
+                                           .x = x,
+                                           .y = y,
+                                           .string = heat->quantity->title,
+                                           .paint = PAINT_MUTED });
+    for (int i = 0; i < PALETTE_STEPS; i++)
+        drawing_rect(drawing, (struct box){ x + i * width, y + 7, width, 11 }, 0,
+                     CHART_FILL(PAINT_STEP + (enum paint)i));
+    drawing_text(drawing, &(struct label){ .kind = TEXT_FIGURE,
+                                           .x = x,
+                                           .y = y + 31,
+                                           .string = scale_number(heat->range.low, number),
+                                           .paint = PAINT_MUTED });
+    drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_FIGURE,
+                                                   .x = x + PALETTE_STEPS * width,
+                                                   .y = y + 31,
+                                                   .string = scale_number(heat->range.high, number),
+                                                   .paint = PAINT_MUTED,
+                                                   .anchor = ANCHOR_END });
+}
+
+static void swatch_saturation(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2, CHART_STROKE(chart_series_paint(1), 2.2));
+}
+
+static void swatch_marked(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_STEP + 2));
+    draw_corner(drawing, box, 7);
+}
+
+static void swatch_share(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_STEP + 2));
+    draw_failed_share(drawing, box, 0.4);
+}
+
+static void swatch_failed(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_FAIL_PALE));
+    draw_hatch(drawing, box);
+}
+
+static void swatch_outline(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2, CHART_STROKE(PAINT_MUTED, 1));
+}
+
+static void swatch_inferred(struct drawing *drawing, struct box box)
+{
+    drawing_rect(drawing, box, 2,
+                 (struct style){ PAINT_NONE, PAINT_MUTED, .width = 1, .dashed = true });
+}
+
+static void swatch_absent(struct drawing *drawing, struct box box)
+{
+    drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 }, 1.5,
+                   CHART_FILL(PAINT_MUTED));
+}
+
+/* Only what the picture has. */
+static void draw_legend(const struct heat *heat, double y)
+{
+    const struct chart_grid *grid = heat->grid;
+    const struct {
+        bool is_there;
+        const char *words;
+        void (*draw)(struct drawing *drawing, struct box box);
+    } items[] = {
+        { heat->has_saturation, "saturated from here on", swatch_saturation },
+        { heat->has_marks, "marked: see warnings", swatch_marked },
+        { heat->has_failed_share, "share of requests failed", swatch_share },
+        { chart_grid_count(grid, CHART_FAILED) > 0, "failed", swatch_failed },
+        { chart_grid_count(grid, CHART_INFERRED) > 0, "inferred, not measured", swatch_inferred },
+        { chart_grid_count(grid, CHART_INFEASIBLE) + chart_grid_count(grid, CHART_SKIPPED) > 0,
+          "not attempted", swatch_outline },
+        { chart_grid_count(grid, CHART_ABSENT) > 0, "not measured", swatch_absent },
+    };
+    const double left = CHART_MARGIN + 8 + 26 * PALETTE_STEPS + 40,
+                 right = CHART_WIDTH - CHART_MARGIN;
+    double x = left;
+
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        double width = 36 + font_measure(items[i].words, text_kind_size(TEXT_NOTE), FONT_REGULAR);
+
+        if (!items[i].is_there)
+            continue;
+        if (x > left && x + width > right) {
+            x = left;
+            y += 22;
+        }
+        items[i].draw(&heat->chart->drawing, (struct box){ x, y - 6, 26, 14 });
+        drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_NOTE,
+                                                             .x = x + 32,
+                                                             .y = y + 5,
+                                                             .string = items[i].words,
+                                                             .paint = PAINT_INK });
+        x += width + 14;
+    }
+}
+
+/* ---- The chart ---- */
+
+static void fill_table(const struct heat *heat)
+{
+    const char *const names[] = { chart_load_column(heat->grid),
+                                  chart_row_column(heat->grid),
+                                  heat->quantity->name,
+                                  "low",
+                                  "high",
+                                  "repetitions",
+                                  "samples",
+                                  "failed_share",
+                                  "state",
+                                  "word",
+                                  "reason",
+                                  "marks",
+                                  NULL };
+    struct chart_table *table = &heat->chart->table;
+
+    chart_table_init(table, names);
+    for (size_t i = 0; i < heat->grid->load_count * heat->grid->row_count; i++) {
+        const struct chart_point *point = &heat->grid->points[i];
+        struct chart_figure figure = chart_point_figure(point, heat->quantity->offset);
+        TEXT_AUTO marks = { 0 };
+
+        chart_table_number(table, point->load);
+        chart_table_number(table, point->row);
+        chart_table_number(table, figure.mean);
+        chart_table_number(table, figure.low);
+        chart_table_number(table, figure.high);
+        chart_table_number(table, (double)figure.count);
+        chart_table_number(table, point->samples);
+        chart_table_number(table, point->failed_share);
+        chart_table_text(table, chart_state_name(point->state));
+        chart_table_text(table, isfinite(figure.mean) ? "" : chart_point_word(point));
+        chart_table_text(table, chart_point_reason(point));
+        chart_point_marks(heat->grid, point, &marks);
+        chart_table_text(table, text_string(&marks));
+    }
+}
+
+static void write_title(const struct chart_grid *grid, const struct chart_quantity *quantity,
+                        struct text *out)
+{
+    chart_name(grid->runs, out);
+    text_addf(out, ": %s by %s and %s", quantity->title, grid->is_rate ? "rate" : "users",
+              grid->by_output ? "output length" : "context");
+}
+
+void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
+                struct chart *out)
+{
+    CHART_GRID_AUTO grid;
+    struct heat heat = { .chart = out, .grid = &grid, .quantity = quantity };
+    TEXT_AUTO title = { 0 };
+    double top;
+
+    chart_grid_init(&grid, runs);
+    heat.range.is_log = quantity->is_latency;
+    for (size_t i = 0; i < grid.load_count * grid.row_count; i++)
+        scale_range_add(&heat.range, chart_point_figure(&grid.points[i], quantity->offset).mean);
+    write_title(&grid, quantity, &title);
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    top = chart_head(out, &grid, "");
+    fill_table(&heat);
+    if (grid.entry_count == 0) {
+        chart_empty(out, top, "There is no cell with a load");
+        return;
+    }
+    lay_out(&heat, top);
+    draw_axes(&heat);
+    draw_cells(&heat);
+    draw_ramp(&heat, heat.top + (double)grid.row_count * heat.cell_height + 24);
+    draw_legend(&heat, heat.top + (double)grid.row_count * heat.cell_height + 26);
+}

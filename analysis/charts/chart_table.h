@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figures of a chart as a table: every figure that is drawn stands here, in full. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/text.h"
+
+#define CHART_COLUMNS_MAX 16
+
+struct chart_table {
+    const char *names[CHART_COLUMNS_MAX]; /* static; with the unit: "ttft_p50_ms" */
+    size_t columns;
+    struct chart_value {
+        double number; /* NaN: a text, or not known */
+        char *string;  /* heap; NULL: a number, or not known */
+    } * values;
+    size_t count, capacity; /* of values; rows times columns */
+};
+
+void chart_table_init(struct chart_table *table, const char *const *names); /* ends with NULL */
+void chart_table_finish(struct chart_table *table);
+/* The next value of the row, by the order of the columns. */
+void chart_table_number(struct chart_table *table, double value);
+void chart_table_text(struct chart_table *table, const char *string); /* "" and NULL: not known */
+size_t chart_table_rows(const struct chart_table *table);
+const struct chart_value *chart_table_at(const struct chart_table *table, size_t row,
+                                         size_t column);
+
+/* With a line of headings; values that are not known are empty. */
+void chart_table_csv(const struct chart_table *table, struct text *out);
+/* [{"users": 4, ...}]: only what is known. New reference. */
+json_t *chart_table_json(const struct chart_table *table);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A picture as a list of six kinds of shapes: rect, path, segments, circle, text, group. Charts add
+ * shapes; outlets (svg.h, raster.h) walk the list. Coordinates are from the top left, in units of
+ * 1/96 inch. A shape with a coordinate that is not finite is not added. */
+#pragma once
+
+#include "analysis/charts/font.h"
+#include "analysis/charts/palette.h"
+
+struct spot {
+    double x, y;
+};
+struct box {
+    double x, y, width, height;
+};
+
+struct style {
+    enum paint fill, stroke; /* PAINT_NONE: none */
+    double width;            /* of the stroke */
+    bool dashed;
+};
+
+enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
+
+/* What a text is: its size, and its class in an SVG. */
+enum text_kind {
+    TEXT_TITLE,
+    TEXT_SUBTITLE,
+    TEXT_BANNER,  /* what holds for most of the figures */
+    TEXT_HEADING, /* of an axis, a column, a panel */
+    TEXT_TICK,    /* a value of an axis */
+    TEXT_FIGURE,  /* a figure of the data */
+    TEXT_WORD,    /* what stands in place of a figure */
+    TEXT_NAME,    /* of a series */
+    TEXT_NOTE,
+    TEXT_KINDS,
+};
+const char *text_kind_name(enum text_kind kind);
+double text_kind_size(enum text_kind kind);
+enum font_weight text_kind_weight(enum text_kind kind);
+
+struct label {
+    enum text_kind kind;
+    double x, y; /* of the baseline */
+    const char *string;
+    enum paint paint;
+    enum anchor anchor;
+    bool upwards; /* read from below to above */
+    double room;  /* the width into which it is cut; 0: any */
+    double size;  /* 0: its kind's */
+};
+
+enum shape_kind {
+    SHAPE_RECT,
+    SHAPE_PATH,
+    SHAPE_SEGMENTS,
+    SHAPE_CIRCLE,
+    SHAPE_TEXT,
+    SHAPE_GROUP,
+    SHAPE_GROUP_END,
+};
+
+struct shape {
+    enum shape_kind kind;
+    struct style style;
+    struct box box;     /* of a rect */
+    double radius;      /* of a circle, or a rect's corners */
+    struct spot *spots; /* heap: of a path, or two for each segment; a circle's or a text's one */
+    size_t spot_count;
+    bool closed; /* a path */
+    /* of a text */
+    char *string; /* heap; of a group: what it shows, in words, or NULL */
+    enum text_kind text_kind;
+    enum anchor anchor;
+    bool upwards;
+    double size;
+    /* of a group */
+    const char *name; /* static */
+    int64_t row;      /* of the chart's table that it shows; -1: none */
+};
+
+struct drawing {
+    double width, height;
+    char *title; /* heap; what the picture shows */
+    struct shape *shapes;
+    size_t count, capacity;
+    struct box *texts; /* of all texts */
+    size_t text_count, text_capacity;
+};
+#define DRAWING_AUTO __attribute__((cleanup(drawing_finish))) struct drawing
+
+void drawing_init(struct drawing *drawing, double width, double height);
+void drawing_finish(struct drawing *drawing);
+
+void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);
+/* Copies the spots. */
+void drawing_path(struct drawing *drawing, const struct spot *spots, size_t count, bool closed,
+                  struct style style);
+void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t count,
+                      struct style style); /* `count` spots, two for each */
+void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
+void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
+/* Foreign text is made printable. */
+void drawing_text(struct drawing *drawing, const struct label *label);
+/* The same where its box is within the picture and free of other texts; else returns false. */
+bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
+/* Keeps later texts that need a free place out of the box. */
+void drawing_keep_free(struct drawing *drawing, struct box box);
+/* What is added until drawing_group_end() belongs together. `words` may be NULL. */
+void drawing_group(struct drawing *drawing, const char *name, int64_t row, const char *words);
+void drawing_group_end(struct drawing *drawing);
+
+/* The box of the label, cut to its room. */
+struct box drawing_label_box(const struct label *label);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The widths of characters in the charts' font, so that a label's box is known before it is drawn.
+ * The font is a subset of Inter (analysis/charts/font/); a character that it lacks is measured as a
+ * box, and drawn as one where no other font is at hand. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/text.h"
+
+enum font_weight { FONT_REGULAR, FONT_SEMIBOLD, FONT_WEIGHTS };
+
+struct font_width {
+    uint32_t character;
+    uint16_t widths[FONT_WEIGHTS]; /* thousandths of the font's size */
+};
+extern const struct font_width font_widths[]; /* ascending */
+extern const size_t font_width_count;
+
+#define FONT_FALLBACK 0x25A1 /* what stands for a character that the font lacks: a box */
+#define FONT_ASCENT 0.76     /* of a label's box, as shares of the font's size */
+#define FONT_DESCENT 0.22
+
+/* The character that `*at` begins with; moves `*at` on. Invisible characters are FONT_INVISIBLE. */
+#define FONT_INVISIBLE 0
+uint32_t font_next(const char **at);
+bool font_has(uint32_t character);
+/* Of UTF-8 text, in the unit of `size`. */
+double font_measure(const char *string, double size, enum font_weight weight);
+/* The same of its first character. */
+double font_measure_character(const char *string, double size, enum font_weight weight);
+/* Appends the text, or as much of it as fits into `width` with an ellipsis. */
+void font_fit(const char *string, double size, enum font_weight weight, double width,
+              struct text *out);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The colours of the charts. A drawing names paints; an outlet gives them colours, for light or
+ * dark paper. Every text has a contrast of at least 4.5 with what is below it, every mark 3
+ * (test_palette computes them). */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/core/text.h"
+
+#define PALETTE_STEPS 9
+#define PALETTE_SERIES 6
+
+enum paint {
+    PAINT_NONE,
+    PAINT_PAPER,
+    PAINT_INK,   /* text */
+    PAINT_MUTED, /* text of less weight, axes */
+    PAINT_RULE,  /* grid lines */
+    PAINT_FAINT, /* what is there but does not count: dominated points */
+    PAINT_SHADE, /* areas behind lines */
+    PAINT_FAIL,
+    PAINT_FAIL_PALE, /* the ground of a failed cell */
+    PAINT_MARK,
+    PAINT_STEP,                                 /* the first of PALETTE_STEPS, from low to high */
+    PAINT_ON_STEP = PAINT_STEP + PALETTE_STEPS, /* text on each of them */
+    PAINT_SERIES = PAINT_ON_STEP + PALETTE_STEPS,
+    PAINT_COUNT = PAINT_SERIES + PALETTE_SERIES,
+};
+
+enum theme { THEME_LIGHT, THEME_DARK, THEMES };
+
+/* 0xRRGGBB */
+uint32_t palette_colour(enum theme theme, enum paint paint);
+/* "ink", "step3": what an SVG's classes f-NAME (fill) and s-NAME (stroke) end in. Returns `out`. */
+#define PALETTE_NAME_SIZE 16
+const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE]);
+/* The style sheet of these classes: light, and dark where the reader prefers it. */
+void palette_write_css(struct text *out);

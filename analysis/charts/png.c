@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Colours that differ little count as the one among them that most pixels have; the palette has the
+ * most frequent of these. A drawing has few: the rest are the edges of letters, where the nearest
+ * will do. */
+#include "analysis/charts/png.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/core/memory.h"
+
+#define PALETTE_SIZE 128      /* with twice as many, files are a tenth larger and look the same */
+#define SLOTS 65536           /* of the table of colours; a drawing has some thousands */
+#define COLOUR_MASK 0xF8F8F8u /* finer differences are not seen */
+
+struct colour {
+    uint32_t key;   /* what is alike has the same */
+    uint32_t rgb;   /* that of most of its pixels, */
+    uint32_t votes; /* by so many more than the others have */
+    uint32_t count; /* 0: the slot is free */
+    uint8_t index;
+};
+
+struct colours {
+    struct colour *slots;
+    uint32_t palette[PALETTE_SIZE];
+    size_t palette_count;
+};
+
+/* ---- Palette ---- */
+
+/* The table has room for all keys there are. */
+static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
+{
+    uint32_t key = pixel & COLOUR_MASK, at = key * 2654435761u >> 16;
+
+    while (colours->slots[at].count > 0 && colours->slots[at].key != key)
+        at = (at + 1) % SLOTS;
+    return &colours->slots[at];
+}
+
+/* Majority by Boyer and Moore. */
+static void vote(struct colour *slot, uint32_t pixel)
+{
+    uint32_t rgb = pixel & 0xFFFFFFu;
+
+    slot->key = pixel & COLOUR_MASK;
+    slot->count++;
+    if (slot->votes == 0)
+        slot->rgb = rgb;
+    if (slot->rgb == rgb)
+        slot->votes++;
+    else
+        slot->votes--;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct colour *left = *(struct colour *const *)a, *right = *(struct colour *const *)b;
+
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    return left->key < right->key ? -1 : left->key > right->key;
+}
+
+static int channel(uint32_t rgb, int shift)
+{
+    return (int)(rgb >> shift & 0xFF);
+}
+
+static uint8_t nearest(const struct colours *colours, uint32_t rgb)
+{
+    size_t best = 0;
+    int least = INT32_MAX;
+
+    for (size_t i = 0; i < colours->palette_count; i++) {
+        int distance = 0;
+
+        for (int shift = 0; shift <= 16; shift += 8) {
+            int by = channel(rgb, shift) - channel(colours->palette[i], shift);
+
+            distance += by * by;
+        }
+        if (distance < least) {
+            least = distance;
+            best = i;
+        }
+    }
+    return (uint8_t)best;
+}
+
+static size_t count_colours(struct colours *colours, const uint32_t *pixels, size_t width,
+                            size_t height, size_t stride)
+{
+    size_t found = 0;
+
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++) {
+            struct colour *slot = slot_of(colours, pixels[y * stride + x]);
+
+            found += slot->count == 0;
+            vote(slot, pixels[y * stride + x]);
+        }
+    return found;
+}
+
+static void choose(struct colours *colours, size_t found)
+{
+    FREE_AUTO struct colour **sorted = memory_zeroed(found + 1, sizeof(struct colour *));
+    size_t count = 0;
+
+    for (size_t i = 0; i < SLOTS; i++)
+        if (colours->slots[i].count > 0)
+            sorted[count++] = &colours->slots[i];
+    qsort(sorted, count, sizeof(struct colour *), by_count);
+    for (size_t i = 0; i < count && i < PALETTE_SIZE; i++)
+        colours->palette[colours->palette_count++] = sorted[i]->rgb;
+    for (size_t i = 0; i < count; i++)
+        sorted[i]->index = i < PALETTE_SIZE ? (uint8_t)i : nearest(colours, sorted[i]->rgb);
+}
+
+/* ---- The file ---- */
+
+static void add_word(struct text *out, uint32_t value)
+{
+    uint32_t word = htonl(value);
+
+    text_add_bytes(out, (const char *)&word, sizeof word);
+}
+
+static void add_chunk(struct text *out, const char *type, const void *data, size_t length)
+{
+    uLong sum = crc32(crc32(0, NULL, 0), (const Bytef *)type, 4);
+
+    add_word(out, (uint32_t)length);
+    text_add_bytes(out, type, 4);
+    text_add_bytes(out, data, length);
+    add_word(out, (uint32_t)(length > 0 ? crc32(sum, data, (uInt)length) : sum));
+}
+
+static void add_header(struct text *out, size_t width, size_t height)
+{
+    const uint32_t size[] = { htonl((uint32_t)width), htonl((uint32_t)height) };
+    uint8_t header[13] = { 0 };
+
+    memcpy(header, size, sizeof size);
+    header[8] = 8; /* bits */
+    header[9] = 3; /* colour type: palette */
+    add_chunk(out, "IHDR", header, sizeof header);
+}
+
+static void add_palette(struct text *out, const struct colours *colours)
+{
+    uint8_t bytes[3 * PALETTE_SIZE];
+
+    for (size_t i = 0; i < colours->palette_count; i++)
+        for (int c = 0; c < 3; c++)
+            bytes[3 * i + (size_t)c] = (uint8_t)channel(colours->palette[i], 16 - 8 * c);
+    add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
+}
+
+/* Rows of indices, each after a zero: no filter, which serves palettes best. */
+static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
+                       size_t width, size_t height, size_t stride)
+{
+    size_t length = height * (width + 1);
+    uLongf packed_length = compressBound(length);
+    FREE_AUTO uint8_t *rows = memory_zeroed(length, 1), *packed = memory_zeroed(packed_length, 1);
+
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            rows[y * (width + 1) + 1 + x] = slot_of(colours, pixels[y * stride + x])->index;
+    compress2(packed, &packed_length, rows, length, Z_BEST_COMPRESSION);
+    add_chunk(out, "IDAT", packed, packed_length);
+}
+
+void png_write(const uint32_t *pixels, size_t width, size_t height, size_t stride, struct text *out)
+{
+    struct colours colours = { .slots = memory_zeroed(SLOTS, sizeof *colours.slots) };
+
+    choose(&colours, count_colours(&colours, pixels, width, height, stride));
+    text_add_bytes(out, "\x89PNG\r\n\x1a\n", 8);
+    add_header(out, width, height);
+    add_palette(out, &colours);
+    add_pixels(out, &colours, pixels, width, height, stride);
+    add_chunk(out, "IEND", NULL, 0);
+    free(colours.slots);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/charts/scale.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TICKS_WANTED 6
+#define DECADES_OF_THREES 4 /* up to so many decades, ticks stand at 1, 3, 10 */
+#define DECADES_OF_TWOS 1.7 /* or at 1, 2, 5 */
+#define EXACT_LIMIT 1e15
+
+/* ---- Ranges ---- */
+
+bool scale_range_takes(const struct scale_range *range, double value)
+{
+    return isfinite(value) && (!range->is_log || value > 0);
+}
+
+void scale_range_add(struct scale_range *range, double value)
+{
+    if (!scale_range_takes(range, value))
+        return;
+    range->low = range->known ? fmin(range->low, value) : value;
+    range->high = range->known ? fmax(range->high, value) : value;
+    range->known = true;
+}
+
+/* ---- Ticks ---- */
+
+/* 1, 2 or 5 times a power of ten: the distance of ticks on a linear axis. */
+static double step_of(double span)
+{
+    double power = pow(10, floor(log10(span / TICKS_WANTED)));
+    double share = span / TICKS_WANTED / power;
+
+    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+/* The factors of a decade at which a log axis has ticks. */
+static const char *factors_of(double decades)
+{
+    return decades <= DECADES_OF_TWOS ? "\1\2\5" : decades <= DECADES_OF_THREES ? "\1\3" : "\1";
+}
+
+/* The nearest tick at or below the value, or at or above it. */
+static double log_tick(double value, const char *factors, bool above)
+{
+    int power = (int)floor(log10(value)) - 1;
+    double best = NAN;
+
+    for (int i = power; i <= power + 3; i++)
+        for (const char *factor = factors; *factor != '\0'; factor++) {
+            double tick = *factor * pow(10, i);
+
+            if (above ? tick >= value * (1 - 1e-9) && !(best <= tick) : tick <= value * (1 + 1e-9))
+                best = tick;
+        }
+    return best;
+}
+
+static struct scale fit_log(struct scale_range range, double from, double to)
+{
+    const char *factors = factors_of(log10(range.high / range.low));
+    double low = log_tick(range.low, factors, false), high = log_tick(range.high, factors, true);
+
+    if (low == high) {
+        low /= 2;
+        high *= 2;
+    }
+    return (struct scale){ true, low, high, from, to };
+}
+
+struct scale scale_fit(const struct scale_range *range, double from, double to)
+{
+    double step;
+
+    if (range->is_log)
+        return fit_log(range->known ? *range : (struct scale_range){ 1, 10, true, true }, from, to);
+    if (!range->known || range->high <= 0)
+        return (struct scale){ false, 0, 1, from, to };
+    step = step_of(range->high);
+    return (struct scale){ false, 0, step * ceil(range->high / step * (1 - 1e-9)), from, to };
+}
+
+double scale_at(const struct scale *scale, double value)
+{
+    double share = scale->is_log ? log(value / scale->low) / log(scale->high / scale->low)
+                                 : (value - scale->low) / (scale->high - scale->low);
+
+    return scale->from + share * (scale->to - scale->from);
+}
+
+static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
+{
+    double decades = log10(scale->high / scale->low);
+    const char *factors = factors_of(decades);
+    int stride = (int)fmax(1, ceil(decades / (SCALE_TICKS_MAX - 2)));
+    size_t count = 0;
+
+    for (int i = (int)floor(log10(scale->low)) - 1; i <= (int)ceil(log10(scale->high)); i += stride)
+        for (const char *factor = factors; *factor != '\0'; factor++) {
+            double tick = *factor * pow(10, i);
+
+            if (tick >= scale->low * (1 - 1e-9) && tick <= scale->high * (1 + 1e-9)
+                && count < SCALE_TICKS_MAX)
+                out[count++] = tick;
+        }
+    return count;
+}
+
+size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
+{
+    double step = step_of(scale->high - scale->low);
+    size_t count = 0;
+
+    if (scale->is_log)
+        return ticks_log(scale, out);
+    for (double i = ceil(scale->low / step * (1 - 1e-9)); count < SCALE_TICKS_MAX; i++) {
+        if (i * step > scale->high + step * 1e-6)
+            break;
+        out[count++] = i * step;
+    }
+    return count;
+}
+
+/* ---- Text ---- */
+
+/* The value with so many decimals, without zeros at its end where `trims`. */
+static void write_decimals(double value, int decimals, bool trims, char out[SCALE_NUMBER_SIZE])
+{
+    int64_t unit = (int64_t)llround(pow(10, decimals));
+    int64_t scaled = (int64_t)llround(fabs(value) * (double)unit);
+    int length = snprintf(out, SCALE_NUMBER_SIZE, "%s%" PRId64, value < 0 && scaled > 0 ? "-" : "",
+                          scaled / unit);
+
+    if (decimals == 0 || (trims && scaled % unit == 0))
+        return;
+    snprintf(out + length, SCALE_NUMBER_SIZE - (size_t)length, ".%0*" PRId64, decimals,
+             scaled % unit);
+    for (char *end = out + strlen(out) - 1; trims && *end == '0'; end--)
+        *end = '\0';
+}
+
+static int decimals_of(double size)
+{
+    return size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : 4;
+}
+
+static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_SIZE])
+{
+    static const struct {
+        double unit;
+        const char *sign;
+    } units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
+    double size = fabs(value);
+    size_t i = size < 9999.5 ? 4 : 0;
+
+    if (!isfinite(value))
+        return strcpy(out, "-");
+    if (size > EXACT_LIMIT)
+        return strcpy(out, value < 0 ? "< -1000T" : "> 1000T");
+    while (size < 0.9995 * units[i].unit && i < 4)
+        i++;
+    write_decimals(value / units[i].unit, decimals_of(size / units[i].unit), trims, out);
+    return strcat(out, units[i].sign);
+}
+
+const char *scale_number(double value, char out[SCALE_NUMBER_SIZE])
+{
+    return write_number(value, false, out);
+}
+
+const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE])
+{
+    return write_number(value, true, out);
+}
+
+const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE])
+{
+    if (!isfinite(value) || fabs(value) > EXACT_LIMIT / 1e4)
+        return scale_number(value, out);
+    write_decimals(value, 4, true, out);
+    return out;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From figures to places, and from figures to text. Numbers are written by integer arithmetic: the
+ * same in every locale. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An axis: values from `low` to `high` lie between the places `from` and `to`. */
+struct scale {
+    bool is_log;
+    double low, high;
+    double from, to;
+};
+
+/* The smallest and the largest of the finite values; log axes take positive ones only. */
+struct scale_range {
+    double low, high;
+    bool is_log, known; /* known: there was a value */
+};
+void scale_range_add(struct scale_range *range, double value);
+/* Whether the axis can show it. */
+bool scale_range_takes(const struct scale_range *range, double value);
+
+/* A scale that holds the range, and ends at its own ticks. An unknown range is 0 to 1 (1 to 10). */
+struct scale scale_fit(const struct scale_range *range, double from, double to);
+double scale_at(const struct scale *scale, double value);
+/* Round values on the scale, ascending; returns how many. */
+#define SCALE_TICKS_MAX 16
+size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
+
+#define SCALE_NUMBER_SIZE 40
+/* Three significant digits: "0.0413", "22.7", "1480", "14.8k", "2.31M"; "-" where it is not finite.
+ * Each returns `out`. */
+const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
+/* Of an axis: without zeros at its end: "0.5", "20", "10k". */
+const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
+/* All of a number that was asked for, to four decimals: "1024", "2.5". */
+const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);

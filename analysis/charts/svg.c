@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/charts/svg.h"
+
+#include <math.h>
+#include <string.h>
+
+struct svg {
+    enum svg_colours colours;
+    struct text *out;
+};
+
+/* A tenth of a unit is finer than a reader sees. printf's point depends on the locale. */
+static void add_number(struct text *out, double value)
+{
+    int64_t tenths = (int64_t)llround(value * 10);
+
+    if (tenths < 0)
+        text_add_char(out, '-');
+    tenths = tenths < 0 ? -tenths : tenths;
+    text_add_integer(out, tenths / 10);
+    if (tenths % 10 != 0) {
+        text_add_char(out, '.');
+        text_add_integer(out, tenths % 10);
+    }
+}
+
+static void add_attribute(struct text *out, const char *name, double value)
+{
+    text_addf(out, " %s=\"", name);
+    add_number(out, value);
+    text_add_char(out, '"');
+}
+
+/* ---- Text ---- */
+
+#define LEFT_TO_RIGHT_MARK "\xe2\x80\x8e"
+
+static bool is_from_right(uint32_t character)
+{
+    return (character >= 0x590 && character <= 0x8FF)
+           || (character >= 0xFB1D && character <= 0xFDFF)
+           || (character >= 0xFE70 && character <= 0xFEFC)
+           || (character >= 0x10800 && character <= 0x10FFF)
+           || (character >= 0x1E800 && character <= 0x1EFFF);
+}
+
+/* Whether words from the right to the left end here: without a mark, the signs and numbers after
+ * them would be drawn in their direction. */
+static bool ends_from_right(uint32_t character, const char *rest)
+{
+    rest += strspn(rest, " ");
+    return is_from_right(character) && *rest != '\0' && !is_from_right(font_next(&rest));
+}
+
+/* U+FFFE and U+FFFF are the printable characters that XML does not allow. */
+static void add_escaped(struct text *out, const char *string)
+{
+    while (*string != '\0') {
+        const char *before = string;
+        uint32_t character = font_next(&string);
+        const char *entity = character == '&'   ? "&amp;"
+                             : character == '<' ? "&lt;"
+                             : character == '>' ? "&gt;"
+                             : character == '"' ? "&quot;"
+                                                : NULL;
+
+        if (entity != NULL)
+            text_add(out, entity);
+        else if (character != 0xFFFE && character != 0xFFFF)
+            text_add_bytes(out, before, (size_t)(string - before));
+        if (ends_from_right(character, string))
+            text_add(out, LEFT_TO_RIGHT_MARK);
+    }
+}
+
+/* ---- Colours ---- */
+
+static void add_class(struct text *out, char property, enum paint paint, bool *first)
+{
+    char name[PALETTE_NAME_SIZE];
+
+    if (paint == PAINT_NONE)
+        return;
+    text_addf(out, "%s%c-%s", *first ? "" : " ", property, palette_name(paint, name));
+    *first = false;
+}
+
+static void add_colour(const struct svg *svg, const char *property, enum paint paint)
+{
+    enum theme theme = svg->colours == SVG_DARK ? THEME_DARK : THEME_LIGHT;
+
+    if (paint == PAINT_NONE)
+        text_addf(svg->out, " %s=\"none\"", property);
+    else
+        text_addf(svg->out, " %s=\"#%06x\"", property, (unsigned)palette_colour(theme, paint));
+}
+
+static void add_paints(const struct svg *svg, const struct style *style, const char *more)
+{
+    bool first = more == NULL;
+
+    if (svg->colours != SVG_CLASSES) {
+        add_colour(svg, "fill", style->fill);
+        if (style->stroke != PAINT_NONE)
+            add_colour(svg, "stroke", style->stroke);
+        return;
+    }
+    if (style->fill == PAINT_NONE)
+        text_add(svg->out, " fill=\"none\"");
+    text_addf(svg->out, " class=\"%s", more != NULL ? more : "");
+    add_class(svg->out, 'f', style->fill, &first);
+    add_class(svg->out, 's', style->stroke, &first);
+    text_add_char(svg->out, '"');
+}
+
+static void add_style(const struct svg *svg, const struct style *style)
+{
+    add_paints(svg, style, NULL);
+    if (style->stroke != PAINT_NONE && style->width != 1)
+        add_attribute(svg->out, "stroke-width", style->width);
+    if (style->dashed)
+        text_add(svg->out, " stroke-dasharray=\"4 3\"");
+}
+
+/* ---- Shapes ---- */
+
+static void write_rect(const struct svg *svg, const struct shape *shape)
+{
+    text_add(svg->out, "<rect");
+    add_attribute(svg->out, "x", shape->box.x);
+    add_attribute(svg->out, "y", shape->box.y);
+    add_attribute(svg->out, "width", shape->box.width);
+    add_attribute(svg->out, "height", shape->box.height);
+    if (shape->radius > 0)
+        add_attribute(svg->out, "rx", shape->radius);
+    add_style(svg, &shape->style);
+    text_add(svg->out, "/>\n");
+}
+
+static void add_spot(struct text *out, char command, const struct spot *spot)
+{
+    text_add_char(out, command);
+    add_number(out, spot->x);
+    text_add_char(out, ' ');
+    add_number(out, spot->y);
+}
+
+static void write_path(const struct svg *svg, const struct shape *shape)
+{
+    bool are_segments = shape->kind == SHAPE_SEGMENTS;
+
+    text_add(svg->out, "<path d=\"");
+    for (size_t i = 0; i < shape->spot_count; i++)
+        add_spot(svg->out, i == 0 || (are_segments && i % 2 == 0) ? 'M' : 'L', &shape->spots[i]);
+    text_add(svg->out, shape->closed ? "Z\"" : "\"");
+    add_style(svg, &shape->style);
+    text_add(svg->out, "/>\n");
+}
+
+static void write_circle(const struct svg *svg, const struct shape *shape)
+{
+    text_add(svg->out, "<circle");
+    add_attribute(svg->out, "cx", shape->spots[0].x);
+    add_attribute(svg->out, "cy", shape->spots[0].y);
+    add_attribute(svg->out, "r", shape->radius);
+    add_style(svg, &shape->style);
+    text_add(svg->out, "/>\n");
+}
+
+static void add_place(const struct svg *svg, const struct shape *shape)
+{
+    add_attribute(svg->out, "x", shape->spots[0].x);
+    add_attribute(svg->out, "y", shape->spots[0].y);
+    if (!shape->upwards)
+        return;
+    text_add(svg->out, " transform=\"rotate(-90 ");
+    add_number(svg->out, shape->spots[0].x);
+    text_add_char(svg->out, ' ');
+    add_number(svg->out, shape->spots[0].y);
+    text_add(svg->out, ")\"");
+}
+
+static void write_text(const struct svg *svg, const struct shape *shape)
+{
+    static const char *const anchors[] = { NULL, "middle", "end" };
+    TEXT_AUTO class = { 0 };
+
+    text_add(svg->out, "<text");
+    add_place(svg, shape);
+    add_attribute(svg->out, "font-size", shape->size);
+    if (anchors[shape->anchor] != NULL)
+        text_addf(svg->out, " text-anchor=\"%s\"", anchors[shape->anchor]);
+    if (text_kind_weight(shape->text_kind) == FONT_SEMIBOLD)
+        text_add(svg->out, " font-weight=\"600\"");
+    text_addf(&class, "t-%s", text_kind_name(shape->text_kind));
+    add_paints(svg, &shape->style, text_string(&class));
+    text_add_char(svg->out, '>');
+    add_escaped(svg->out, shape->string);
+    text_add(svg->out, "</text>\n");
+}
+
+static void write_group(const struct svg *svg, const struct shape *shape)
+{
+    text_addf(svg->out, "<g class=\"%s\"", shape->name);
+    if (shape->row >= 0)
+        text_addf(svg->out, " data-i=\"%lld\"", (long long)shape->row);
+    text_add_char(svg->out, '>');
+    if (shape->string != NULL) {
+        text_add(svg->out, "<title>");
+        add_escaped(svg->out, shape->string);
+        text_add(svg->out, "</title>");
+    }
+    text_add_char(svg->out, '\n');
+}
+
+static void write_group_end(const struct svg *svg, const struct shape *shape)
+{
+    (void)shape;
+    text_add(svg->out, "</g>\n");
+}
+
+static void (*const writers[])(const struct svg *svg, const struct shape *shape) = {
+    [SHAPE_RECT] = write_rect,           [SHAPE_PATH] = write_path, [SHAPE_SEGMENTS] = write_path,
+    [SHAPE_CIRCLE] = write_circle,       [SHAPE_TEXT] = write_text, [SHAPE_GROUP] = write_group,
+    [SHAPE_GROUP_END] = write_group_end,
+};
+
+static void write_head(const struct svg *svg, const struct drawing *drawing)
+{
+    text_add(svg->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
+    add_number(svg->out, drawing->width);
+    text_add_char(svg->out, ' ');
+    add_number(svg->out, drawing->height);
+    text_add_char(svg->out, '"');
+    add_attribute(svg->out, "width", drawing->width);
+    add_attribute(svg->out, "height", drawing->height);
+    text_add(svg->out, " font-family=\"Inter, system-ui, sans-serif\" role=\"img\"");
+    if (drawing->title != NULL) {
+        text_add(svg->out, " aria-label=\"");
+        add_escaped(svg->out, drawing->title);
+        text_add_char(svg->out, '"');
+    }
+    text_add(svg->out, ">\n");
+}
+
+void svg_write(const struct drawing *drawing, enum svg_colours colours, struct text *out)
+{
+    const struct svg svg = { colours, out };
+    const struct shape paper = { .style = { .fill = PAINT_PAPER },
+                                 .box = { 0, 0, drawing->width, drawing->height } };
+
+    write_head(&svg, drawing);
+    write_rect(&svg, &paper);
+    for (size_t i = 0; i < drawing->count; i++)
+        writers[drawing->shapes[i].kind](&svg, &drawing->shapes[i]);
+    text_add(out, "</svg>\n");
+}

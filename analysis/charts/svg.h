@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drawings as SVG, which we write ourselves. */
+#pragma once
+
+#include "analysis/charts/drawing.h"
+
+enum svg_colours {
+    SVG_LIGHT, /* inline, on paper of its own: a file */
+    SVG_DARK,
+    SVG_CLASSES, /* none: a page that has palette_write_css() */
+};
+
+/* The same bytes for the same drawing, in every locale. */
+void svg_write(const struct drawing *drawing, enum svg_colours colours, struct text *out);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the charts of result files: what `./run bench charts` runs. bench_charts FOLDER OUT: a line
+ * for each chart with its bytes as SVG and as PNG, and its milliseconds; the pictures go to OUT,
+ * light and dark. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/charts/chart.h"
+#include "analysis/charts/raster.h"
+#include "analysis/charts/svg.h"
+#include "analysis/import/import.h"
+#include "base/core/clock.h"
+
+#define SOURCE_DIR "."
+#include "tests/unit/support/published.h"
+
+static const char *out_folder;
+
+static void draw_heat(const struct chart_runs *runs, struct chart *out)
+{
+    chart_heat(runs, chart_quantity_default(runs), out);
+}
+
+static const struct bench_chart {
+    const char *name;
+    void (*draw)(const struct chart_runs *runs, struct chart *out);
+} bench_charts[] = {
+    { "heat", draw_heat },
+    { 0 },
+};
+
+static void save(const char *name, const char *chart, const char *end, const struct text *bytes)
+{
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s.%s%s", out_folder, name, chart, end);
+    file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes->data, 1, bytes->length, file) != bytes->length
+        || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static void write_chart(const char *name, const char *title, const struct chart *chart,
+                        double draw_ms)
+{
+    TEXT_AUTO svg = { 0 };
+    TEXT_AUTO light = { 0 };
+    TEXT_AUTO dark = { 0 };
+    struct error error;
+    int64_t began = clock_monotonic_ns();
+    double svg_ms;
+
+    svg_write(&chart->drawing, SVG_LIGHT, &svg);
+    svg_ms = (double)(clock_monotonic_ns() - began) / 1e6;
+    began = clock_monotonic_ns();
+    if (!raster_write(&chart->drawing, THEME_LIGHT, &light, &error)
+        || !raster_write(&chart->drawing, THEME_DARK, &dark, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    printf("%-10s %7zu B svg %7zu B png  draw %6.2f svg %5.2f png %6.1f ms  %s\n", title,
+           svg.length, light.length, draw_ms, svg_ms, (double)(clock_monotonic_ns() - began) / 2e6,
+           name);
+    save(name, title, ".svg", &svg);
+    save(name, title, ".png", &light);
+    save(name, title, "-dark.png", &dark);
+}
+
+static void draw_file(const char *name, const struct text *bytes)
+{
+    const struct import_file file = { .bytes = bytes->data, .length = bytes->length };
+    EVIDENCE_AUTO evidence;
+    FINDINGS_AUTO findings = { 0 };
+    const struct audit_input input = {
+        .evidence = &evidence, .hardware = "", .model = "", .chips = NAN
+    };
+    const struct chart_runs runs = { &evidence, 1, &findings };
+    struct error error;
+
+    if (!import_read_file(&file, &evidence, &error)) {
+        fprintf(stderr, "%s: %s\n", name, error.message);
+        return;
+    }
+    evidence.imported = true;
+    text_copy(evidence.name, sizeof evidence.name, strrchr(name, '_') + 1);
+    audit_run(&input, &findings);
+    for (const struct bench_chart *row = bench_charts; row->name != NULL; row++) {
+        CHART_AUTO chart = { 0 };
+        int64_t began = clock_monotonic_ns();
+
+        row->draw(&runs, &chart);
+        write_chart(name, row->name, &chart, (double)(clock_monotonic_ns() - began) / 1e6);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3) {
+        fprintf(stderr, "use: bench_charts FOLDER OUT\n");
+        return 2;
+    }
+    out_folder = arguments[2];
+    return published_each(arguments[1], draw_file) == 0;
+}

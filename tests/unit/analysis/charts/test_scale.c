@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/charts/scale.h"
+
+static void shows(double value, const char *expected)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    assert_string_equal(scale_number(value, number), expected);
+}
+
+static void three_digits_are_shown(void **state)
+{
+    (void)state;
+    shows(0, "0.0000");
+    shows(0.04132, "0.0413");
+    shows(0.99996, "1.00");
+    shows(9.996, "10.0");
+    shows(22.66, "22.7");
+    shows(1479.6, "1480");
+    shows(9999.6, "10.0k");
+    shows(14800, "14.8k");
+    shows(999600, "1.00M");
+    shows(-2.5, "-2.50");
+    shows(NAN, "-");
+    shows(INFINITY, "-");
+    shows(1e300, "> 1000T");
+}
+
+static void what_was_asked_for_is_shown_whole(void **state)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    (void)state;
+    assert_string_equal(scale_exact(131072, number), "131072");
+    assert_string_equal(scale_exact(2.5, number), "2.5");
+    assert_string_equal(scale_exact(0.0625, number), "0.0625");
+}
+
+static void fits(double low, double high, bool is_log, double from, double to, const char *tick)
+{
+    struct scale_range range = { .is_log = is_log };
+    double ticks[SCALE_TICKS_MAX];
+    char number[SCALE_NUMBER_SIZE];
+    struct scale scale;
+    size_t count;
+
+    scale_range_add(&range, low);
+    scale_range_add(&range, high);
+    scale_range_add(&range, NAN);
+    scale = scale_fit(&range, 0, 100);
+    assert_true(fabs(scale.low - from) < 1e-9 * fabs(to));
+    assert_true(fabs(scale.high - to) < 1e-9 * fabs(to));
+    count = scale_ticks(&scale, ticks);
+    assert_true(count >= 2 && count <= SCALE_TICKS_MAX);
+    assert_string_equal(scale_tick_name(ticks[count - 1], number), tick);
+    assert_true(fabs(scale_at(&scale, scale.high) - 100) < 1e-6);
+}
+
+static void axes_end_at_round_values(void **state)
+{
+    (void)state;
+    fits(3, 23.5, false, 0, 25, "25");
+    fits(0.1, 0.1, false, 0, 0.1, "0.1");
+    fits(14.4, 16000, true, 10, 30000, "30k");
+    fits(3, 4, true, 2, 5, "5");
+    fits(100, 100, true, 50, 200, "200");
+    fits(1e-7, 1e13, true, 1e-7, 1e13, "1T");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_digits_are_shown),
+        cmocka_unit_test(what_was_asked_for_is_shown_whole),
+        cmocka_unit_test(axes_end_at_round_values),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts of an SVG that we wrote, with their boxes, and what must hold for every chart. */
+#pragma once
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/charts/chart.h"
+#include "analysis/charts/scale.h"
+#include "analysis/charts/svg.h"
+#include "base/core/memory.h"
+
+struct svg_text {
+    char kind[16], string[1024];
+    struct box box;
+};
+
+/* The attribute of the element that begins at `element`; NAN: it has none. */
+static inline double svg_number(const char *element, const char *name)
+{
+    char wanted[32];
+    const char *end = strchr(element, '>'), *found;
+
+    snprintf(wanted, sizeof wanted, " %s=\"", name);
+    found = strstr(element, wanted);
+    return found != NULL && found < end ? atof(found + strlen(wanted)) : NAN;
+}
+
+static inline bool svg_has(const char *element, const char *words)
+{
+    const char *end = strchr(element, '>'), *found = strstr(element, words);
+
+    return found != NULL && found < end;
+}
+
+static inline void svg_unescape(const char *from, size_t length, char out[1024])
+{
+    static const char *const entities[][2] = {
+        { "&amp;", "&" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&quot;", "\"" }
+    };
+    size_t used = 0;
+
+    for (size_t i = 0; i < length && used < 1000; i++) {
+        out[used] = from[i];
+        for (size_t e = 0; e < 4; e++)
+            if (strncmp(from + i, entities[e][0], strlen(entities[e][0])) == 0) {
+                out[used] = entities[e][1][0];
+                i += strlen(entities[e][0]) - 1;
+                break;
+            }
+        used++;
+    }
+    out[used] = '\0';
+}
+
+/* Reads the element, with its box by the font's widths: of an SVG with classes. */
+static inline void svg_text_read(const char *element, struct svg_text *out)
+{
+    const char *body = strchr(element, '>') + 1;
+    const char *kind = strstr(element, "class=\"t-") + 9;
+    double size = svg_number(element, "font-size"), x = svg_number(element, "x"),
+           y = svg_number(element, "y"), width, before;
+    enum font_weight weight =
+        svg_has(element, "font-weight=\"600\"") ? FONT_SEMIBOLD : FONT_REGULAR;
+
+    snprintf(out->kind, sizeof out->kind, "%.*s", (int)strcspn(kind, " \""), kind);
+    svg_unescape(body, (size_t)(strstr(body, "</text>") - body), out->string);
+    width = font_measure(out->string, size, weight);
+    before = svg_has(element, "\"middle\"") ? width / 2 : svg_has(element, "\"end\"") ? width : 0;
+    out->box = svg_has(element, "rotate(-90")
+                   ? (struct box){ x - FONT_ASCENT * size, y - width + before,
+                                   (FONT_ASCENT + FONT_DESCENT) * size, width }
+                   : (struct box){ x - before, y - FONT_ASCENT * size, width,
+                                   (FONT_ASCENT + FONT_DESCENT) * size };
+}
+
+static inline size_t svg_texts(const struct text *svg, struct svg_text **out)
+{
+    size_t count = 0, capacity = 256;
+
+    *out = memory_zeroed(capacity, sizeof **out);
+    for (const char *at = strstr(svg->data, "<text "); at != NULL; at = strstr(at + 1, "<text ")) {
+        if (count == capacity)
+            *out = memory_resize(*out, capacity *= 2, sizeof **out);
+        svg_text_read(at, &(*out)[count++]);
+    }
+    return count;
+}
+
+#define ROUNDING 0.3 /* coordinates are written to a tenth */
+
+static inline bool boxes_overlap(const struct box *a, const struct box *b)
+{
+    return a->x + ROUNDING < b->x + b->width && b->x + ROUNDING < a->x + a->width
+           && a->y + ROUNDING < b->y + b->height && b->y + ROUNDING < a->y + a->height;
+}
+
+static inline void has_no_overlaps(const char *what, const struct svg_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            if (boxes_overlap(&texts[i].box, &texts[j].box))
+                fail_msg("%s: \"%s\" at %.0f, %.0f overlaps \"%s\" at %.0f, %.0f", what,
+                         texts[i].string, texts[i].box.x, texts[i].box.y, texts[j].string,
+                         texts[j].box.x, texts[j].box.y);
+}
+
+static inline void has_no_clipped_text(const char *what, const struct chart *chart,
+                                       const struct svg_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct box *box = &texts[i].box;
+
+        if (box->x < -ROUNDING || box->y < -ROUNDING
+            || box->x + box->width > chart->drawing.width + ROUNDING
+            || box->y + box->height > chart->drawing.height + ROUNDING)
+            fail_msg("%s: \"%s\" at %.0f, %.0f is not within %.0f x %.0f", what, texts[i].string,
+                     box->x, box->y, chart->drawing.width, chart->drawing.height);
+    }
+}
+
+/* Whether a value of the table is drawn like this. */
+static inline bool is_in_table(const struct chart_table *table, const char *drawn)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    for (size_t i = 0; i < table->count; i++)
+        if (table->values[i].string == NULL && isfinite(table->values[i].number)
+            && (strcmp(scale_number(table->values[i].number, number), drawn) == 0
+                || strcmp(scale_exact(table->values[i].number, number), drawn) == 0))
+            return true;
+    return false;
+}
+
+/* Every number in a text that shows a figure of the data is one of the table's. */
+static inline void draws_only_what_is_known(const char *what, const struct chart *chart,
+                                            const struct svg_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char string[1024], *rest, *word;
+
+        if (strcmp(texts[i].kind, "figure") != 0)
+            continue;
+        snprintf(string, sizeof string, "%s", texts[i].string);
+        for (word = strtok_r(string, " [],;", &rest); word != NULL;
+             word = strtok_r(NULL, " [],;", &rest))
+            if (!is_in_table(&chart->table, word))
+                fail_msg("%s: \"%s\" is not in the table", what, texts[i].string);
+    }
+}
+
+static inline void is_well_formed(const char *what, const struct text *svg)
+{
+    int depth = 0;
+
+    assert_true(text_is_utf8(svg->data, svg->length));
+    if (strstr(svg->data, "nan") != NULL && strstr(svg->data, "\"nan") != NULL)
+        fail_msg("%s has a coordinate that is no number", what);
+    for (const char *at = strchr(svg->data, '<'); at != NULL; at = strchr(at + 1, '<')) {
+        const char *end = strchr(at, '>');
+
+        assert_non_null(end);
+        assert_true(memchr(at + 1, '<', (size_t)(end - at - 1)) == NULL);
+        depth += at[1] == '/' ? -1 : end[-1] == '/' ? 0 : 1;
+        assert_true(depth >= 0);
+    }
+    assert_int_equal(depth, 0);
+}
+
+/* All that must hold for a chart; `what` is said where it does not. */
+static inline void chart_is_sound(const char *what, const struct chart *chart)
+{
+    TEXT_AUTO svg = { 0 };
+    struct svg_text *texts;
+    size_t count;
+
+    svg_write(&chart->drawing, SVG_CLASSES, &svg);
+    is_well_formed(what, &svg);
+    count = svg_texts(&svg, &texts);
+    assert_true(count >= 1);
+    has_no_clipped_text(what, chart, texts, count);
+    has_no_overlaps(what, texts, count);
+    draws_only_what_is_known(what, chart, texts, count);
+    free(texts);
+}
