@@ -10,6 +10,8 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
+#define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
+
 static CHECKED bool resolve(void *context, const struct deployment *deployment,
                             struct endpoint *out, struct error *error)
 {
@@ -65,7 +67,8 @@ static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, 
     };
     const struct sweep_job sweep = { .host = &host,
                                      .shards = services->sweep_shards,
-                                     .calibration = services->calibration };
+                                     .calibration = services->calibration,
+                                     .server_patience_ms = SERVER_PATIENCE_MS };
 
     return sweep_job_run(&sweep, run, outcome_json, error);
 }

@@ -77,29 +77,38 @@ static void read_beat(const struct runner *runner, struct job_beat *beat)
     text_copy(beat->message, sizeof beat->message, runner->message);
 }
 
-/* Stores the last progress, which no heartbeat has stored yet, then the end. */
-static CHECKED bool store_end(struct runner *runner, enum job_end end, const char *outcome,
-                              struct error *error)
+static CHECKED bool finish_job(const struct job_run *run, enum job_end end, const char *outcome,
+                               struct error *error)
 {
     static const enum job_state states[] = {
         [JOB_END_COMPLETED] = JOB_COMPLETED,
         [JOB_END_FAILED] = JOB_FAILED,
         [JOB_END_CANCELLED] = JOB_CANCELLED,
     };
+    const struct job_ending ending = {
+        .state = states[end],
+        .outcome_json = outcome,
+        .sweep_state = run->sweep_state[0] == '\0' ? NULL : run->sweep_state,
+        .sweep_reason = run->sweep_state[0] == '\0' ? NULL : run->sweep_reason,
+    };
+
+    return job_finish(run->store, &run->claim, &ending, clock_utc_ms(), error);
+}
+
+/* Stores the last progress, which no heartbeat has stored yet, then the end. */
+static CHECKED bool store_end(struct runner *runner, struct job_beat *last, enum job_end end,
+                              const char *outcome, struct error *error)
+{
     struct job_pool *jobs = runner->run.jobs;
-    struct job_beat beat;
 
     pthread_mutex_lock(&jobs->beating);
-    pthread_mutex_lock(&jobs->lock);
-    read_beat(runner, &beat);
-    pthread_mutex_unlock(&jobs->lock);
-    bool ok = job_heartbeat(jobs->store, &beat, 1, clock_utc_ms(), LEASE_MS, error);
+    bool ok = job_heartbeat(jobs->store, last, 1, clock_utc_ms(), LEASE_MS, error);
     pthread_mutex_unlock(&jobs->beating);
     if (!ok)
         return false;
     if (end == JOB_END_YIELDED)
         return job_yield(jobs->store, &runner->run.claim, error);
-    return job_finish(jobs->store, &runner->run.claim, states[end], outcome, clock_utc_ms(), error);
+    return finish_job(&runner->run, end, outcome, error);
 }
 
 static bool is_stopping(struct job_pool *jobs)
@@ -128,15 +137,21 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
-    const char *id = runner->run.claim.job_id;
     struct error error = { 0 };
+    struct job_beat last;
     bool said = false;
 
-    while (!store_end(runner, end, outcome, &error)) {
+    pthread_mutex_lock(&jobs->lock);
+    read_beat(runner, &last);
+    pthread_mutex_unlock(&jobs->lock);
+    while (!store_end(runner, &last, end, outcome, &error)) {
         if (!said)
-            log_warning("the end of job %s was not stored: %s", id, error.message);
+            log_warning("the end of job %s was not stored: %s", last.claim.job_id, error.message);
         said = true;
-        if (error.kind == ERROR_CONFLICT || !pause_for(jobs, POLL_MS))
+        if (error.kind == ERROR_CONFLICT)
+            return false;
+        job_run_waits_for_store(&runner->run, &error);
+        if (!pause_for(jobs, POLL_MS))
             return false;
     }
     return true;
@@ -187,6 +202,7 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
         return true;
     text_copy(run->claim.job_id, sizeof run->claim.job_id, run->job.id);
     run->claim.fence = run->job.fence;
+    run->sweep_state[0] = run->sweep_reason[0] = '\0';
     job_pool_lines_moved(jobs);
     return true;
 }

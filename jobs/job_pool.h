@@ -17,6 +17,9 @@ struct job_run {
     struct claim claim;
     struct job job; /* as claimed */
     void *services; /* of job_pool_create */
+    /* Set by run(): what its sweep ends as, with the job (job_finish); "": fails, or is cancelled.
+     */
+    char sweep_state[16], sweep_reason[512];
 };
 
 /* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken over);
@@ -44,6 +47,8 @@ void job_pool_kick(struct job_pool *jobs); /* a job was queued: claim it now */
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
+/* The message becomes that the store refuses a write for this reason. */
+void job_run_waits_for_store(struct job_run *run, const struct error *reason);
 enum job_stop {
     JOB_STOP_NO,
     JOB_STOP_CANCEL,

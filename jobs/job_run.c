@@ -28,6 +28,18 @@ void job_run_progress(struct job_run *run, double progress, double total, const 
     job_pool_moved(run->jobs, run->claim.job_id);
 }
 
+void job_run_waits_for_store(struct job_run *run, const struct error *reason)
+{
+    struct runner *runner = runner_of(run);
+    TEXT_AUTO message = { 0 };
+
+    text_addf(&message, "waiting for the store: %s", reason->message);
+    pthread_mutex_lock(&run->jobs->lock);
+    text_copy(runner->message, sizeof runner->message, message.data);
+    pthread_mutex_unlock(&run->jobs->lock);
+    job_pool_moved(run->jobs, run->claim.job_id);
+}
+
 /* With the lock held. */
 static enum job_stop stop_of(const struct runner *runner)
 {

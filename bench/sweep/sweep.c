@@ -17,6 +17,7 @@
 #include "bench/workload/prompt_calibration.h"
 
 #define STORE_RETRY_MS 1000
+#define SERVER_RETRY_MS 1000
 #define RUNS_LOOKED_AT 100 /* of a deployment; all have one fingerprint */
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
@@ -34,12 +35,9 @@ bool sweep_is_stopped(void *context)
 
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error)
 {
-    TEXT_AUTO message = { 0 };
-
     if (error->kind == ERROR_CONFLICT)
         return false;
-    text_addf(&message, "waiting for the store: %s", error->message);
-    job_run_progress(work->run, (double)work->done, (double)work->count, message.data);
+    job_run_waits_for_store(work->run, error);
     return job_run_wait(work->run, STORE_RETRY_MS) == JOB_STOP_NO;
 }
 
@@ -83,12 +81,11 @@ static CHECKED bool load_dataset(struct sweep_work *work, struct error *error)
     return dataset_unpack(packed, length, &work->dataset, error);
 }
 
-static CHECKED bool load(struct sweep_work *work, struct error *error)
+static CHECKED bool load_cells(struct sweep_work *work, struct error *error)
 {
     struct store *store = work->run->store;
 
-    if (!sweep_find(store, work->run->job.subject, &work->row, error) || !read_plan(work, error)
-        || !load_dataset(work, error) || !find_subjects(work, error)
+    if (!sweep_find(store, work->run->job.subject, &work->row, error)
         || !cell_list(store, work->row.id, NULL, &work->cells, &work->count, error))
         return false;
     for (size_t i = 0; i < work->count; i++)
@@ -131,6 +128,40 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
         return false;
     facts->observed_ms = clock_utc_ms();
     return model_facts_note(work->run->store, facts, error);
+}
+
+/* After a reboot, a model server is often up later than opsbrain. */
+static bool may_come_back(const struct sweep_work *work, const struct error *error,
+                          int64_t until_ns)
+{
+    return work->run->claim.fence > 1 && clock_monotonic_ns() < until_ns
+           && (error->kind == ERROR_UPSTREAM || error->kind == ERROR_TIMEOUT);
+}
+
+static CHECKED bool await_server(struct sweep_work *work, struct subject *subject,
+                                 struct error *error)
+{
+    int64_t until_ns = clock_monotonic_ns() + work->sweep->server_patience_ms * 1000000;
+
+    while (!discover(work, subject, error)) {
+        TEXT_AUTO message = { 0 };
+
+        if (!may_come_back(work, error, until_ns))
+            return false;
+        text_addf(&message, "waiting for the server: %s", error->message);
+        job_run_progress(work->run, (double)work->done, (double)work->count, message.data);
+        if (job_run_wait(work->run, SERVER_RETRY_MS) != JOB_STOP_NO)
+            return false;
+    }
+    return true;
+}
+
+static CHECKED bool await_servers(struct sweep_work *work, struct error *error)
+{
+    for (size_t i = 0; i < work->subject_count; i++)
+        if (!await_server(work, &work->subjects[i], error))
+            return false;
+    return true;
 }
 
 /* A resumed sweep continues with the model it began with, otherwise its runs would mix two models.
@@ -200,7 +231,7 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
 {
     struct subject *subject = &work->subjects[which];
 
-    return discover(work, subject, error) && finds_the_same(work, subject, error)
+    return finds_the_same(work, subject, error)
            && find_workload(work, subject, work->row.subjects[which].workload, error)
            && keep(work, subject, error);
 }
@@ -226,7 +257,8 @@ static CHECKED bool prepare(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
 
-    if (!load(work, error) || !find_servers(work, error))
+    if (!read_plan(work, error) || !load_dataset(work, error) || !find_subjects(work, error)
+        || !find_servers(work, error) || !await_servers(work, error))
         return false;
     work->begun_ns = clock_monotonic_ns();
     if (!calibrate(work, error))
@@ -235,6 +267,13 @@ static CHECKED bool prepare(struct sweep_work *work, struct error *error)
         if (!prepare_subject(work, i, error))
             return false;
     return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
+}
+
+/* A process that ended after the last cell left only the end to be stored: that needs no server. */
+static CHECKED bool measure_pending(struct sweep_work *work, struct error *error)
+{
+    return load_cells(work, error)
+           && (work->done == work->count || (prepare(work, error) && sweep_cells_run(work, error)));
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -270,19 +309,20 @@ static const char *why_all_failed(const struct sweep_work *work)
     return reason;
 }
 
+static void set_end(struct job_run *run, const char *state, const char *reason)
+{
+    text_copy(run->sweep_state, sizeof run->sweep_state, state);
+    text_copy(run->sweep_reason, sizeof run->sweep_reason, reason);
+}
+
 static CHECKED enum job_end end_sweep(struct sweep_work *work, enum job_end end, const char *state,
                                       const char *reason, char **outcome, struct error *error)
 {
-    struct job_run *run = work->run;
-    struct error stored;
     char message[64];
 
     snprintf(message, sizeof message, "%zu of %zu cells done", work->done, work->count);
-    job_run_progress(run, (double)work->done, (double)work->count, message);
-    while (
-        !sweep_end(run->store, &run->claim, work->row.id, state, reason, clock_utc_ms(), &stored))
-        if (!sweep_wait_for_store(work, &stored))
-            return JOB_END_YIELDED; /* only its end is left to be stored */
+    job_run_progress(work->run, (double)work->done, (double)work->count, message);
+    set_end(work->run, state, reason);
     if (end == JOB_END_FAILED)
         error_set(error, ERROR_UPSTREAM, "%s", reason);
     else
@@ -304,19 +344,6 @@ static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome
     return end_sweep(work, JOB_END_COMPLETED, "completed", "", outcome, error);
 }
 
-/* It could not begin, or the store failed: both the sweep and the job say why. */
-static CHECKED enum job_end end_in_error(struct sweep_work *work, struct error *error)
-{
-    struct job_run *run = work->run;
-    struct error stored;
-
-    if (work->row.id[0] != '\0'
-        && !sweep_end(run->store, &run->claim, work->row.id, "failed", error->message,
-                      clock_utc_ms(), &stored))
-        return stored.kind == ERROR_CONFLICT ? JOB_END_FAILED : JOB_END_YIELDED;
-    return JOB_END_FAILED;
-}
-
 static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **outcome,
                                    struct error *error)
 {
@@ -333,7 +360,10 @@ static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **ou
     case JOB_STOP_NO:
         break;
     }
-    return done ? end_of_cells(work, outcome, error) : end_in_error(work, error);
+    if (done)
+        return end_of_cells(work, outcome, error);
+    set_end(work->run, "failed", error->message); /* both the sweep and the job say why */
+    return JOB_END_FAILED;
 }
 
 enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
@@ -346,7 +376,7 @@ enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, c
     work->sweep = sweep;
     work->run = run;
     work->begun_ns = clock_monotonic_ns();
-    done = prepare(work, error) && sweep_cells_run(work, error);
+    done = measure_pending(work, error);
     end = finish(work, done, outcome_json, error);
     cell_rows_free(work->cells, work->count);
     sweep_row_finish(&work->row);

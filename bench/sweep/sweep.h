@@ -33,6 +33,8 @@ struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
     struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
+    int64_t server_patience_ms;      /* a sweep that another process began waits so long for its
+                                        server to answer */
 };
 
 /* job_kind.run of kind "sweep"; run->services points to the struct sweep_job through the member

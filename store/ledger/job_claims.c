@@ -247,14 +247,14 @@ bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count, in
     return count == 0 || database_write(store->main, apply_beats, &beating, error);
 }
 
-struct ending {
+struct finishing {
     const struct claim *claim;
-    enum job_state state;
-    char *outcome; /* heap */
+    const struct job_ending *ending;
+    const char *outcome;
     int64_t now_ms;
 };
 
-static CHECKED bool end_job(struct sql_connection *connection, const struct ending *ending,
+static CHECKED bool end_job(struct sql_connection *connection, const struct finishing *finishing,
                             struct error *error)
 {
     SQL_AUTO sql = sql_begin(
@@ -263,11 +263,24 @@ static CHECKED bool end_job(struct sql_connection *connection, const struct endi
         "finished_ms = " SQL_GREATER("?4", "started_ms") ", updated_ms = ?4, "
                                                          "lease_until_ms = 0 WHERE id = ?1");
 
-    sql_bind_text(&sql, 1, ending->claim->job_id);
-    sql_bind_text(&sql, 2, job_state_name(ending->state));
-    sql_bind_text(&sql, 3, ending->outcome);
-    sql_bind_integer(&sql, 4, ending->now_ms);
+    sql_bind_text(&sql, 1, finishing->claim->job_id);
+    sql_bind_text(&sql, 2, job_state_name(finishing->ending->state));
+    sql_bind_text(&sql, 3, finishing->outcome);
+    sql_bind_integer(&sql, 4, finishing->now_ms);
     return sql_run(&sql, error);
+}
+
+static CHECKED bool end_sweep(struct sql_connection *connection, const struct finishing *finishing,
+                              struct error *error)
+{
+    const struct job_ending *ending = finishing->ending;
+    const char *state = ending->sweep_state;
+
+    if (state == NULL && ending->state == JOB_COMPLETED)
+        return true; /* it worked on none */
+    return job_end_sweep(connection, finishing->claim->job_id,
+                         state == NULL ? job_state_name(ending->state) : state,
+                         ending->sweep_reason, finishing->now_ms, error);
 }
 
 static CHECKED bool apply_finish(struct sql_connection *connection, void *context,
@@ -276,25 +289,24 @@ static CHECKED bool apply_finish(struct sql_connection *connection, void *contex
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, reason = 'its job ended' "
         "WHERE job_id = ?1 AND state = 'running'";
-    const struct ending *ending = context;
-    const char *id = ending->claim->job_id;
+    const struct finishing *finishing = context;
+    const char *id = finishing->claim->job_id;
 
-    return job_claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
-           && job_execute(connection, INTERRUPT, id, ending->now_ms, error)
+    return job_claim_check(connection, finishing->claim, error)
+           && end_job(connection, finishing, error)
+           && job_execute(connection, INTERRUPT, id, finishing->now_ms, error)
            && endpoint_queue_leave(connection, id, error)
-           && (ending->state == JOB_COMPLETED
-               || job_end_sweep(connection, id, job_state_name(ending->state), ending->now_ms,
-                                error));
+           && end_sweep(connection, finishing, error);
 }
 
-bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
-                const char *outcome_json, int64_t now_ms, struct error *error)
+bool job_finish(struct store *store, const struct claim *claim, const struct job_ending *ending,
+                int64_t now_ms, struct error *error)
 {
     struct job limits;
-    FREE_AUTO char *outcome = audit_log_clip(outcome_json, sizeof limits.outcome);
-    struct ending ending = { claim, state, outcome, now_ms };
+    FREE_AUTO char *outcome = audit_log_clip(ending->outcome_json, sizeof limits.outcome);
+    struct finishing finishing = { claim, ending, outcome, now_ms };
 
-    return database_write(store->main, apply_finish, &ending, error);
+    return database_write(store->main, apply_finish, &finishing, error);
 }
 
 static CHECKED bool apply_yield(struct sql_connection *connection, void *context,

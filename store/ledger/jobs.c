@@ -171,16 +171,16 @@ bool job_execute(struct sql_connection *connection, const char *statement, const
 }
 
 bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
-                   int64_t now_ms, struct error *error)
+                   const char *reason, int64_t now_ms, struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "UPDATE sweeps SET state = ?2, finished_ms = ?3, "
-                              "reason = CASE reason WHEN '' THEN 'its job was ' || ?2 ELSE reason "
-                              "END WHERE job_id = ?1 AND state IN ('planned', 'running')");
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = ?2, finished_ms = ?3, "
+                                         "reason = coalesce(?4, 'its job was ' || ?2) "
+                                         "WHERE job_id = ?1 AND state IN ('planned', 'running')");
 
     sql_bind_text(&sql, 1, job_id);
     sql_bind_text(&sql, 2, state);
     sql_bind_integer(&sql, 3, now_ms);
+    sql_bind_text(&sql, 4, reason);
     return sql_run(&sql, error);
 }
 
@@ -220,7 +220,7 @@ static CHECKED bool apply_cancel(struct sql_connection *connection, void *contex
                && job_read(connection, id, job, error);
     return job_execute(connection, CANCEL, id, now_ms, error)
            && endpoint_queue_leave(connection, id, error)
-           && job_end_sweep(connection, id, state_names[JOB_CANCELLED], now_ms, error)
+           && job_end_sweep(connection, id, state_names[JOB_CANCELLED], NULL, now_ms, error)
            && job_read(connection, id, job, error);
 }
 

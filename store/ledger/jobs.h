@@ -73,11 +73,16 @@ struct job_beat {
 };
 CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
                            int64_t now_ms, int64_t lease_ms, struct error *error);
-/* Ends the job and gives up its endpoints; CONFLICT if the claim is stale. An attempt that still
- * runs becomes interrupted, and a sweep that was not ended (sweep_end) fails or is cancelled with
- * its job. */
-CHECKED bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
-                        const char *outcome_json, int64_t now_ms, struct error *error);
+struct job_ending {
+    enum job_state state;
+    const char *outcome_json; /* NULL: none */
+    /* What the sweep that it works on ends as; NULL: it fails or is cancelled with its job. */
+    const char *sweep_state, *sweep_reason;
+};
+/* Ends the job, and its sweep with it, and gives up its endpoints; CONFLICT if the claim is stale.
+ * An attempt that still runs becomes interrupted. A sweep that has ended stays as it is. */
+CHECKED bool job_finish(struct store *store, const struct claim *claim,
+                        const struct job_ending *ending, int64_t now_ms, struct error *error);
 /* Gives a running job back to the queue: it keeps its endpoints, unless it asked something. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
 /* A queued job is cancelled at once (its sweep too), a running one is asked to stop; a finished

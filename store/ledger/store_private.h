@@ -183,6 +183,7 @@ CHECKED bool job_read(struct sql_connection *connection, const char *id, struct 
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends a sweep whose job did not say how the sweep ended. `state`: failed or cancelled. */
+/* Ends the sweep that the job works on, unless that has ended. `reason` NULL: that its job ended.
+ */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
-                           int64_t now_ms, struct error *error);
+                           const char *reason, int64_t now_ms, struct error *error);

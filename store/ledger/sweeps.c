@@ -309,7 +309,7 @@ bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_
 
 struct held_write {
     const struct claim *claim;
-    const char *sweep_id, *workload_json, *state, *reason;
+    const char *sweep_id, *workload_json;
     int64_t deployment_id, now_ms;
 };
 
@@ -322,7 +322,7 @@ static CHECKED bool run_for_holder(struct sql *sql, const struct held_write *hel
     if (!sql_run(sql, error))
         return false;
     return sql_changes(sql) == 1
-           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s",
+           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s, or has ended",
                         held_write->sweep_id, held_write->claim->job_id);
 }
 
@@ -331,7 +331,8 @@ static CHECKED bool apply_begin(struct sql_connection *connection, void *context
 {
     const struct held_write *held_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
-                                         "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2");
+                                         "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2 "
+                                         "AND state IN ('planned', 'running')");
 
     if (!job_claim_check(connection, held_write->claim, error))
         return false;
@@ -372,28 +373,4 @@ bool sweep_workload_keep(struct store *store, const struct claim *claim, const c
                                      .workload_json = workload_json };
 
     return database_write(store->main, apply_workload, &held_write, error);
-}
-
-static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
-{
-    const struct held_write *held_write = context;
-    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = ?3, reason = ?4, "
-                                         "finished_ms = ?5 WHERE id = ?1 AND job_id = ?2");
-
-    if (!job_claim_check(connection, held_write->claim, error))
-        return false;
-    sql_bind_text(&sql, 3, held_write->state);
-    sql_bind_text(&sql, 4, held_write->reason == NULL ? "" : held_write->reason);
-    sql_bind_integer(&sql, 5, held_write->now_ms);
-    return run_for_holder(&sql, held_write, error);
-}
-
-bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
-               const char *state, const char *reason, int64_t now_ms, struct error *error)
-{
-    struct held_write held_write = {
-        .claim = claim, .sweep_id = sweep_id, .state = state, .reason = reason, .now_ms = now_ms
-    };
-
-    return database_write(store->main, apply_end, &held_write, error);
 }

@@ -143,15 +143,14 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* What the job's holder writes; CONFLICT when the claim is stale. */
+/* What the job's holder writes; CONFLICT when the claim is stale. The sweep ends with the job
+ * (job_finish). */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
 /* How prompts are made for one of its deployments. */
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
-CHECKED bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
-                       const char *state, const char *reason, int64_t now_ms, struct error *error);
 /* Of the sweep's runs on this deployment that have none. */
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,

@@ -166,9 +166,9 @@ class Server {
     }
 }
 
-// startSimserve(t, args): a model server with known timing; {url, port}.
-export async function startSimserve(t, args = []) {
-    const port = await freePort();
+// startSimserve(t, args, at): a model server with known timing, at this port or a free one; {url, port, program}.
+export async function startSimserve(t, args = [], at = undefined) {
+    const port = at ?? (await freePort());
     const program = new Program(SIMSERVE, ['--listen', `127.0.0.1:${port}`, ...args]);
     atEnd(t, () => program.stop());
     await program.answers(port, '/health');

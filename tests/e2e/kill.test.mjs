@@ -67,15 +67,55 @@ test(`${KILLS} kills lose no cell, repeat none and change no figure`, { timeout:
     assert.ok(interrupted > 0);
 });
 
+test('a kill after the last cell costs no result, although the model server is gone', async (t) => {
+    const { server, model, sweep } = await startShort(t, [1]);
+    const watch = watchLedger(server.data, sweep);
+    await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);
+    await Promise.all([server.program.kill(), model.program.stop()]);
+    watch.close();
+    await server.start();
+    const { cells } = await finish(server, sweep);
+    assert.equal(cells[0].state, 'measured');
+});
+
+test('after a reboot a sweep waits until its model server is up, too', async (t) => {
+    const { server, model, sweep } = await startShort(t, [1, 2]);
+    const watch = watchLedger(server.data, sweep);
+    await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);
+    await Promise.all([server.program.kill(), model.program.stop()]);
+    watch.close();
+    await server.start();
+    const client = await connect('2x-2026', server.url);
+    const { sweep: shown } = await client.call('sweep_show', { sweep });
+    await until('the sweep to wait', async () => {
+        const { job } = await client.call('job_show', { job: shown.job });
+        assert.equal(job.state, 'running', JSON.stringify(job));
+        return /waiting for the server: .*connect_refused/.test(job.message);
+    });
+    await client.close();
+    await startSimserve(t, [], model.port);
+    const { cells } = await finish(server, sweep);
+    assert.deepEqual(cells.map(({ state }) => state), ['measured', 'measured']);
+});
+
+// startShort(t, concurrency): a sweep of one short cell for each of these.
+async function startShort(t, concurrency) {
+    const model = await startSimserve(t);
+    const server = await startServer(t);
+    await register(server, model);
+    const sweep = await start(server, { ...PLAN, concurrency, input_tokens: [16] });
+    return { server, model, sweep };
+}
+
 async function register(server, model) {
     const client = await connect('2x-2026', server.url);
     await client.call('deployment_register', { name: 'sim', url: model.url });
     await client.close();
 }
 
-async function start(server) {
+async function start(server, plan = PLAN) {
     const client = await connect('2x-2026', server.url);
-    const { sweep } = await client.call('sweep_start', PLAN);
+    const { sweep } = await client.call('sweep_start', plan);
     await client.close();
     return sweep.id;
 }

@@ -29,7 +29,8 @@ struct rig {
     struct simserve other; /* of the deployment of that name */
     struct job_pool *jobs;
     char bearer[64];
-    bool down;
+    atomic_bool down;
+    int64_t server_patience_ms;
     struct cross_check says[16];
     size_t says_count, said;
     int64_t context_tokens;
@@ -103,7 +104,10 @@ static inline void witness_end(void *context, void *witness, const struct cell_r
 static inline enum job_end run_sweep(struct job_run *run, char **outcome, struct error *error)
 {
     const struct sweep_host host = { run->services, resolve, discover, witness_begin, witness_end };
-    const struct sweep_job sweep = { .host = &host, .shards = 1 };
+    const struct rig *rig = run->services;
+    const struct sweep_job sweep = { .host = &host,
+                                     .shards = 1,
+                                     .server_patience_ms = rig->server_patience_ms };
 
     return sweep_job_run(&sweep, run, outcome, error);
 }

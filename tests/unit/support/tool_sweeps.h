@@ -114,9 +114,11 @@ static inline void sweep_measured(struct world *world, const char *sweep_id, siz
     for (size_t i = 0; i < count; i++)
         cell_measured(world, &claim, &cells[i]);
     cell_rows_free(cells, total);
-    assert_stored(world, sweep_end(world->services.store, &claim, sweep_id, state, reason,
-                                   clock_utc_ms(), &world->error));
     assert_stored(world,
-                  job_finish(world->services.store, &claim, completed ? JOB_COMPLETED : JOB_FAILED,
-                             "{}", clock_utc_ms(), &world->error));
+                  job_finish(world->services.store, &claim,
+                             &(struct job_ending){ .state = completed ? JOB_COMPLETED : JOB_FAILED,
+                                                   .outcome_json = "{}",
+                                                   .sweep_state = state,
+                                                   .sweep_reason = reason },
+                             clock_utc_ms(), &world->error));
 }

@@ -194,6 +194,131 @@ static void does_not_go_on_with_another_model(void **state)
     tear_down(&rig);
 }
 
+/* A sweep that was killed at its only cell, which has a result by now. The server is gone. */
+static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_state result_state)
+{
+    struct cell_result result = { .state = result_state, .workload_digest = "digest" };
+    struct ledger *ledger = rig->ledger;
+    struct sweep_row row;
+    struct claim claim;
+    struct cell_row *cells;
+    size_t count;
+    int64_t attempt;
+
+    snprintf(result.reason, sizeof result.reason, "%s",
+             result_state == CELL_FAILED ? "every request failed" : "");
+    hold(rig, 1);
+    row = start_sweep(rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    await(rig, row.job_id, JOB_RUNNING, "cell 1 of 1");
+    job_pool_destroy(rig->jobs, PATIENCE_MS);
+    claim = ledger_claim(ledger, "the one that is killed", clock_utc_ms(), PATIENCE_MS);
+    cells = list_cells(rig, &row, &count);
+    assert_ok(ledger, attempt_begin(ledger->store, &claim, cells[0].id, clock_utc_ms(), &attempt,
+                                    &ledger->error));
+    assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, clock_utc_ms(),
+                                     &ledger->error));
+    cell_rows_free(cells, count);
+    rig->down = true;
+    simserve_stop(&rig->server);
+    rig->server.pid = 0;
+    start_jobs(rig);
+    return row;
+}
+
+static void a_kill_after_the_last_cell_costs_no_result(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = killed_after_its_last_cell(&rig, CELL_MEASURED);
+    job = await(&rig, row.job_id, JOB_COMPLETED, "1 of 1 cells done");
+    assert_non_null(strstr(job.outcome, "\"measured\":1"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "completed");
+    assert_string_equal(row.reason, "");
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_kill_after_the_last_cell_keeps_why_all_failed(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = killed_after_its_last_cell(&rig, CELL_FAILED);
+    await(&rig, row.job_id, JOB_FAILED, "");
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "failed");
+    assert_string_equal(row.reason, "every request failed");
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+/* Stopped in the middle; taken up again while its server is down. */
+static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t patience_ms)
+{
+    struct sweep_row row;
+
+    hold(rig, 2);
+    row = start_sweep(rig, "{\"concurrency\":[1,2],\"input_tokens\":[4]," QUICK "}");
+    await(rig, row.job_id, JOB_RUNNING, "cell 2 of 2");
+    job_pool_destroy(rig->jobs, PATIENCE_MS);
+    rig->down = true;
+    rig->server_patience_ms = patience_ms;
+    start_jobs(rig);
+    return row;
+}
+
+static void waits_after_a_restart_until_its_server_is_up_too(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = restarted_before_its_server(&rig, PATIENCE_MS);
+    await(&rig, row.job_id, JOB_RUNNING, "waiting for the server: demo does not answer");
+    let_go(&rig);
+    rig.down = false;
+    await(&rig, row.job_id, JOB_COMPLETED, "2 of 2 cells done");
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void waits_for_its_server_only_so_long(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = restarted_before_its_server(&rig, 1);
+    await(&rig, row.job_id, JOB_FAILED, "");
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "failed");
+    assert_non_null(strstr(row.reason, "demo does not answer"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_cancel_is_heard_while_it_waits_for_its_server(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = restarted_before_its_server(&rig, PATIENCE_MS);
+    await(&rig, row.job_id, JOB_RUNNING, "waiting for the server");
+    assert_ok(rig.ledger, job_pool_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
+    await(&rig, row.job_id, JOB_CANCELLED, "");
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "cancelled");
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +330,11 @@ int main(void)
         cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
         cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
         cmocka_unit_test(does_not_go_on_with_another_model),
+        cmocka_unit_test(a_kill_after_the_last_cell_costs_no_result),
+        cmocka_unit_test(a_kill_after_the_last_cell_keeps_why_all_failed),
+        cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
+        cmocka_unit_test(waits_for_its_server_only_so_long),
+        cmocka_unit_test(a_cancel_is_heard_while_it_waits_for_its_server),
     };
     struct error error;
 

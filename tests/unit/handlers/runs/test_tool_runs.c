@@ -109,10 +109,12 @@ static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char
     for (size_t i = 0; i < count; i++)
         cell_counted(world, &claim, &cells[i], i == 0);
     cell_rows_free(cells, count);
-    assert_stored(world,
-                  sweep_end(store, &claim, sweep, "completed", "", clock_utc_ms(), &world->error));
-    assert_stored(world,
-                  job_finish(store, &claim, JOB_COMPLETED, "{}", clock_utc_ms(), &world->error));
+    assert_stored(world, job_finish(store, &claim,
+                                    &(struct job_ending){ .state = JOB_COMPLETED,
+                                                          .outcome_json = "{}",
+                                                          .sweep_state = "completed",
+                                                          .sweep_reason = "" },
+                                    clock_utc_ms(), &world->error));
 }
 
 static void every_answer_says_which_tokens_are_estimates(void **state)

@@ -386,10 +386,12 @@ static void begun_with_failures(struct world *world, char id[ID_SIZE], char firs
             cell_measured(world, &claim, &cells[i]);
     }
     cell_rows_free(cells, total);
-    assert_stored(world, sweep_end(store, &claim, id, "stopped", "the time limit passed",
-                                   clock_utc_ms(), &world->error));
-    assert_stored(world,
-                  job_finish(store, &claim, JOB_COMPLETED, "{}", clock_utc_ms(), &world->error));
+    assert_stored(world, job_finish(store, &claim,
+                                    &(struct job_ending){ .state = JOB_COMPLETED,
+                                                          .outcome_json = "{}",
+                                                          .sweep_state = "stopped",
+                                                          .sweep_reason = "the time limit passed" },
+                                    clock_utc_ms(), &world->error));
 }
 
 static void resuming_tells_which_failed_cells_it_leaves_as_they_are(void **state)

@@ -130,7 +130,9 @@ static void finish(struct ledger *ledger, const struct job *job)
 {
     struct claim held = claim_of(job);
 
-    assert_ok(ledger, job_finish(ledger->store, &held, JOB_COMPLETED, NULL, 200, &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &held, &(struct job_ending){ .state = JOB_COMPLETED }, 200,
+                         &ledger->error));
 }
 
 /* Claims and finishes until nobody waits: the initials of whose turn it was. */

@@ -75,15 +75,19 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     assert_string_equal(new.job_id, job.id);
     assert_int_equal(new.fence, 2);
     assert_refused(ledger,
-                   job_finish(ledger->store, &old, JOB_COMPLETED, "{}", 1200, &ledger->error),
+                   job_finish(ledger->store, &old,
+                              &(struct job_ending){ .state = JOB_COMPLETED, .outcome_json = "{}" },
+                              1200, &ledger->error),
                    ERROR_CONFLICT, "was taken over by another worker");
     assert_refused(ledger, job_yield(ledger->store, &old, &ledger->error), ERROR_CONFLICT,
                    "taken over");
     assert_ok(ledger, job_heartbeat(ledger->store, &beat, 1, 1200, 1000, &ledger->error));
     assert_true(beat.stale);
     assert_int_equal(look(ledger, job.id).started_ms, 100);
-    assert_ok(ledger,
-              job_finish(ledger->store, &new, JOB_COMPLETED, "{\"a\":1}", 1300, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &new,
+                                 &(struct job_ending){ .state = JOB_COMPLETED,
+                                                       .outcome_json = "{\"a\":1}" },
+                                 1300, &ledger->error));
     assert_int_equal(look(ledger, job.id).state, JOB_COMPLETED);
     assert_int_equal(look(ledger, job.id).finished_ms, 1300);
     assert_string_equal(look(ledger, job.id).outcome, "{\"a\":1}");
@@ -97,7 +101,10 @@ static void a_job_never_starts_before_it_was_made_nor_ends_before_it_started(voi
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
 
     assert_int_equal(look(ledger, job.id).started_ms, 101);
-    assert_ok(ledger, job_finish(ledger->store, &claim, JOB_COMPLETED, "{}", 99, &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &claim,
+                         &(struct job_ending){ .state = JOB_COMPLETED, .outcome_json = "{}" }, 99,
+                         &ledger->error));
     assert_int_equal(look(ledger, job.id).finished_ms, 101);
     assert_ok(ledger, job_cancel(ledger->store, cancelled.id, 100, NULL, &out, &ledger->error));
     assert_int_equal(look(ledger, cancelled.id).finished_ms, 101);
@@ -138,7 +145,8 @@ static void a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(void **
     assert_ok(ledger, job_heartbeat(ledger->store, &beat, 1, 300, 1000, &ledger->error));
     assert_true(beat.cancel_requested);
     assert_ok(ledger,
-              job_finish(ledger->store, &beat.claim, JOB_CANCELLED, NULL, 400, &ledger->error));
+              job_finish(ledger->store, &beat.claim, &(struct job_ending){ .state = JOB_CANCELLED },
+                         400, &ledger->error));
     change.written = false;
     assert_refused(ledger, job_cancel(ledger->store, first.id, 500, &change, &out, &ledger->error),
                    ERROR_CONFLICT, "has ended already (cancelled)");
@@ -246,8 +254,10 @@ static void an_outcome_too_long_to_keep_stays_json(void **state)
     while (outcome.length < 9998)
         text_add_char(&outcome, 'x');
     text_add(&outcome, "\"}");
-    assert_ok(ledger,
-              job_finish(ledger->store, &claim, JOB_COMPLETED, outcome.data, 200, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &claim,
+                                 &(struct job_ending){ .state = JOB_COMPLETED,
+                                                       .outcome_json = outcome.data },
+                                 200, &ledger->error));
     assert_memory_equal(look(ledger, job.id).outcome, "{\"truncated\":true,\"bytes\":10000", 31);
 }
 

@@ -57,7 +57,9 @@ static int64_t measure(struct ledger *ledger)
     assert_ok(ledger,
               attempt_begin(ledger->store, &claim, cells[0].id, 100, &attempt, &ledger->error));
     assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, 200, &ledger->error));
-    assert_ok(ledger, job_finish(ledger->store, &claim, JOB_COMPLETED, NULL, 300, &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &claim, &(struct job_ending){ .state = JOB_COMPLETED }, 300,
+                         &ledger->error));
     cell_rows_free(cells, count);
     sweep_row_finish(&sweep);
     return attempt;

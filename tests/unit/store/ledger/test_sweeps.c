@@ -103,7 +103,8 @@ static void infers_cells_and_takes_that_back_with_a_failure(void **state)
     look(ledger, &scene);
     assert_int_equal(scene.sweep.cells_done, 4);
     assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+              job_finish(ledger->store, &scene.claim,
+                         &(struct job_ending){ .state = JOB_COMPLETED }, 510, &ledger->error));
     assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, true, 0, 600, NULL, &again,
                                    &ledger->error));
     assert_int_equal(again.cells_done, 1);
@@ -370,9 +371,10 @@ static void a_stale_holder_writes_nothing(void **state)
     assert_refused(ledger,
                    sweep_skip_cells(ledger->store, &old, scene.sweep.id, "x", 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
-    assert_refused(
-        ledger, sweep_end(ledger->store, &old, scene.sweep.id, "failed", "x", 5100, &ledger->error),
-        ERROR_CONFLICT, "taken over");
+    assert_refused(ledger,
+                   job_finish(ledger->store, &old, &(struct job_ending){ .state = JOB_FAILED },
+                              5100, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
     assert_refused(ledger, sweep_begin(ledger->store, &old, scene.sweep.id, 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_refused(ledger,
@@ -473,10 +475,11 @@ static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
         ledger,
         sweep_reopen(ledger->store, scene.sweep.id, false, 0, 400, &change, &again, &ledger->error),
         ERROR_CONFLICT, "is being worked on by job");
-    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "stopped",
-                                "the time limit", 500, &ledger->error));
-    assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim,
+                                 &(struct job_ending){ .state = JOB_COMPLETED,
+                                                       .sweep_state = "stopped",
+                                                       .sweep_reason = "the time limit" },
+                                 510, &ledger->error));
     look(ledger, &scene);
     assert_string_equal(scene.sweep.state, "stopped");
     assert_string_equal(scene.sweep.reason, "the time limit");
@@ -503,10 +506,11 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
 
     accept(ledger, &scene, 0, CELL_MEASURED);
     accept(ledger, &scene, 1, CELL_FAILED);
-    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "stopped", "enough",
-                                500, &ledger->error));
-    assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim,
+                                 &(struct job_ending){ .state = JOB_COMPLETED,
+                                                       .sweep_state = "stopped",
+                                                       .sweep_reason = "enough" },
+                                 510, &ledger->error));
     assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, true, 0, 600, NULL, &again,
                                    &ledger->error));
     assert_int_equal(again.cells_done, 1);
@@ -519,7 +523,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     accept(ledger, &scene, 1, CELL_MEASURED);
     accept(ledger, &scene, 2, CELL_MEASURED);
     assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 800, &ledger->error));
+              job_finish(ledger->store, &scene.claim,
+                         &(struct job_ending){ .state = JOB_COMPLETED }, 800, &ledger->error));
     sweep_row_finish(&again);
     assert_refused(
         ledger,
@@ -538,10 +543,11 @@ static void a_finished_run_is_not_taken_up_again(void **state)
     accept(ledger, &scene, 1, CELL_FAILED);
     assert_ok(ledger, sweep_skip_cells(ledger->store, &scene.claim, scene.sweep.id,
                                        "larger ones failed", 400, &ledger->error));
-    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "completed", NULL, 500,
-                                &ledger->error));
-    assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim,
+                                 &(struct job_ending){ .state = JOB_COMPLETED,
+                                                       .sweep_state = "completed",
+                                                       .sweep_reason = "" },
+                                 510, &ledger->error));
     for (int retry = 0; retry < 2; retry++) {
         assert_refused(ledger,
                        sweep_reopen(ledger->store, scene.sweep.id, retry == 1, 0, 600, NULL, &again,
@@ -657,7 +663,8 @@ static void a_correction_points_at_the_run_it_stands_in_for(void **state)
     assert_string_equal(earlier[0].corrected_by, ""); /* it has measured nothing yet */
     run_rows_free(earlier, 1);
     assert_ok(ledger,
-              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 390, &ledger->error));
+              job_finish(ledger->store, &scene.claim,
+                         &(struct job_ending){ .state = JOB_COMPLETED }, 390, &ledger->error));
     anew.sweep = second;
     anew.claim = ledger_claim(ledger, "me", 400, 1000);
     assert_ok(ledger, sweep_begin(ledger->store, &anew.claim, second.id, 410, &ledger->error));
@@ -694,14 +701,66 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
     size_t count;
 
     attempt(ledger, &scene, 0);
-    assert_ok(ledger, job_finish(ledger->store, &scene.claim, JOB_FAILED, "{\"error\":\"x\"}", 800,
-                                 &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim,
+                                 &(struct job_ending){ .state = JOB_FAILED,
+                                                       .outcome_json = "{\"error\":\"x\"}" },
+                                 800, &ledger->error));
     look(ledger, &scene);
     assert_string_equal(scene.sweep.state, "failed");
     assert_ok(ledger, cell_attempt_list(ledger->store, scene.sweep.id, "interrupted", &attempts,
                                         &count, &ledger->error));
     assert_int_equal(count, 1);
     free(attempts);
+    end(&scene);
+}
+
+/* As an earlier version left it, if it was killed between the ends of the two. */
+static void a_sweep_that_has_ended_stays_as_it_is(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 1, 1);
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    assert_true(may_do(ledger,
+                       "UPDATE sweeps SET state = 'completed', finished_ms = 500 WHERE id = %Q",
+                       scene.sweep.id));
+    assert_refused(ledger,
+                   sweep_begin(ledger->store, &scene.claim, scene.sweep.id, 600, &ledger->error),
+                   ERROR_CONFLICT, "has ended");
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim,
+                                 &(struct job_ending){ .state = JOB_FAILED,
+                                                       .sweep_state = "failed",
+                                                       .sweep_reason = "its server is gone" },
+                                 700, &ledger->error));
+    look(ledger, &scene);
+    assert_string_equal(scene.sweep.state, "completed");
+    assert_string_equal(scene.sweep.reason, "");
+    assert_int_equal(scene.sweep.finished_ms, 500);
+    end(&scene);
+}
+
+static void a_sweep_and_its_job_end_together_or_not_at_all(void **state)
+{
+    static const struct job_ending stopped = { .state = JOB_COMPLETED,
+                                               .sweep_state = "stopped",
+                                               .sweep_reason = "the time limit" };
+    struct job_ending impossible = stopped;
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 1, 1);
+    struct job job;
+
+    impossible.sweep_state = "no state at all";
+    assert_false(job_finish(ledger->store, &scene.claim, &impossible, 500, &ledger->error));
+    look(ledger, &scene);
+    assert_string_equal(scene.sweep.state, "running");
+    assert_ok(ledger, job_find(ledger->store, scene.sweep.job_id, &job, &ledger->error));
+    assert_int_equal(job.state, JOB_RUNNING);
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim, &stopped, 500, &ledger->error));
+    look(ledger, &scene);
+    assert_string_equal(scene.sweep.state, "stopped");
+    assert_string_equal(scene.sweep.reason, "the time limit");
+    assert_ok(ledger, job_find(ledger->store, scene.sweep.job_id, &job, &ledger->error));
+    assert_int_equal(job.state, JOB_COMPLETED);
     end(&scene);
 }
 
@@ -726,6 +785,8 @@ int main(void)
         cmocka_unit_test(a_correction_points_at_the_run_it_stands_in_for),
         cmocka_unit_test(a_rejected_attempt_leaves_the_cell_to_be_measured),
         cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),
+        cmocka_unit_test(a_sweep_that_has_ended_stays_as_it_is),
+        cmocka_unit_test(a_sweep_and_its_job_end_together_or_not_at_all),
     };
 
     return ledger_run(tests);
