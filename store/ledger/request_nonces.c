@@ -7,8 +7,6 @@
 #include "base/core/random.h"
 #include "store/ledger/store_private.h"
 
-#define KEPT_MS (24 * 60 * 60 * 1000LL) /* longer than any sealed state is good */
-
 /* ---- The key ---- */
 
 struct key_wanted {

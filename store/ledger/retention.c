@@ -14,6 +14,7 @@ struct rule {
     bool of_scrapes;       /* in scrapes.db */
     int64_t batch;         /* rows in one transaction */
     const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
+    int64_t fixed_days;    /* not 0: instead of those of struct retention */
 };
 
 /* A trigger deletes their chunks. */
@@ -32,9 +33,10 @@ static const struct rule rules[] = {
     { offsetof(struct retention, jobs_days), false, 500,
       "DELETE FROM idempotency WHERE (principal, tool, key) IN "
       "(SELECT principal, tool, key FROM idempotency WHERE created_ms < ?1 LIMIT ?2)" },
-    { offsetof(struct retention, jobs_days), false, 500,
+    { 0, false, 500,
       "DELETE FROM settled_requests WHERE nonce IN "
-      "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)" },
+      "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
+      .fixed_days = 1 }, /* longer than any sealed state is good */
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
@@ -86,12 +88,19 @@ static CHECKED bool shrink(struct database *database, struct error *error)
     return true;
 }
 
+static int64_t days_of(const struct rule *rule, const struct retention *retention)
+{
+    if (rule->fixed_days > 0)
+        return rule->fixed_days;
+    return *(const int64_t *)((const char *)retention + rule->days);
+}
+
 bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
                   struct error *error)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const struct rule *rule = &rules[i];
-        int64_t days = *(const int64_t *)((const char *)retention + rule->days);
+        int64_t days = days_of(rule, retention);
         struct database *database = rule->of_scrapes ? store->scrapes : store->main;
 
         if (days > 0 && !follow(database, rule, now_ms - days * DAY_MS, error))

@@ -33,8 +33,8 @@ size_t store_queued(struct store *store);      /* writes waiting */
 void store_forbid_waiting(void);
 
 /* Deletes what the settings say is too old: raw request records, finished jobs without a
- * sweep (and idempotency keys), audit rows, scraped metrics by their level (and series of
- * which nothing is left). 0 days keeps for ever.
+ * sweep (and idempotency keys), answers to requests in several rounds after a day, audit rows,
+ * scraped metrics by their level (and series of which nothing is left). 0 days keeps for ever.
  * Works in small transactions, so that others are not kept waiting; blocks until it is done. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/clock.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/request_nonces.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
@@ -114,6 +115,37 @@ static void zero_days_keep_for_ever(void **state)
     assert_true(has_records(ledger, attempt));
 }
 
+static bool is_settled(struct ledger *ledger, const char *nonce)
+{
+    struct request_nonce settled;
+    bool found;
+
+    assert_ok(ledger, request_nonce_find(ledger->store, nonce, &settled, &found, &ledger->error));
+    if (found)
+        free(settled.result);
+    return found;
+}
+
+/* A client may repeat it for minutes. */
+static void the_answer_of_a_request_in_rounds_is_kept_for_a_day(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "test");
+    const struct retention for_ever = { 0 };
+    struct job job;
+
+    change.nonce = "once";
+    assert_ok(ledger, job_add(ledger->store, "other", "", "alice", clock_utc_ms(), &change, &job,
+                              &ledger->error));
+    assert_ok(ledger, request_nonce_answer(ledger->store, "once", "{}", &ledger->error));
+    assert_ok(ledger,
+              store_retain(ledger->store, &for_ever, clock_utc_ms() + DAY_MS / 2, &ledger->error));
+    assert_true(is_settled(ledger, "once"));
+    assert_ok(ledger,
+              store_retain(ledger->store, &for_ever, clock_utc_ms() + 2 * DAY_MS, &ledger->error));
+    assert_false(is_settled(ledger, "once"));
+}
+
 static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
 {
     struct ledger *ledger = *state;
@@ -140,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
         cmocka_unit_test(zero_days_keep_for_ever),
+        cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
     };
 
