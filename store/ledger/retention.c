@@ -98,17 +98,19 @@ static int64_t days_of(const struct rule *rule, const struct retention *retentio
 bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
                   struct error *error)
 {
+    bool ok = true;
+
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const struct rule *rule = &rules[i];
         int64_t days = days_of(rule, retention);
         struct database *database = rule->of_scrapes ? store->scrapes : store->main;
 
-        if (days > 0 && !follow(database, rule, now_ms - days * DAY_MS, error))
-            return false;
+        if (days > 0)
+            ok = follow(database, rule, now_ms - days * DAY_MS, error) && ok;
     }
-    if (retention->audit_days > 0
-        && !audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error))
-        return false;
-    return series_free_unused(store, error) && shrink(store->main, error)
-           && shrink(store->scrapes, error);
+    if (retention->audit_days > 0)
+        ok = audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error) && ok;
+    ok = series_free_unused(store, error) && ok;
+    ok = shrink(store->main, error) && ok;
+    return shrink(store->scrapes, error) && ok;
 }

@@ -35,7 +35,8 @@ void store_forbid_waiting(void);
 /* Deletes what the settings say is too old: raw request records, finished jobs without a
  * sweep (and idempotency keys), answers to requests in several rounds after a day, audit rows,
  * scraped metrics by their level (and series of which nothing is left). 0 days keeps for ever.
- * Works in small transactions, so that others are not kept waiting; blocks until it is done. */
+ * Works in small transactions, so that others are not kept waiting; blocks until it is done. What
+ * cannot be deleted is left, the rest deleted all the same: the error is the last. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */

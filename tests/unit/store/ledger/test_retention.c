@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sqlite3.h>
+
 #include "base/core/clock.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/request_nonces.h"
@@ -105,6 +107,45 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
     assert_int_equal(count_audit(ledger), 0);
 }
 
+/* From now on, on the file itself. */
+static void keep_jobs_from_being_deleted(const struct ledger *ledger)
+{
+    char file[FOLDER_SIZE + 32];
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TRIGGER broken BEFORE DELETE ON jobs "
+                                  "BEGIN SELECT RAISE(ABORT, 'this page is broken'); END",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void what_cannot_be_deleted_does_not_keep_the_rest(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+    const struct retention retention = { .jobs_days = 1, .audit_days = 1, .samples_days = 1 };
+    struct job job;
+
+    assert_ok(ledger, job_add(ledger->store, "other", "", "a", 1000, NULL, &job, &ledger->error));
+    assert_ok(ledger, job_cancel(ledger->store, job.id, 1000, NULL, &job, &ledger->error));
+    assert_ok(ledger, scrape_add(ledger->store, 1, 1000, &value, 1, NULL, &ledger->error));
+    ledger_deployment(ledger, "a");
+    assert_int_equal(count_audit(ledger), 1);
+    keep_jobs_from_being_deleted(ledger);
+    assert_refused(
+        ledger,
+        store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error),
+        ERROR_INTERNAL, "this page is broken");
+    assert_int_equal(count_jobs(ledger), 1);
+    assert_int_equal(count_points(ledger), 0);
+    assert_int_equal(count_audit(ledger), 0);
+}
+
 static void zero_days_keep_for_ever(void **state)
 {
     struct ledger *ledger = *state;
@@ -171,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
+        cmocka_unit_test(what_cannot_be_deleted_does_not_keep_the_rest),
         cmocka_unit_test(zero_days_keep_for_ever),
         cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
