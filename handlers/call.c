@@ -25,13 +25,14 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
 }
 
 /* Admins are allowed where others are not, so that they can make room. */
-static CHECKED bool check_room(const struct tool *tool, const struct call *call,
-                               struct error *error)
+static CHECKED bool check_room(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
 
+    call->change.storage_limit_bytes = 0;
     if (!tool->grows || role_allows(call->principal.role, ROLE_ADMIN))
         return true;
+    call->change.storage_limit_bytes = services->storage_limit_bytes;
     return disk_space_check(services->store, error)
            && usage_check(services->store, call->principal.name, services->storage_limit_bytes,
                           error);

@@ -114,12 +114,22 @@ static CHECKED bool settle(struct sql_connection *connection, const struct chang
            || request_nonce_insert(connection, change, error);
 }
 
+/* Several changes of a principal may run at once: the limit is checked where they are one after the
+ * other. */
+static CHECKED bool check_room(struct sql_connection *connection, const struct change *change,
+                               struct error *error)
+{
+    return usage_check_in(connection, store_change_principal(change), change->storage_limit_bytes,
+                          error);
+}
+
 static CHECKED bool apply_audited(struct sql_connection *connection, void *context,
                                   struct error *error)
 {
     struct audited *audited = context;
+    const struct change *change = audited->noting.note.change;
 
-    return settle(connection, audited->noting.note.change, error)
+    return check_room(connection, change, error) && settle(connection, change, error)
            && audited->apply(connection, audited->context, error)
            && apply_note(connection, &audited->noting, error);
 }

@@ -122,6 +122,22 @@ static CHECKED bool create_file(const char *path, struct error *error)
     return true;
 }
 
+static void octet_length(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+        sqlite3_result_int(context, sqlite3_value_bytes(values[0]));
+}
+
+/* Standard SQL that sqlite3 has since 3.43. */
+static int add_functions(sqlite3 *db)
+{
+    if (sqlite3_libversion_number() >= 3043000)
+        return SQLITE_OK;
+    return sqlite3_create_function(db, "octet_length", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                   octet_length, NULL, NULL);
+}
+
 static CHECKED bool begin(struct sqlite_connection *connection, enum sql_connection_kind kind,
                           struct error *error)
 {
@@ -132,7 +148,8 @@ static CHECKED bool begin(struct sqlite_connection *connection, enum sql_connect
     if (sqlite3_open_v2(connection->base.place, &connection->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
             != SQLITE_OK
-        || sqlite3_busy_timeout(connection->db, BUSY_TIMEOUT_MS) != SQLITE_OK)
+        || sqlite3_busy_timeout(connection->db, BUSY_TIMEOUT_MS) != SQLITE_OK
+        || add_functions(connection->db) != SQLITE_OK)
         return explain(&connection->base, error);
     if (kind == SQL_CONNECTION_WRITER)
         sqlite3_wal_hook(connection->db, note_wal, connection);

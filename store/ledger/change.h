@@ -26,7 +26,8 @@ struct change {
     const char *tool;
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
     const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
-    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not recorded */
-    int64_t intent;             /* set by audit_log_announce: the row that the outcome belongs to */
-    bool written;               /* set by the store once the outcome row is committed */
+    const struct text *changed;  /* JSON: {"member": [before, after]}; NULL: not recorded */
+    int64_t storage_limit_bytes; /* CONFLICT where its principal has stored as much; 0: any */
+    int64_t intent; /* set by audit_log_announce: the row that the outcome belongs to */
+    bool written;   /* set by the store once the outcome row is committed */
 };

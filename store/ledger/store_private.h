@@ -50,6 +50,10 @@ struct store {
 /* What the process before remembered of the clock. */
 CHECKED bool plausible_time_load(struct store *store, struct error *error);
 
+/* As usage_check, inside a transaction. */
+CHECKED bool usage_check_in(struct sql_connection *connection, const char *principal,
+                            int64_t limit_bytes, struct error *error);
+
 /* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
  * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it
  * may fill them. */

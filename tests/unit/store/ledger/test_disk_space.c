@@ -72,10 +72,9 @@ static void the_reserve_is_a_share_of_the_disk_at_most(void **state)
 
 /* ---- Of one principal ---- */
 
-static void import(struct world *world, const char *principal, const char *digest, size_t bytes)
+static bool try_import(struct world *world, struct change *change, const char *digest,
+                       const char *cell)
 {
-    struct change change = { .actor = { .principal = principal }, .tool = "run_import" };
-    char *cell = malloc(bytes + 1);
     const char *const cells[] = { cell };
     struct import_order order = { .digest = digest,
                                   .format = "csv",
@@ -88,11 +87,21 @@ static void import(struct world *world, const char *principal, const char *diges
     struct import_row row;
     bool existed;
 
+    if (!import_create(world->services.store, &order, clock_utc_ms(), change, &row, &existed,
+                       &world->error))
+        return false;
+    import_row_finish(&row);
+    return true;
+}
+
+static void import(struct world *world, const char *principal, const char *digest, size_t bytes)
+{
+    struct change change = { .actor = { .principal = principal }, .tool = "run_import" };
+    char *cell = malloc(bytes + 1);
+
     memset(cell, 'x', bytes);
     cell[bytes] = '\0';
-    assert_true(import_create(world->services.store, &order, clock_utc_ms(), &change, &row,
-                              &existed, &world->error));
-    import_row_finish(&row);
+    assert_true(try_import(world, &change, digest, cell));
     free(cell);
 }
 
@@ -129,6 +138,38 @@ static void counts_what_a_principal_has_stored(void **state)
     assert_int_equal(usage.imports_bytes, 0);
 }
 
+static void counts_bytes_not_characters(void **state)
+{
+    static const char THREE_BYTES[] = "\xe5\xad\x97";
+    struct change change = { .actor = { .principal = "bob" }, .tool = "run_import" };
+    struct world *world = *state;
+    TEXT_AUTO cell = { 0 };
+    struct usage usage;
+
+    for (int i = 0; i < 10000; i++)
+        text_add(&cell, THREE_BYTES);
+    assert_true(try_import(world, &change, "d1", text_string(&cell)));
+    assert_true(usage_read(world->services.store, "bob", &usage, &world->error));
+    assert_in_range(usage.imports_bytes, 30000, 31000);
+}
+
+/* Each call checked before the first of them had stored anything. */
+static void of_calls_at_once_none_passes_the_limit_after_it_is_reached(void **state)
+{
+    struct change change = { .actor = { .principal = "bob" },
+                             .tool = "run_import",
+                             .storage_limit_bytes = 1 << 20 };
+    struct world *world = *state;
+
+    assert_true(usage_check(world->services.store, "bob", 1 << 20, &world->error));
+    import(world, "bob", "d1", 1 << 20);
+    assert_false(try_import(world, &change, "d2", "{}"));
+    assert_int_equal(world->error.kind, ERROR_CONFLICT);
+    assert_non_null(strstr(world->error.message, "bob has stored 1.0 MiB"));
+    change.actor.principal = "eve";
+    assert_true(try_import(world, &change, "d2", "{}"));
+}
+
 static void who_has_stored_too_much_is_told_of_what(void **state)
 {
     struct world *world = *state;
@@ -155,6 +196,8 @@ int main(void)
         cmocka_unit_test(scrapes_are_not_kept_on_a_disk_that_is_nearly_full),
         cmocka_unit_test(the_reserve_is_a_share_of_the_disk_at_most),
         cmocka_unit_test(counts_what_a_principal_has_stored),
+        cmocka_unit_test(counts_bytes_not_characters),
+        cmocka_unit_test(of_calls_at_once_none_passes_the_limit_after_it_is_reached),
         cmocka_unit_test(who_has_stored_too_much_is_told_of_what),
     };
 
