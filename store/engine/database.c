@@ -72,46 +72,50 @@ static bool in_transaction(struct sql_connection *connection)
     return connection->engine->in_transaction(connection);
 }
 
-/* Runs one closure so that it leaves everything or nothing. */
-static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
-                                struct error *error)
+/* After `reason`. False, with *spoilt: the transaction is over, or may not be committed. */
+static CHECKED bool undo(struct sql_connection *writer, const struct error *reason,
+                         struct error *spoilt)
 {
-    struct error problem;
-
-    if (!sql_connection_run(writer, "SAVEPOINT one", error))
-        return false;
-    if (apply(writer, context, error) && sql_connection_run(writer, "RELEASE one", error))
-        return true;
-    if (in_transaction(writer)
-        && (!sql_connection_run(writer, "ROLLBACK TO one", &problem)
-            || !sql_connection_run(writer, "RELEASE one", &problem)))
-        log_error("what failed is not rolled back: %s", problem.message);
+    if (in_transaction(writer))
+        return sql_connection_run(writer, "ROLLBACK TO one", spoilt)
+               && sql_connection_run(writer, "RELEASE one", spoilt);
+    *spoilt = *reason; /* a full disk, say */
     return false;
 }
 
-/* Some errors (a full disk) end the whole transaction: *error is then set and false returned. */
+/* Runs one closure so that it leaves everything or nothing; what came of it is *ok. False, with
+ * *spoilt: nothing beside it may be committed either. */
+static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
+                                bool *ok, struct error *error, struct error *spoilt)
+{
+    *ok = sql_connection_run(writer, "SAVEPOINT one", error) && apply(writer, context, error)
+          && sql_connection_run(writer, "RELEASE one", error);
+    return *ok || undo(writer, error, spoilt);
+}
+
+static CHECKED bool apply_deferred(struct sql_connection *writer, const struct deferred *deferred,
+                                   struct error *error)
+{
+    struct error reason;
+    bool ok;
+    bool whole = apply_whole(writer, deferred->apply, deferred->context, &ok, &reason, error);
+
+    if (!ok)
+        log_warning("a deferred update was not stored: %s", reason.message);
+    return whole;
+}
+
 static CHECKED bool apply_each(struct sql_connection *writer, struct batch *batch,
                                struct error *error)
 {
-    struct error reason;
-
     if (!sql_connection_run(writer, writer->engine->begin, error))
         return false;
-    for (struct write *write = batch->writes; write != NULL; write = write->next) {
-        write->ok = apply_whole(writer, write->apply, write->context, write->error);
-        if (!in_transaction(writer)) {
-            *error = *write->error;
+    for (struct write *write = batch->writes; write != NULL; write = write->next)
+        if (!apply_whole(writer, write->apply, write->context, &write->ok, write->error, error))
             return false;
-        }
-    }
-    for (struct deferred *each = batch->deferred; each != NULL; each = each->next) {
-        if (!apply_whole(writer, each->apply, each->context, &reason))
-            log_warning("a deferred update was not stored: %s", reason.message);
-        if (!in_transaction(writer)) {
-            *error = reason;
+    for (struct deferred *each = batch->deferred; each != NULL; each = each->next)
+        if (!apply_deferred(writer, each, error))
             return false;
-        }
-    }
     return true;
 }
 

@@ -269,6 +269,31 @@ static void a_lost_transaction_fails_all_its_writes(void **state)
     assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
 }
 
+/* So that it cannot be undone alone. */
+static bool lose_savepoint(struct sql_connection *connection, void *context, struct error *error)
+{
+    return insert(connection, context, error)
+           && sql_connection_run(connection, "RELEASE one", error)
+           && error_set(error, ERROR_CONFLICT, "changed its mind");
+}
+
+static void what_cannot_be_undone_alone_is_undone_with_its_neighbours(void **state)
+{
+    struct fixture *fixture = *state;
+    struct writing writings[3];
+    database_apply *applies[] = { insert, lose_savepoint, insert };
+    int64_t whos[] = { 1, 2, 3 };
+
+    write_together(fixture, writings, 3, applies, whos);
+    for (int i = 0; i < 3; i++) {
+        assert_false(writings[i].ok);
+        assert_int_equal(count_where(fixture, whos[i]), 0);
+    }
+    assert_string_equal(writings[1].error.message, "changed its mind");
+    assert_non_null(strstr(writings[2].error.message, "no such savepoint"));
+    assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
+}
+
 struct counting {
     int runs;
     int64_t who;
@@ -452,6 +477,7 @@ int main(void)
         TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
         TEST(everybody_hears_of_a_commit_that_failed),
         TEST(a_lost_transaction_fails_all_its_writes),
+        TEST(what_cannot_be_undone_alone_is_undone_with_its_neighbours),
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
