@@ -110,11 +110,11 @@ static CHECKED bool apply_each(struct sql_connection *writer, struct batch *batc
 {
     if (!sql_connection_run(writer, writer->engine->begin, error))
         return false;
-    for (struct write *write = batch->writes; write != NULL; write = write->next)
-        if (!apply_whole(writer, write->apply, write->context, &write->ok, write->error, error))
-            return false;
     for (struct deferred *each = batch->deferred; each != NULL; each = each->next)
         if (!apply_deferred(writer, each, error))
+            return false;
+    for (struct write *write = batch->writes; write != NULL; write = write->next)
+        if (!apply_whole(writer, write->apply, write->context, &write->ok, write->error, error))
             return false;
     return true;
 }

@@ -38,9 +38,10 @@ bool database_may_wait(void);
 /* Queues the closure and returns once its transaction is on disk (or failed). */
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
-/* Queues a closure that nobody waits for: committed with the next write, at the latest after one
- * second. `context` is taken: release(context) is called when it is done, or refused (BUSY when too
- * many wait). A failing closure is logged; after a failing commit it is tried again. */
+/* Queues a closure that nobody waits for: committed with the next write, before it, at the latest
+ * after one second; so it never overwrites what its thread writes later. `context` is taken:
+ * release(context) is called when it is done, or refused (BUSY when too many wait). A failing
+ * closure is logged; after a failing commit it is tried again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns once everything that was deferred before is on disk. */

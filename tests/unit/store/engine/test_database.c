@@ -416,6 +416,22 @@ static void deferred_updates_go_with_the_next_write(void **state)
     assert_int_equal(count_where(fixture, 5), 10);
 }
 
+static bool rename_fives(struct sql_connection *connection, void *context, struct error *error)
+{
+    (void)context;
+    return sql_connection_run(connection, "UPDATE t SET who = 6 WHERE who = 5", error);
+}
+
+static void deferred_updates_come_before_what_is_written_after_them(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_true(defer(fixture, 5));
+    assert_true(database_write(fixture->database, rename_fives, NULL, &fixture->error));
+    assert_int_equal(count_where(fixture, 5), 0);
+    assert_int_equal(count_where(fixture, 6), 1);
+}
+
 static void deferred_updates_survive_a_failed_commit(void **state)
 {
     struct fixture *fixture = *state;
@@ -483,6 +499,7 @@ int main(void)
         TEST(readers_cannot_write),
         TEST(deferred_updates_are_stored_soon_without_a_write),
         TEST(deferred_updates_go_with_the_next_write),
+        TEST(deferred_updates_come_before_what_is_written_after_them),
         TEST(deferred_updates_survive_a_failed_commit),
         TEST(refuses_more_deferred_updates_than_it_can_hold),
         TEST(closing_stores_what_is_deferred_and_leaves_one_file),

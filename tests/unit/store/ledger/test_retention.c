@@ -3,6 +3,7 @@
 
 #include "base/core/clock.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/plausible_time.h"
 #include "store/ledger/request_nonces.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
@@ -208,6 +209,24 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
     free(arguments);
 }
 
+/* The memory of the doubt, which asking leaves, must not come after the acceptance. */
+static void an_accepted_clock_is_believed_by_the_next_process_too(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "clock accept");
+    int64_t wall_ms = clock_utc_ms(), leap_ms = wall_ms + 400 * DAY_MS;
+    struct timeline_verdict verdict;
+
+    plausible_time(ledger->store, wall_ms, DAY_MS);
+    ledger_reopen(ledger);
+    assert_ok(ledger, plausible_time_accept(ledger->store, leap_ms, DAY_MS + 1000, &change,
+                                            &verdict, &ledger->error));
+    assert_true(verdict.ahead_ms > 399 * DAY_MS);
+    ledger_reopen(ledger);
+    verdict = plausible_time(ledger->store, leap_ms + 1000, DAY_MS + 2000);
+    assert_int_equal(verdict.ahead_ms, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +235,7 @@ int main(void)
         cmocka_unit_test(zero_days_keep_for_ever),
         cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
+        cmocka_unit_test(an_accepted_clock_is_believed_by_the_next_process_too),
     };
 
     return ledger_run(tests);
