@@ -66,17 +66,23 @@ static CHECKED bool read_other_names(struct sql_connection *connection, struct i
 static CHECKED bool read_import(struct sql_connection *connection, const char *id,
                                 struct import_row *out, struct error *error)
 {
+    struct import_row row;
     bool found;
     SQL_AUTO sql = sql_begin(connection, SELECT_IMPORTS "WHERE id = ?1");
 
     sql_bind_text(&sql, 1, id);
-    if (!sql_row_find(&sql, &columns, out, &found, error))
+    if (!sql_row_find(&sql, &columns, &row, &found, error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
                          "no imported run has the id \"%s\": run_list shows the runs there are",
                          id);
-    return read_other_names(connection, out, error);
+    if (!read_other_names(connection, &row, error)) {
+        import_row_finish(&row);
+        return false;
+    }
+    *out = row;
+    return true;
 }
 
 bool import_find(struct store *store, const char *id, struct import_row *out, struct error *error)

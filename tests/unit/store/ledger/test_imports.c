@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imported runs in the store: kept as they are, the same file once. */
+#include <sqlite3.h>
+
 #include "base/json/json.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/imports.h"
@@ -146,6 +148,26 @@ static void names_an_import_that_is_not_there(void **state)
                    ERROR_NOT_FOUND, "no imported run has the id \"imp_x\"");
 }
 
+static void what_cannot_be_read_whole_is_not_given_out_in_part(void **state)
+{
+    struct ledger *ledger = *state;
+    struct import_order order = order_of("d1", "grid.csv", "{}");
+    struct import_row row = created(ledger, &order, 1000, false), found = { .cells = 7 };
+    char file[FOLDER_SIZE + 32];
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE import_names RENAME TO gone", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    assert_refused(ledger, import_find(ledger->store, row.id, &found, &ledger->error),
+                   ERROR_INTERNAL, "no such table: import_names");
+    assert_int_equal(found.cells, 7);
+    assert_null(found.document);
+    import_row_finish(&row);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ledger_set_up, ledger_tear_down)
@@ -155,6 +177,7 @@ int main(void)
         TEST(other_facts_are_a_new_import_that_points_at_the_old),
         TEST(lists_the_newest_first),
         TEST(names_an_import_that_is_not_there),
+        TEST(what_cannot_be_read_whole_is_not_given_out_in_part),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
