@@ -51,25 +51,39 @@ static struct sql_kept *slot_of(struct sql_connection *connection, const char *t
     return NULL;
 }
 
-/* Its statement is NULL where the text cannot be prepared: the first step says why. */
+/* Kept for the first step: until then the connection may run other statements, and would explain
+ * those. */
+static void note_failure(struct sql *sql)
+{
+    if (sql->failure != NULL)
+        return;
+    sql->failure = memory_zeroed(1, sizeof *sql->failure);
+    error_ignore(sql->connection->engine->explain(sql->connection, sql->failure));
+}
+
 struct sql sql_begin(struct sql_connection *connection, const char *text)
 {
     const struct sql_engine *engine = connection->engine;
     struct sql_kept *kept = slot_of(connection, text);
+    bool is_kept = kept != NULL && !kept->taken;
+    struct sql sql = { .connection = connection };
 
-    if (kept == NULL || kept->taken)
-        return (struct sql){ connection, engine->prepare(connection, text, false), NULL, false };
-    if (kept->statement == NULL)
-        kept->statement = engine->prepare(connection, text, true);
-    if (kept->statement == NULL)
-        return (struct sql){ connection, NULL, NULL, false };
-    kept->text = text;
-    kept->taken = true;
-    return (struct sql){ connection, kept->statement, &kept->taken, false };
+    if (is_kept && kept->statement != NULL)
+        sql.statement = kept->statement;
+    else
+        sql.statement = engine->prepare(connection, text, is_kept);
+    if (sql.statement == NULL) {
+        note_failure(&sql);
+    } else if (is_kept) {
+        *kept = (struct sql_kept){ text, sql.statement, true };
+        sql.taken = &kept->taken;
+    }
+    return sql;
 }
 
 void sql_end(struct sql *sql)
 {
+    free(sql->failure);
     if (sql->taken == NULL) {
         sql->connection->engine->finish(sql->statement);
         return;
@@ -81,7 +95,7 @@ void sql_end(struct sql *sql)
 static void bind_value(struct sql *sql, int position, const struct sql_value *value)
 {
     if (sql->statement != NULL && !sql->connection->engine->bind(sql->statement, position, value))
-        sql->failed = true;
+        note_failure(sql);
 }
 
 void sql_bind_text(struct sql *sql, int position, const char *text)
@@ -117,10 +131,13 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
 enum sql_step sql_step(struct sql *sql, struct error *error)
 {
     const struct sql_engine *engine = sql->connection->engine;
-    enum sql_step step = SQL_FAILED;
+    enum sql_step step;
 
-    if (sql->statement != NULL && !sql->failed)
-        step = engine->step(sql->statement);
+    if (sql->failure != NULL) {
+        *error = *sql->failure;
+        return SQL_FAILED;
+    }
+    step = engine->step(sql->statement);
     if (step == SQL_FAILED)
         error_ignore(engine->explain(sql->connection, error)); /* the step says that it failed */
     return step;

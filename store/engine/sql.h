@@ -27,8 +27,8 @@ CHECKED bool sql_connection_has_table(struct sql_connection *connection, const c
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
-    bool *taken; /* of the kept statement; NULL: the statement is our own */
-    bool failed;
+    bool *taken;           /* of the kept statement; NULL: the statement is our own */
+    struct error *failure; /* heap: what went wrong before the first step; NULL: nothing */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 

@@ -364,6 +364,22 @@ static void readers_cannot_write(void **state)
     assert_non_null(strstr(fixture->error.message, "cannot be written"));
 }
 
+static void why_a_statement_cannot_begin_is_kept_until_its_first_step(void **state)
+{
+    struct fixture *fixture = *state;
+    READER_AUTO reader = database_reader(fixture->database);
+    SQL_AUTO bad = sql_begin(reader.connection, "SELECT 1 FROM nowhere");
+    SQL_AUTO unbindable = sql_begin(reader.connection, "SELECT ?1");
+    SQL_AUTO good = sql_begin(reader.connection, "SELECT 1");
+
+    sql_bind_integer(&unbindable, 2, 1);
+    assert_int_equal(sql_step(&good, &fixture->error), SQL_ROW);
+    assert_int_equal(sql_step(&bad, &fixture->error), SQL_FAILED);
+    assert_non_null(strstr(fixture->error.message, "no such table: nowhere"));
+    assert_int_equal(sql_step(&unbindable, &fixture->error), SQL_FAILED);
+    assert_non_null(strstr(fixture->error.message, "column index out of range"));
+}
+
 struct note {
     struct fixture *fixture;
     int64_t who;
@@ -497,6 +513,7 @@ int main(void)
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
+        TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
         TEST(deferred_updates_are_stored_soon_without_a_write),
         TEST(deferred_updates_go_with_the_next_write),
         TEST(deferred_updates_come_before_what_is_written_after_them),
