@@ -49,7 +49,8 @@ enum sql_upkeep {
 /* Texts of statements are SQL that every engine speaks (tests/check_sql.sh), with ?1, ?2 ... for
  * parameters, which may occur several times, or with ? for each in turn. A parameter has the type
  * that is bound, also where NULL is; one that is not bound is NULL. Savepoints, COMMIT and ROLLBACK
- * are statements like others. */
+ * are statements like others. Texts compare byte by byte: a database that has collations is made
+ * with "C". */
 struct sql_engine {
     const char *name;
     const char *begin; /* the statement that begins a transaction which writes */
