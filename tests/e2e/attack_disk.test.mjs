@@ -94,6 +94,25 @@ test('before the disk is full only admins may let the store grow, and all is sai
     assert.match(says(await register('c', otto)), /^c is stored/);
 });
 
+test('calls at once store no more than calls one after the other', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = async (name) => bearer(await addKey(data, name, '--role', 'operator'));
+    const [otto, otis] = [await key('otto'), await key('otis')];
+    const server = await startServer(t, { data, args: ['--auth', 'keys', '--storage-limit-bytes', '1000'] });
+    const isStored = async (name, who) => {
+        const answer = await post(server.port, call('deployment_register', { name, url: 'http://127.0.0.1:9' }), who);
+        const [{ text }] = JSON.parse(answer.body).result.content;
+        if (!/ is stored/.test(text)) assert.match(text, /as much as the setting storage_limit_bytes allows/);
+        return / is stored/.test(text);
+    };
+    const names = Array.from({ length: 32 }, (_, i) => `${10 + i}`);
+    let most = 0;
+    while (await isStored(`a${names[most]}`, otto)) most++;
+    assert.ok(most > 2 && most < 16, `${most}`);
+    const stored = await Promise.all(names.map((name) => isStored(`b${name}`, otis)));
+    assert.equal(stored.filter(Boolean).length, most);
+});
+
 test('a full disk is said to be full, to whomever it is in the way of', async (t) => {
     const place = await serverOnSmallDisk(t);
     if (place === undefined) return;
