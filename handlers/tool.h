@@ -65,6 +65,10 @@ struct field {
                                  * omitted, unless in detail; NULL: none are */
     const char *described_in;   /* the tool, or this one's member, whose schema describes these
                                  * `fields`: here they are only checked; NULL: described here */
+    /* Of a row of the store, at `offset`; both are set by the macros of handlers/answer_row.h.
+     * NULL: it is filled elsewhere. */
+    json_t *(*show)(const void *member);
+    size_t offset;
 };
 
 struct call;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "handlers/answer_row.h"
 
 static const struct field limit_fields[] = {
     { "max_instances", VALUE_INTEGER, .optional = true,
@@ -17,54 +18,53 @@ static const struct field limit_fields[] = {
 };
 
 const struct field deployment_answer_fields[] = {
-    { "name", VALUE_TEXT, .help = "Registered name." },
-    { "revision", VALUE_INTEGER, .help = "Counts changes; measured runs point at a revision." },
-    { "url", VALUE_TEXT, .help = "Base URL, without /v1." },
+    { "name", VALUE_TEXT, .help = "Registered name.", ROW_TEXT(struct deployment, name) },
+    { "revision", VALUE_INTEGER, .help = "Counts changes; measured runs point at a revision.",
+      ROW_INTEGER(struct deployment, revision) },
+    { "url", VALUE_TEXT, .help = "Base URL, without /v1.", ROW_TEXT(struct deployment, url) },
     { "provider", VALUE_TEXT, .told = TOLD_IN_DETAIL,
-      .help = "Where it comes from; endpoint: a server that runs already." },
+      .help = "Where it comes from; endpoint: a server that runs already.",
+      ROW_TEXT(struct deployment, provider) },
     { "model", VALUE_TEXT, .optional = true,
-      .help = "Model that is meant; missing: the server's first." },
+      .help = "Model that is meant; missing: the server's first.",
+      ROW_TEXT_OR_NULL(struct deployment, model) },
     { "model_revision", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "Of the weights, as registered." },
+      .help = "Of the weights, as registered.",
+      ROW_TEXT_OR_NULL(struct deployment, model_revision) },
     { "quantization", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "Of the weights, as registered." },
+      .help = "Of the weights, as registered.", ROW_TEXT_OR_NULL(struct deployment, quantization) },
     { "chips", VALUE_INTEGER, .told = TOLD_ALONE, .optional = true,
-      .help = "Accelerators of an instance, as registered." },
+      .help = "Accelerators of an instance, as registered.",
+      ROW_INTEGER_OR_NULL(struct deployment, chips) },
     { "engine", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "Engine as registered; missing: as the server tells." },
-    { "hardware", VALUE_TEXT, .optional = true, .help = "Hardware as registered." },
-    { "region", VALUE_TEXT, .told = TOLD_ALONE, .optional = true, .help = "Region as registered." },
+      .help = "Engine as registered; missing: as the server tells.",
+      ROW_TEXT_OR_NULL(struct deployment, engine) },
+    { "hardware", VALUE_TEXT, .optional = true, .help = "Hardware as registered.",
+      ROW_TEXT_OR_NULL(struct deployment, hardware) },
+    { "region", VALUE_TEXT, .told = TOLD_ALONE, .optional = true, .help = "Region as registered.",
+      ROW_TEXT_OR_NULL(struct deployment, region) },
     { "secret", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "Name of the secret that holds its bearer token; missing: none is sent." },
-    { "labels", VALUE_TEXT_MAP, .sparse = true, .help = "Labels as registered." },
+      .help = "Name of the secret that holds its bearer token; missing: none is sent.",
+      ROW_TEXT_OR_NULL(struct deployment, secret) },
+    { "labels", VALUE_TEXT_MAP, .sparse = true, .help = "Labels as registered.",
+      ROW_JSON(struct deployment, labels) },
     { "limits", VALUE_OBJECT, .told = TOLD_ALONE, .sparse = true,
-      .help = "Limits in front of the model, as registered.", .fields = limit_fields },
-    { "owner", VALUE_TEXT, .help = "Who may move or remove it, beside admins." },
-    { "created_by", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who made this revision." },
+      .help = "Limits in front of the model, as registered.", .fields = limit_fields,
+      ROW_JSON(struct deployment, limits) },
+    { "owner", VALUE_TEXT, .help = "Who may move or remove it, beside admins.",
+      ROW_TEXT(struct deployment, owner) },
+    { "created_by", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who made this revision.",
+      ROW_TEXT(struct deployment, created_by) },
     { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "First registration, UTC." },
+      .help = "First registration, UTC.", ROW_TIME(struct deployment, created_ms) },
     { "changed_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "This revision, UTC." },
+      .help = "This revision, UTC.", ROW_TIME(struct deployment, changed_ms) },
     { 0 },
 };
 
 json_t *deployment_answer_json(const struct deployment *deployment)
 {
-    return json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, "
-        "s:o}",
-        "name", deployment->name, "revision", (json_int_t)deployment->revision, "url",
-        deployment->url, "provider", deployment->provider, "model",
-        answer_json_text(deployment->model), "model_revision",
-        answer_json_text(deployment->model_revision), "quantization",
-        answer_json_text(deployment->quantization), "chips",
-        deployment->chips > 0 ? json_integer((json_int_t)deployment->chips) : json_null(), "engine",
-        answer_json_text(deployment->engine), "hardware", answer_json_text(deployment->hardware),
-        "region", answer_json_text(deployment->region), "secret",
-        answer_json_text(deployment->secret), "labels", answer_json_stored(deployment->labels),
-        "limits", answer_json_stored(deployment->limits), "owner", deployment->owner, "created_by",
-        deployment->created_by, "created_at", answer_json_time(deployment->created_ms),
-        "changed_at", answer_json_time(deployment->changed_ms));
+    return answer_row_take(deployment_answer_fields, deployment, NULL);
 }
 
 static void add_setting(struct text *out, const char *name, const char *value)

@@ -6,26 +6,30 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "handlers/answer_row.h"
 #include "store/ledger/sweeps.h"
 
 const struct field job_answer_fields[] = {
-    { "id", VALUE_TEXT, .help = "Id of the job." },
-    { "kind", VALUE_TEXT, .help = "What it does: sweep." },
-    { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id." },
+    { "id", VALUE_TEXT, .help = "Id of the job.", ROW_TEXT(struct job, id) },
+    { "kind", VALUE_TEXT, .help = "What it does: sweep.", ROW_TEXT(struct job, kind) },
+    { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id.",
+      ROW_TEXT(struct job, subject) },
     { "state", VALUE_TEXT,
       .help = "queued, waiting (for an answer), running, completed, failed or "
               "cancelled." },
-    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct job, principal) },
     { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
-    { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet." },
+    { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet.",
+      ROW_NUMBER(struct job, progress_total) },
     { "message", VALUE_TEXT, .optional = true, .help = "What it is doing; none when it ended." },
     { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .told = TOLD_ALONE,
       .help = "Was it asked to stop?" },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC.",
+      ROW_TIME(struct job, created_ms) },
     { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "When it was first taken up, UTC." },
+      .help = "When it was first taken up, UTC.", ROW_TIME(struct job, started_ms) },
     { "finished_at", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "When it ended, UTC; missing: not yet." },
+      .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct job, finished_ms) },
     { "outcome", VALUE_OBJECT, .sparse = true, .told = TOLD_ALONE,
       .help = "What came of it; of a failed job {\"error\": ...}." },
     { 0 },
@@ -44,14 +48,12 @@ static json_t *outcome_json(const struct job *job)
 /* Partial progress is not counted: a sweep's cells are counted in the same way. */
 json_t *job_answer_json(const struct job *job)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",
-                     job->id, "kind", job->kind, "subject", job->subject, "state",
-                     job_state_name(job->state), "principal", job->principal, "progress",
-                     floor(job->progress), "progress_total", job->progress_total, "message",
-                     answer_json_text(job_is_over(job) ? "" : job->message), "cancel_requested",
-                     job->cancel_requested_ms != 0, "created_at", answer_json_time(job->created_ms),
-                     "started_at", answer_json_time(job->started_ms), "finished_at",
-                     answer_json_time(job->finished_ms), "outcome", outcome_json(job));
+    return answer_row_take(
+        job_answer_fields, job,
+        json_pack("{s:s, s:f, s:o, s:b, s:o}", "state", job_state_name(job->state), "progress",
+                  floor(job->progress), "message",
+                  answer_json_text(job_is_over(job) ? "" : job->message), "cancel_requested",
+                  job->cancel_requested_ms != 0, "outcome", outcome_json(job)));
 }
 
 static void add_news(const char *news, struct text *out)

@@ -6,40 +6,50 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "handlers/answer_row.h"
 
 const struct field sweep_answer_fields[] = {
-    { "id", VALUE_TEXT, .help = "Id of the sweep." },
-    { "deployment", VALUE_TEXT, .help = "Deployment that is measured." },
+    { "id", VALUE_TEXT, .help = "Id of the sweep.", ROW_TEXT(struct sweep_row, id) },
+    { "deployment", VALUE_TEXT, .help = "Deployment that is measured.",
+      ROW_TEXT(struct sweep_row, deployment) },
     { "revision", VALUE_INTEGER, .told = TOLD_ALONE,
-      .help = "Its revision when the sweep was started." },
+      .help = "Its revision when the sweep was started.", ROW_INTEGER(struct sweep_row, revision) },
     { "candidate", VALUE_TEXT, .optional = true,
       .help = "Of an A/B sweep: the deployment that is measured in turns with it; missing: none." },
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
       .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
-              "failed." },
+              "failed.",
+      ROW_TEXT(struct sweep_row, state) },
     { "reason", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "Why it is not completed." },
+      .help = "Why it is not completed.", ROW_TEXT_OR_NULL(struct sweep_row, reason) },
     { "job", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
-      .help = "The latest job that works on it: for job_show." },
-    { "principal", VALUE_TEXT, .help = "Who started it." },
+      .help = "The latest job that works on it: for job_show.",
+      ROW_TEXT(struct sweep_row, job_id) },
+    { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct sweep_row, principal) },
     { "cells_total", VALUE_INTEGER,
-      .help = "Cells of the grid times repetitions, of all its deployments." },
-    { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
+      .help = "Cells of the grid times repetitions, of all its deployments.",
+      ROW_INTEGER(struct sweep_row, cells_total) },
+    { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
+      ROW_INTEGER(struct sweep_row, cells_done) },
     { "cells_inferred", VALUE_INTEGER, .sparse = true,
-      .help = "Of those, cells that an adaptive search had no need to measure." },
+      .help = "Of those, cells that an adaptive search had no need to measure.",
+      ROW_INTEGER(struct sweep_row, cells_inferred) },
     { "repetitions", VALUE_INTEGER, .told = TOLD_IN_DETAIL,
-      .help = "Runs of the grid on each deployment." },
+      .help = "Runs of the grid on each deployment.", ROW_INTEGER(struct sweep_row, repetitions) },
     { "plan", VALUE_OBJECT, .told = TOLD_ALONE, .defaults_of = "sweep_plan",
-      .help = "The plan, in the words of sweep_start's arguments." },
+      .help = "The plan, in the words of sweep_start's arguments.",
+      ROW_HEAP_JSON(struct sweep_row, plan) },
     { "plan_digest", VALUE_TEXT, .told = TOLD_IN_DETAIL,
-      .help = "Digest of plan, deployments and revisions." },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+      .help = "Digest of plan, deployments and revisions.",
+      ROW_TEXT(struct sweep_row, plan_digest) },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC.",
+      ROW_TIME(struct sweep_row, created_ms) },
     { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "When measuring began, UTC." },
+      .help = "When measuring began, UTC.", ROW_TIME(struct sweep_row, started_ms) },
     { "finished_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "When it ended, UTC." },
+      .help = "When it ended, UTC.", ROW_TIME(struct sweep_row, finished_ms) },
     { 0 },
 };
 
@@ -50,21 +60,12 @@ const char *sweep_answer_candidate(const struct sweep_row *sweep)
 
 json_t *sweep_answer_json(const struct sweep_row *sweep)
 {
-    json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:s?, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}",
-        "id", sweep->id, "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
-        "candidate", sweep_answer_candidate(sweep), "state", sweep->state, "reason",
-        answer_json_text(sweep->reason), "job", sweep->job_id, "principal", sweep->principal,
-        "cells_total", (json_int_t)sweep->cells_total, "cells_done", (json_int_t)sweep->cells_done,
-        "cells_inferred", (json_int_t)sweep->cells_inferred, "repetitions",
-        (json_int_t)sweep->repetitions, "plan", answer_json_stored(sweep->plan), "plan_digest",
-        sweep->plan_digest, "created_at", answer_json_time(sweep->created_ms), "started_at",
-        answer_json_time(sweep->started_ms), "finished_at", answer_json_time(sweep->finished_ms));
+    json_t *candidate = NULL;
 
     if (sweep->subject_count > 1)
-        json_object_set_new(json, "candidate_revision",
-                            json_integer((json_int_t)sweep->subjects[1].revision));
-    return json;
+        candidate = json_pack("{s:s, s:I}", "candidate", sweep_answer_candidate(sweep),
+                              "candidate_revision", (json_int_t)sweep->subjects[1].revision);
+    return answer_row_take(sweep_answer_fields, sweep, candidate);
 }
 
 bool sweep_answer_is_active(const struct sweep_row *sweep)

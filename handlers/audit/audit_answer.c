@@ -7,40 +7,44 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 #include "handlers/answer.h"
+#include "handlers/answer_row.h"
 
 #define DETAIL_SHOWN 300
 
 const struct field audit_row_fields[] = {
-    { "id", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Number of the row, ascending." },
-    { "at", VALUE_TEXT, .help = "When, UTC." },
-    { "principal", VALUE_TEXT, .help = "Who." },
-    { "role", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "With which role." },
-    { "client", VALUE_TEXT, .optional = true, .help = "With which client program." },
-    { "tool", VALUE_TEXT, .help = "Called what." },
+    { "id", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Number of the row, ascending.",
+      ROW_INTEGER(struct audit_row, id) },
+    { "at", VALUE_TEXT, .help = "When, UTC.", ROW_TIME(struct audit_row, at_ms) },
+    { "principal", VALUE_TEXT, .help = "Who.", ROW_TEXT(struct audit_row, principal) },
+    { "role", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "With which role.",
+      ROW_TEXT(struct audit_row, role) },
+    { "client", VALUE_TEXT, .optional = true, .help = "With which client program.",
+      ROW_TEXT_OR_NULL(struct audit_row, client) },
+    { "tool", VALUE_TEXT, .help = "Called what.", ROW_TEXT(struct audit_row, tool) },
     { "arguments", VALUE_OBJECT, .told = TOLD_IN_DETAIL,
-      .help = "With which arguments, credentials left out." },
-    { "phase", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "intent, or outcome." },
+      .help = "With which arguments, credentials left out.",
+      ROW_HEAP_JSON(struct audit_row, arguments) },
+    { "phase", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "intent, or outcome.",
+      ROW_TEXT(struct audit_row, phase) },
     { "outcome", VALUE_TEXT, .optional = true,
-      .help = "ok, or the kind of the error; missing: what came of it is not known (yet)." },
-    { "times", VALUE_INTEGER, .help = "Calls that the row stands for." },
-    { "detail", VALUE_TEXT, .optional = true, .help = "The error's sentence, or what changed." },
-    { "subject", VALUE_TEXT, .optional = true, .help = "What it changed." },
-    { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after]." },
+      .help = "ok, or the kind of the error; missing: what came of it is not known (yet).",
+      ROW_TEXT_OR_NULL(struct audit_row, outcome) },
+    { "times", VALUE_INTEGER, .help = "Calls that the row stands for.",
+      ROW_INTEGER(struct audit_row, times) },
+    { "detail", VALUE_TEXT, .optional = true, .help = "The error's sentence, or what changed.",
+      ROW_HEAP_TEXT_OR_NULL(struct audit_row, detail) },
+    { "subject", VALUE_TEXT, .optional = true, .help = "What it changed.",
+      ROW_HEAP_TEXT_OR_NULL(struct audit_row, subject) },
+    { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after].",
+      ROW_HEAP_JSON(struct audit_row, changed) },
     { "request_id", VALUE_TEXT, .told = TOLD_IN_DETAIL,
-      .help = "Finds the request in the server's log." },
+      .help = "Finds the request in the server's log.", ROW_TEXT(struct audit_row, request_id) },
     { 0 },
 };
 
 json_t *audit_row_json(const struct audit_row *row)
 {
-    return json_pack("{s:I, s:o, s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:s}", "id",
-                     (json_int_t)row->id, "at", answer_json_time(row->at_ms), "principal",
-                     row->principal, "role", row->role, "client", answer_json_text(row->client),
-                     "tool", row->tool, "arguments", answer_json_stored(row->arguments), "phase",
-                     row->phase, "outcome", answer_json_text(row->outcome), "times",
-                     (json_int_t)row->times, "detail", answer_json_text(row->detail), "subject",
-                     answer_json_text(row->subject), "changed", answer_json_stored(row->changed),
-                     "request_id", row->request_id);
+    return answer_row_take(audit_row_fields, row, NULL);
 }
 
 /* "chips 2 -> 4, region "a" -> "b"" */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/json/json.h"
+#include "handlers/answer_row.h"
 
 static const struct field range_fields[] = {
     { "count", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "How many tell it." },
@@ -26,28 +27,31 @@ static const struct field lengths_fields[] = {
 };
 
 const struct field dataset_fields[] = {
-    { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start." },
+    { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start.",
+      ROW_TEXT(struct dataset_entry, name) },
     { "digest", VALUE_TEXT, .told = TOLD_ALONE,
-      .help = "SHA-256 of what would be sent; part of a run's fingerprint." },
-    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain makes up." },
-    { "count", VALUE_INTEGER, .help = "How many." },
+      .help = "SHA-256 of what would be sent; part of a run's fingerprint.",
+      ROW_TEXT(struct dataset_entry, digest) },
+    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain makes up.",
+      ROW_TEXT(struct dataset_entry, kind) },
+    { "count", VALUE_INTEGER, .help = "How many.", ROW_INTEGER(struct dataset_entry, rows) },
     { "skipped", VALUE_INTEGER, .sparse = true,
-      .help = "Records of the file that could not be sent." },
-    { "file_bytes", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Size of the file." },
-    { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields },
-    { "principal", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who brought it." },
-    { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true, .help = "When, UTC." },
+      .help = "Records of the file that could not be sent.",
+      ROW_INTEGER(struct dataset_entry, skipped) },
+    { "file_bytes", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Size of the file.",
+      ROW_INTEGER(struct dataset_entry, file_bytes) },
+    { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields,
+      ROW_HEAP_JSON(struct dataset_entry, lengths) },
+    { "principal", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who brought it.",
+      ROW_TEXT(struct dataset_entry, principal) },
+    { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true, .help = "When, UTC.",
+      ROW_TIME(struct dataset_entry, created_ms) },
     { 0 },
 };
 
 json_t *dataset_json(const struct dataset_entry *entry)
 {
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o}", "name", entry->name, "digest",
-                     entry->digest, "kind", entry->kind, "count", (json_int_t)entry->rows,
-                     "skipped", (json_int_t)entry->skipped, "file_bytes",
-                     (json_int_t)entry->file_bytes, "lengths", answer_json_stored(entry->lengths),
-                     "principal", entry->principal, "created_at",
-                     answer_json_time(entry->created_ms));
+    return answer_row_take(dataset_fields, entry, NULL);
 }
 
 static json_t *range_json(const struct dataset_range *range)

@@ -4,6 +4,7 @@
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 #include "handlers/answer.h"
+#include "handlers/answer_row.h"
 #include "handlers/period.h"
 #include "store/ledger/jobs.h"
 
@@ -15,14 +16,17 @@ static const struct param params[] = {
 };
 
 static const struct field lease_fields[] = {
-    { "endpoint", VALUE_TEXT, .help = "Host and port." },
+    { "endpoint", VALUE_TEXT, .help = "Host and port.", ROW_TEXT(struct endpoint_lease, endpoint) },
     { "held", VALUE_BOOLEAN, .help = "True: holds it; false: waits in line." },
     { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; missing: holds it." },
-    { "job", VALUE_TEXT, .help = "Its job." },
-    { "principal", VALUE_TEXT, .help = "Who started it." },
-    { "purpose", VALUE_TEXT, .help = "What for." },
-    { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC." },
-    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; missing: waits." },
+    { "job", VALUE_TEXT, .help = "Its job.", ROW_TEXT(struct endpoint_lease, job_id) },
+    { "principal", VALUE_TEXT, .help = "Who started it.",
+      ROW_TEXT(struct endpoint_lease, principal) },
+    { "purpose", VALUE_TEXT, .help = "What for.", ROW_TEXT(struct endpoint_lease, purpose) },
+    { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC.",
+      ROW_TIME(struct endpoint_lease, asked_ms) },
+    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; missing: waits.",
+      ROW_TIME(struct endpoint_lease, granted_ms) },
     { 0 },
 };
 
@@ -35,12 +39,10 @@ static const struct field fields[] = {
 
 static json_t *lease_json(const struct endpoint_lease *lease)
 {
-    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o}", "endpoint", lease->endpoint,
-                     "held", lease->place == 0, "place",
-                     lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place),
-                     "job", lease->job_id, "principal", lease->principal, "purpose", lease->purpose,
-                     "asked_at", answer_json_time(lease->asked_ms), "granted_at",
-                     answer_json_time(lease->granted_ms));
+    return answer_row_take(
+        lease_fields, lease,
+        json_pack("{s:b, s:o}", "held", lease->place == 0, "place",
+                  lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place)));
 }
 
 static struct table *begin_table(void)
