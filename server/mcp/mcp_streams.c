@@ -262,17 +262,21 @@ static void submit(struct exchange *exchange, const struct comeback *wanted)
 
 /* ---- GET ---- */
 
-/* Nothing waits for the client. */
-static void stand(struct exchange *exchange, struct session *session)
+/* Where nothing waits for the client that heard event `last`. */
+static bool stand(struct exchange *exchange, struct session *session, int64_t last)
 {
     struct sse_queue *sse_queue = exchange_begin_outlet(exchange);
 
     carry(exchange, session);
-    session_attach(session, sse_queue);
+    if (!session_attach(session, last, sse_queue)) {
+        exchange_drop_stream(exchange);
+        return false;
+    }
     if (session_primes_streams(session))
         stream_prime(session->standing);
     else
         sse_queue_put_comment(sse_queue);
+    return true;
 }
 
 static void serve_get(struct exchange *exchange, struct session *session)
@@ -288,10 +292,8 @@ static void serve_get(struct exchange *exchange, struct session *session)
         return;
     }
     comeback.after = stream_heard(session->standing);
-    if (comeback.after < stream_sequence(session->standing))
+    if (!stand(exchange, session, comeback.after))
         submit(exchange, &comeback);
-    else
-        stand(exchange, session);
 }
 
 void mcp_get(struct exchange *exchange)

@@ -93,8 +93,8 @@ bool session_primes_streams(const struct session *session);
  * the revision supports it, unless the same message is already waiting. */
 void session_tell(struct session *session, const char *json, size_t length);
 void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
-/* From now on this connection carries the standing stream. */
-void session_attach(struct session *session, struct sse_queue *sse_queue);
+/* From now on this connection carries the standing stream; false as stream_attach. */
+bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue);
 /* The same, beginning with what followed event `after`; false as stream_resume. */
 CHECKED bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                             struct error *error);

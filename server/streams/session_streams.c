@@ -78,11 +78,12 @@ static void clear_waiting(struct session *session)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_attach(struct session *session, struct sse_queue *sse_queue)
+bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue)
 {
-    if (!stream_attach(session->standing, sse_queue))
-        sse_queue_end(sse_queue);
+    if (!stream_attach(session->standing, last, sse_queue))
+        return false;
     clear_waiting(session);
+    return true;
 }
 
 bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,

@@ -194,16 +194,18 @@ static void replace_outlet(struct stream *stream, struct sse_queue *sse_queue)
     stream->sse_queue = sse_queue_retain(sse_queue);
 }
 
-bool stream_attach(struct stream *stream, struct sse_queue *sse_queue)
+bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue)
 {
-    bool open;
+    bool complete;
 
     pthread_mutex_lock(&stream->lock);
-    open = !stream->ended;
-    if (open)
+    complete = stream->sequence == last;
+    if (complete)
         replace_outlet(stream, sse_queue);
+    if (complete && stream->ended)
+        sse_queue_end(sse_queue);
     pthread_mutex_unlock(&stream->lock);
-    return open;
+    return complete;
 }
 
 /* Sends again the events after one and up to another. Without the lock, since it waits for the
@@ -226,21 +228,6 @@ static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
     return true;
 }
 
-/* False: there are newer events than `last`. */
-static bool take_over(struct stream *stream, int64_t last, struct sse_queue *sse_queue)
-{
-    bool complete;
-
-    pthread_mutex_lock(&stream->lock);
-    complete = stream->sequence == last;
-    if (complete)
-        replace_outlet(stream, sse_queue);
-    if (complete && stream->ended)
-        sse_queue_end(sse_queue);
-    pthread_mutex_unlock(&stream->lock);
-    return complete;
-}
-
 bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                    struct error *error)
 {
@@ -252,7 +239,7 @@ bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_q
 
         if (!replay(stream, after, last, sse_queue, error))
             return false;
-        if (take_over(stream, last, sse_queue))
+        if (stream_attach(stream, last, sse_queue))
             return true;
         after = last;
     }

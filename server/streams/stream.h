@@ -40,10 +40,11 @@ bool stream_push_answer(struct stream *stream, const char *json, size_t length,
 bool stream_has_room(struct stream *stream);
 /* The first event, without a message: from it a client can resume. Only for kept streams. */
 void stream_prime(struct stream *stream);
-/* From now on this connection carries it; the one before is ended. False: the stream is over. */
-bool stream_attach(struct stream *stream, struct sse_queue *sse_queue);
-/* The same for a kept stream, also one that is over: first comes what followed event `after`. What
- * was waiting for the connection before is part of that. NOT_FOUND: there is no such event. BUSY:
+/* From now on this connection carries it; the one before is ended. Where the stream is over, so is
+ * the connection. False: event `last` is not the newest any more. */
+bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
+/* The same for a kept stream: first comes what followed event `after`. What was waiting for the
+ * connection before is part of that. NOT_FOUND: there is no such event. BUSY:
  * events come faster than they are read. Blocks on the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);

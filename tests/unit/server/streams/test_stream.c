@@ -119,14 +119,45 @@ static void a_new_connection_takes_the_place_of_the_old(void **state)
 
     (void)state;
     assert_true(stream_is_read(stream));
-    assert_true(stream_attach(stream, second));
+    assert_true(stream_attach(stream, 0, second));
     assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_true(push("{}"));
     check_read(second, "event: message\ndata: {}\n\n");
     sse_queue_close(second);
     assert_false(stream_is_read(stream));
+    sse_queue_release(second);
+}
+
+static void a_stream_that_is_over_ends_a_new_connection(void **state)
+{
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
+    char bytes[8];
+    size_t length;
+
+    (void)state;
     stream_end(stream);
-    assert_false(stream_attach(stream, second));
+    assert_true(stream_attach(stream, 0, second));
+    assert_int_equal(sse_queue_read(second, bytes, sizeof bytes, &length), SSE_QUEUE_ENDED);
+    sse_queue_release(second);
+}
+
+/* An event that comes between the look at what was heard and the attaching. */
+static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
+{
+    struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
+    struct error error;
+    int64_t heard;
+
+    (void)state;
+    keep();
+    sse_queue_close(sse_queue);
+    heard = stream_heard(stream);
+    assert_true(push("{\"a\":1}"));
+    assert_false(stream_attach(stream, heard, second));
+    assert_false(stream_is_read(stream));
+    assert_true(stream_resume(stream, heard, second, &error));
+    check_read(second, "id: abc_1\nevent: message\ndata: {\"a\":1}\n\n");
+    assert_true(stream_attach(stream, stream_sequence(stream), second));
     sse_queue_release(second);
 }
 
@@ -238,6 +269,9 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_kept_stream_outlives_its_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_the_old, start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_over_ends_a_new_connection, start, stop),
+        cmocka_unit_test_setup_teardown(a_connection_that_would_miss_an_event_is_not_attached,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(
             what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
         cmocka_unit_test_setup_teardown(all_that_is_kept_may_be_sent_again_while_more_is_told,
