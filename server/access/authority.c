@@ -21,7 +21,8 @@ struct authority {
     char *data_folder;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
-    pthread_mutex_t lock; /* over the rest */
+    pthread_mutex_t refreshing; /* one at a time: what was read first must not be kept last */
+    pthread_mutex_t lock;       /* over the rest */
     void (*changed)(void *context);
     void *context;
     struct recognized_key *keys; /* all of the store's, in order of digest */
@@ -114,6 +115,7 @@ bool authority_create(struct store *store, const char *data_folder, const char *
                       : strcmp(mode, "none") == 0 ? MODE_NONE
                                                   : MODE_AUTO;
     atomic_init(&authority->needs_keys, true);
+    pthread_mutex_init(&authority->refreshing, NULL);
     pthread_mutex_init(&authority->lock, NULL);
     if (!update_needs_keys(authority, error) || !check_binding(authority, loopback, error)) {
         authority_destroy(authority);
@@ -127,6 +129,7 @@ void authority_destroy(struct authority *authority)
 {
     if (authority == NULL)
         return;
+    pthread_mutex_destroy(&authority->refreshing);
     pthread_mutex_destroy(&authority->lock);
     free(authority->keys);
     free(authority->data_folder);
@@ -138,14 +141,21 @@ static int compare_digest(const void *digest, const void *key)
     return memcmp(digest, ((const struct recognized_key *)key)->digest, DIGEST_BYTES);
 }
 
+/* Under the lock. NULL: there is no such key. */
+static struct recognized_key *find_key(const struct authority *authority,
+                                       const uint8_t digest[DIGEST_BYTES])
+{
+    if (authority->key_count == 0)
+        return NULL;
+    return bsearch(digest, authority->keys, authority->key_count, sizeof *authority->keys,
+                   compare_digest);
+}
+
 /* Under the lock. */
 static CHECKED bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                               struct principal *out, struct error *error)
 {
-    struct recognized_key *found = authority->key_count == 0
-                                       ? NULL
-                                       : bsearch(digest, authority->keys, authority->key_count,
-                                                 sizeof *authority->keys, compare_digest);
+    struct recognized_key *found = find_key(authority, digest);
     int64_t now_ms = clock_utc_ms();
     struct api_key *key;
 
@@ -162,6 +172,7 @@ static CHECKED bool recognize(struct authority *authority, const uint8_t digest[
     memcpy(out->name, key->principal, sizeof out->name);
     out->role = key->role;
     out->key_expires_ms = key->expires_ms;
+    memcpy(out->key_digest, digest, DIGEST_BYTES);
     return true;
 }
 
@@ -174,9 +185,10 @@ static CHECKED bool find(struct authority *authority, const char *key, struct pr
     digest_sha256(key, strlen(key), digest);
     pthread_mutex_lock(&authority->lock);
     if (authority->is_stale)
-        found = error_set(error, ERROR_BUSY,
-                          "the API keys changed and could not be read: an administrator must run "
-                          "`opsbrain key list` until it succeeds");
+        found =
+            error_set(error, ERROR_BUSY,
+                      "the API keys changed and could not be read: the server tries again every "
+                      "minute, and whenever an administrator runs `opsbrain key list`");
     else
         found = recognize(authority, digest, out, error);
     pthread_mutex_unlock(&authority->lock);
@@ -202,6 +214,22 @@ bool authority_check(struct authority *authority, const char *authorization, str
     return find(authority, authorization + 7 + strspn(authorization + 7, " "), out, error);
 }
 
+bool authority_still_admits(struct authority *authority, const struct principal *principal)
+{
+    const struct recognized_key *found;
+    struct error ignored;
+    bool admitted;
+
+    if (!authority_needs_keys(authority))
+        return true;
+    pthread_mutex_lock(&authority->lock);
+    found = find_key(authority, principal->key_digest);
+    admitted = found != NULL && found->key.role >= principal->role
+               && api_key_check(&found->key, clock_utc_ms(), &ignored);
+    pthread_mutex_unlock(&authority->lock);
+    return admitted;
+}
+
 bool authority_needs_keys(const struct authority *authority)
 {
     return atomic_load_explicit(&authority->needs_keys, memory_order_relaxed);
@@ -209,13 +237,26 @@ bool authority_needs_keys(const struct authority *authority)
 
 bool authority_refresh(struct authority *authority, struct error *error)
 {
-    if (!update_needs_keys(authority, error))
-        return false;
+    bool refreshed;
+
+    pthread_mutex_lock(&authority->refreshing);
+    refreshed = update_needs_keys(authority, error);
     pthread_mutex_lock(&authority->lock);
     if (authority->changed != NULL)
         authority->changed(authority->context);
     pthread_mutex_unlock(&authority->lock);
-    return true;
+    pthread_mutex_unlock(&authority->refreshing);
+    return refreshed;
+}
+
+bool authority_is_stale(struct authority *authority)
+{
+    bool is_stale;
+
+    pthread_mutex_lock(&authority->lock);
+    is_stale = authority->is_stale;
+    pthread_mutex_unlock(&authority->lock);
+    return is_stale;
 }
 
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context)

@@ -23,10 +23,16 @@ void authority_destroy(struct authority *authority); /* NULL is fine */
  * the keys changed, but could not be read. Any thread: it answers from memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
+/* May one whom authority_check let in go on? Not where the key was revoked or expired meanwhile,
+ * has a lesser role, or the keys cannot be read. Any thread: it answers from memory. */
+bool authority_still_admits(struct authority *authority, const struct principal *principal);
 /* False: everybody is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it after keys or roles changed: reads them again, and calls the listeners. */
+/* Call it after keys or roles changed: reads them again, and calls the listener, who is called also
+ * where they cannot be read: nobody is let in then. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
+/* Could they not be read, so that they have to be read again? */
+bool authority_is_stale(struct authority *authority);
 /* `changed` is called by authority_refresh from now on; NULL: nothing is. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 

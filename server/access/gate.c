@@ -47,16 +47,9 @@ static bool admit(struct exchange *exchange)
     return false;
 }
 
-/* Revoked, expired, or of a principal that has a lesser role now. */
 static bool may_go_on(const struct exchange *exchange)
 {
-    struct principal principal;
-    struct error error;
-
-    if (!authority_check(gate_of(exchange)->authority, exchange->headers.authorization, &principal,
-                         &error))
-        return error.kind != ERROR_UNAUTHENTICATED;
-    return principal.role >= exchange->principal.role;
+    return authority_still_admits(gate_of(exchange)->authority, &exchange->principal);
 }
 
 static bool check_rate(struct exchange *exchange)

@@ -23,7 +23,7 @@ struct text;
 struct http_gate {
     /* Whose request is it, by its headers? Sets exchange->principal. False: it is answered. */
     bool (*admit)(struct exchange *exchange);
-    /* May it still read its stream, though keys changed or one expired? */
+    /* May it still be served, though keys changed or one expired? Any thread. */
     bool (*may_go_on)(const struct exchange *exchange);
     /* Of a request whose body is read. False: it is answered. */
     bool (*check_rate)(struct exchange *exchange);

@@ -92,13 +92,13 @@ static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
 
 static json_t *answer(struct admin *admin, const json_t *request)
 {
-    struct error error;
+    struct error error, problem;
     json_t *reply;
 
     if (!admin_execute(admin->access, request, &reply, &error))
-        return json_pack("{s:s}", "error", error.message);
-    if (!authority_refresh(admin->authority, &error))
-        log_error("keys changed, but cannot be read: %s", error.message);
+        reply = json_pack("{s:s}", "error", error.message);
+    if (!authority_refresh(admin->authority, &problem))
+        log_error("keys changed, but cannot be read: %s", problem.message);
     return reply;
 }
 

@@ -10,6 +10,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/thread.h"
+#include "server/access/authority.h"
 #include "server/program/server.h"
 #include "server/streams/session.h"
 #include "store/audit/audit_log.h"
@@ -57,6 +58,19 @@ static void compact(struct server *server, int64_t now_ms)
 
     if (!scrape_compact(server->services->store, now_ms, &error))
         log_warning("scraped metrics are not rolled up: %s", error.message);
+}
+
+/* Until they can be read, nobody with a key is let in. */
+static void read_stale_keys(struct server *server)
+{
+    struct error error;
+
+    if (!authority_is_stale(server->authority))
+        return;
+    if (authority_refresh(server->authority, &error))
+        log_info("the API keys are read again");
+    else
+        log_error("the API keys still cannot be read: %s", error.message);
 }
 
 /* Once when it begins and once when it ends. */
@@ -145,6 +159,7 @@ static void *run_thread(void *context)
         else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
             tell_newest(server);
         look_at_disk(housekeeping);
+        read_stale_keys(server);
         write_counts(server);
         sessions_tidy(server->sessions, plausible_ms);
         compact(server, clock_utc_ms());

@@ -22,7 +22,8 @@ bool role_allows(enum role has, enum role needs);
 struct principal {
     char name[64];
     enum role role;
-    int64_t key_expires_ms; /* of the key that was shown, if any; 0: never */
+    int64_t key_expires_ms;           /* of the key that was shown, if any; 0: never */
+    uint8_t key_digest[DIGEST_BYTES]; /* the same; zero: none was */
 };
 
 /* Is there a principal of this name, with a key or `local`? */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -140,6 +141,82 @@ static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void
     assert_false(authority_check(authority, NULL, &who, &error));
 }
 
+static void who_was_let_in_may_go_on_while_the_key_is_valid_and_the_role_no_lesser(void **state)
+{
+    char olga[128], eric[128], vera[128];
+    struct principal who[3], local;
+    struct error error;
+    enum role before;
+    int64_t revoked;
+
+    (void)state;
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, NULL, &local, &error));
+    assert_true(authority_still_admits(authority, &local));
+    add_key("olga", ROLE_OPERATOR, 0, olga);
+    add_key("eric", ROLE_OPERATOR, clock_utc_ms() + 300, eric);
+    add_key("vera", ROLE_VIEWER, 0, vera);
+    assert_true(authority_refresh(authority, &error));
+    assert_false(authority_still_admits(authority, &local)); /* keys are needed now */
+    assert_true(authority_check(authority, olga, &who[0], &error));
+    assert_true(authority_check(authority, eric, &who[1], &error));
+    assert_true(authority_check(authority, vera, &who[2], &error));
+    while (authority_check(authority, eric, &local, &error))
+        assert_true(authority_still_admits(authority, &who[0]));
+    assert_false(authority_still_admits(authority, &who[1]));
+    assert_true(principal_set_role(store, "olga", ROLE_VIEWER, NULL, &before, &error));
+    assert_true(principal_set_role(store, "vera", ROLE_ADMIN, NULL, &before, &error));
+    assert_true(authority_refresh(authority, &error));
+    assert_false(authority_still_admits(authority, &who[0]));
+    assert_true(authority_still_admits(authority, &who[2]));
+    assert_true(api_key_revoke(store, "vera", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(authority_refresh(authority, &error));
+    assert_false(authority_still_admits(authority, &who[2]));
+}
+
+static void execute(const char *script)
+{
+    char file[FOLDER_SIZE + 16];
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void count_call(void *calls)
+{
+    ++*(int *)calls;
+}
+
+static void keys_that_cannot_be_read_let_nobody_in_or_go_on(void **state)
+{
+    struct principal who;
+    struct error error;
+    char header[128];
+    int calls = 0;
+
+    (void)state;
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, header, &who, &error));
+    authority_listen(authority, count_call, &calls);
+    execute("ALTER TABLE api_keys RENAME TO mislaid");
+    assert_false(authority_refresh(authority, &error));
+    assert_int_equal(calls, 1); /* those who are being served have to be looked at */
+    assert_true(authority_is_stale(authority));
+    assert_false(authority_still_admits(authority, &who));
+    assert_false(authority_check(authority, header, &who, &error));
+    assert_int_equal(error.kind, ERROR_BUSY);
+    execute("ALTER TABLE mislaid RENAME TO api_keys");
+    assert_true(authority_refresh(authority, &error));
+    assert_false(authority_is_stale(authority));
+    assert_true(authority_still_admits(authority, &who));
+    assert_true(authority_check(authority, header, &who, &error));
+}
+
 /* The database is lost, and an empty one takes its place. */
 static void lose_database(void)
 {
@@ -218,6 +295,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_valid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
             revoking_works_at_once_after_a_refresh_and_never_opens_the_door, start, stop),
+        cmocka_unit_test_setup_teardown(
+            who_was_let_in_may_go_on_while_the_key_is_valid_and_the_role_no_lesser, start, stop),
+        cmocka_unit_test_setup_teardown(keys_that_cannot_be_read_let_nobody_in_or_go_on, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),
         cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
         cmocka_unit_test_setup_teardown(a_key_that_comes_while_it_runs_open_is_remembered, start,

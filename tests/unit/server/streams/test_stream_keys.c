@@ -2,6 +2,7 @@
 /* Streams that outlive the right to read them: their connections are cut within a second. */
 #include <pthread.h>
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -122,6 +123,18 @@ static void must_be_open(const struct http_client *client)
     assert_int_equal(recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK), -1);
 }
 
+static void execute(const char *script)
+{
+    char file[FOLDER_SIZE + 16];
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", served.folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
 static void refresh(void)
 {
     struct error error;
@@ -189,6 +202,22 @@ static void those_of_a_principal_with_a_greater_role_go_on(void **state)
     http_close(&client);
 }
 
+/* Whoever was let in by keys that may have changed is not, until they can be read. */
+static void all_end_where_keys_that_changed_cannot_be_read(void **state)
+{
+    struct http_client clients[SORTS];
+    struct error error;
+    int64_t revoked;
+
+    (void)state;
+    open_streams(clients, operator);
+    assert_true(
+        api_key_revoke(served.services.store, "olga", clock_utc_ms(), NULL, &revoked, &error));
+    execute("ALTER TABLE api_keys RENAME TO mislaid");
+    assert_false(authority_refresh(served.server->authority, &error));
+    must_end_within_a_second(clients);
+}
+
 static int64_t loops_cpu_ns(void)
 {
     const struct http *http = served.server->http;
@@ -233,6 +262,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(those_of_an_expired_key_end, start, stop),
         cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_lesser_role_end, start, stop),
         cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_greater_role_go_on, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(all_end_where_keys_that_changed_cannot_be_read, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
             a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy, start, stop),
