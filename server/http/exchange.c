@@ -196,6 +196,12 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
     return false;
 }
 
+/* Where a route is for everybody, there is no principal. */
+bool exchange_may_go_on(const struct exchange *exchange)
+{
+    return exchange->principal.name[0] == '\0' || exchange->http->gate->may_go_on(exchange);
+}
+
 /* ---- Answering ---- */
 
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,

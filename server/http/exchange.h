@@ -86,6 +86,9 @@ struct exchange {
 
 void exchange_release(struct exchange *exchange);
 
+/* May it still be served, though keys changed or expired since it was admitted? Any thread. */
+bool exchange_may_go_on(const struct exchange *exchange);
+
 /* The answer, whole; `body` (may be NULL) is emptied into it. */
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
                     struct text *body);

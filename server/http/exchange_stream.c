@@ -148,9 +148,7 @@ static void cut_stalled(struct exchange *exchange)
 
 void exchange_check_key(struct exchange *exchange)
 {
-    if (exchange->principal.name[0] == '\0')
-        return;
-    if (exchange->http->gate->may_go_on(exchange)) {
+    if (exchange_may_go_on(exchange)) {
         watch_expiry(exchange);
         return;
     }

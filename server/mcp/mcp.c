@@ -96,10 +96,33 @@ void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const
 
 /* ---- Running ---- */
 
+/* Agents see a tool's answer, but hardly an HTTP status: a call's error is in its result. */
+static void fail_busy(struct rpc *rpc, const struct error *error)
+{
+    if (rpc->tool != NULL)
+        method_tools_write_error(rpc, error);
+    else
+        rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
+}
+
+/* For those who read it: clients that left do not, those whose key was revoked may with another. */
+static void fail_unbegun(struct rpc *rpc)
+{
+    struct error error;
+
+    error_set(&error, ERROR_BUSY, "nothing was done: %s",
+              atomic_load(&rpc->server->cancelling)
+                  ? SERVER_STOPPING
+                  : "the API key became invalid while the call waited");
+    fail_busy(rpc, &error);
+}
+
 static void run(struct rpc *rpc)
 {
-    if (rpc->error_code == 0 && !atomic_load(&rpc->call.cancelled))
+    if (rpc->error_code == 0 && !rpc_is_cancelled(rpc))
         rpc->method->run(rpc);
+    else if (rpc->error_code == 0 && !atomic_load(&rpc->call.cancelled))
+        fail_unbegun(rpc);
     if (atomic_load(&rpc->call.cancelled))
         rpc->silent = true; /* a cancelled request gets no answer */
 }
@@ -175,7 +198,7 @@ static void run_post(struct exchange *exchange)
         if (post->rpcs[i].method != NULL)
             run(&post->rpcs[i]);
     forget_calls(post);
-    if (exchange->standing)
+    if (exchange->standing && first->error_code == 0)
         return; /* the stream is the answer */
     if (post->batch)
         reply_batch(exchange, post);
@@ -251,7 +274,6 @@ static void begin_stream(struct exchange *exchange, struct rpc *rpc)
         sse_queue_begin(exchange->sse_queue); /* no answer has a status of its own */
 }
 
-/* Agents see a tool's answer, but hardly an HTTP status: a call's error is in its result. */
 static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
 {
     struct rpc *first = post->rpcs;
@@ -263,10 +285,10 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
     if (exchange->over_limit)
         rpc_fail(first, RPC_REFUSED, 429, "%s", error->message);
-    else if (!post->batch && first->tool != NULL)
-        method_tools_write_error(first, error);
-    else
+    else if (post->batch)
         rpc_fail(first, RPC_REFUSED, 503, "%s", error->message);
+    else
+        fail_busy(first, error);
     reply_rpc(exchange, first);
 }
 

@@ -113,8 +113,10 @@ static void end_session(struct exchange *exchange)
 {
     struct error error;
 
-    if (session_end(((struct mcp_server *)exchange->context)->sessions, exchange->request,
-                    "ended by its client", &error))
+    if (!exchange_may_go_on(exchange))
+        mcp_refuse(exchange, 401, RPC_REFUSED, "the API key became invalid while this waited");
+    else if (session_end(((struct mcp_server *)exchange->context)->sessions, exchange->request,
+                         "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else
         exchange_refuse_fault(exchange, "ending a session", &error);

@@ -236,7 +236,8 @@ bool rpc_is_cancelled(void *context)
     struct rpc *rpc = context;
 
     return atomic_load(&rpc->call.cancelled) || atomic_load(&rpc->server->cancelling)
-           || (rpc->era == ERA_MODERN && atomic_load(&rpc->exchange->left));
+           || (rpc->era == ERA_MODERN && atomic_load(&rpc->exchange->left))
+           || !exchange_may_go_on(rpc->exchange);
 }
 
 const json_t *rpc_meta(const struct rpc *rpc)

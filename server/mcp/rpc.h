@@ -109,8 +109,9 @@ void rpc_write(const struct rpc *rpc, struct text *out);
 /* A notification about the request, as JSON. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Should the work stop? By notifications/cancelled, in the modern era also since the client left,
- * and when the server stops. `rpc` is a struct rpc. Any thread. */
+/* Should the work stop, or not begin? By notifications/cancelled, in the modern era also since the
+ * client left, when the server stops, and where the caller's key is not valid any more. `rpc` is a
+ * struct rpc. Any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL */
 /* An id or a progress token as JSON text (heap); NULL if it is neither string nor integer. */

@@ -170,7 +170,7 @@ static bool is_cancelled(void *host)
 {
     const struct exchange *exchange = host;
 
-    return atomic_load(&exchange->left);
+    return atomic_load(&exchange->left) || !exchange_may_go_on(exchange);
 }
 
 static CHECKED bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,
@@ -266,8 +266,13 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
 static void work(struct exchange *exchange)
 {
     const struct upload *upload = exchange->request;
-    void *bytes = mmap(NULL, upload->size, PROT_READ, MAP_PRIVATE, upload->fd, 0);
+    void *bytes;
 
+    if (is_cancelled(exchange)) {
+        exchange_refuse(exchange, 401, "nothing was taken: the API key became invalid meanwhile");
+        return;
+    }
+    bytes = mmap(NULL, upload->size, PROT_READ, MAP_PRIVATE, upload->fd, 0);
     if (bytes == MAP_FAILED) {
         refuse_disk(exchange);
     } else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that holds its worker until it may answer. */
+/* A tool that holds its worker until it may answer, or is cancelled. */
 #pragma once
 
+#include "base/core/workers.h"
 #include "tests/unit/support/served.h"
 
 static atomic_bool holding_may_answer;
@@ -11,7 +12,7 @@ static inline bool holding_run(struct call *call, struct answer *answer, struct 
     bool answered;
 
     atomic_fetch_add(&served_running, 1);
-    while (!atomic_load(&holding_may_answer))
+    while (!atomic_load(&holding_may_answer) && !call->cancelled(call->host))
         served_sleep_ms(2);
     answered = served_echo(call, answer, error);
     atomic_fetch_sub(&served_running, 1);
@@ -29,6 +30,16 @@ static const struct tool holding_tool = {
     .read_only = true,
     .run = holding_run,
 };
+
+/* Do so many calls wait for a worker, within five seconds? */
+static inline bool holding_back(const struct served *served, size_t count)
+{
+    int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
+
+    while (workers_queued(served->server->workers) < count && clock_monotonic_ns() < end_ns)
+        served_sleep_ms(2);
+    return workers_queued(served->server->workers) == count;
+}
 
 #define HOLDING_CALL                                                                               \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"}}"

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "base/core/workers.h"
 #include "server/http/http_server.h"
 #include "server/streams/session.h"
 #include "tests/unit/support/holding.h"
@@ -147,13 +146,6 @@ static void drain(void)
     assert_true(is_closed_within_five_seconds());
 }
 
-static void wait_for_queue(size_t expected)
-{
-    for (int i = 0; i < 2500 && workers_queued(served.server->workers) < expected; i++)
-        served_sleep_ms(2);
-    assert_int_equal(workers_queued(served.server->workers), expected);
-}
-
 #define LISTEN                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\"," MODERN_PARAMS(        \
         "\"notifications\":{\"toolsListChanged\":true},") "}"
@@ -186,7 +178,7 @@ static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **sta
     assert_true(served_reaches(&served_running, 1));
     http_send(&listener, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"), LISTEN);
     http_send(&reader, "GET", "/mcp", text_string(&headers), NULL);
-    wait_for_queue(2);
+    assert_true(holding_back(&served, 2));
     drain();
     atomic_store(&holding_may_answer, true);
     must_end_with_farewell(&listener);
