@@ -209,8 +209,27 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
     free(arguments);
 }
 
-/* The memory of the doubt, which asking leaves, must not come after the acceptance. */
-static void an_accepted_clock_is_believed_by_the_next_process_too(void **state)
+/* As the next process would find it, if this one were killed now. */
+static int64_t stored_rival_ms(const struct ledger *ledger)
+{
+    char file[FOLDER_SIZE + 32];
+    sqlite3_stmt *statement;
+    int64_t rival_ms;
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rival_ms FROM clock", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    rival_ms = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return rival_ms;
+}
+
+/* Asking leaves a memory of the doubt, which must not come after that of the acceptance. */
+static void an_accepted_clock_is_believed_after_a_kill_too(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "clock accept");
@@ -221,6 +240,7 @@ static void an_accepted_clock_is_believed_by_the_next_process_too(void **state)
     ledger_reopen(ledger);
     assert_ok(ledger, plausible_time_accept(ledger->store, leap_ms, DAY_MS + 1000, &change,
                                             &verdict, &ledger->error));
+    assert_int_equal(stored_rival_ms(ledger), 0);
     assert_true(verdict.ahead_ms > 399 * DAY_MS);
     ledger_reopen(ledger);
     verdict = plausible_time(ledger->store, leap_ms + 1000, DAY_MS + 2000);
@@ -235,7 +255,7 @@ int main(void)
         cmocka_unit_test(zero_days_keep_for_ever),
         cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
-        cmocka_unit_test(an_accepted_clock_is_believed_by_the_next_process_too),
+        cmocka_unit_test(an_accepted_clock_is_believed_after_a_kill_too),
     };
 
     return ledger_run(tests);
