@@ -250,7 +250,7 @@ static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
         return fail(result, FAILURE_PROTOCOL, error, ERROR_UPSTREAM,
                     "the answer is not a stream of JSON events");
     if (!exchange->done && !exchange->finished && result->chunks == 0) {
-        text_addf(&sentence, "the answer is no completion: its content type is \"%s\"",
+        text_addf(&sentence, "the answer is not a completion: its content type is \"%s\"",
                   exchange->response.content_type);
         return fail(result, FAILURE_PROTOCOL, error, ERROR_UPSTREAM, text_string(&sentence));
     }

@@ -158,11 +158,11 @@ static void scrape(struct scraper *scraper, const struct due *due)
     if (is_stopping(scraper) || (asked && keep(scraper, due, &body, &snapshot, &problem)))
         return;
     if (asked)
-        log_warning("metrics of %s are not kept: %s", due->name, problem.message);
+        log_warning("metrics of %s are not stored: %s", due->name, problem.message);
     text_copy(shown, sizeof shown,
-              problem.kind == ERROR_INTERNAL ? "not kept, the log says why" : problem.message);
+              problem.kind == ERROR_INTERNAL ? "not stored, the log says why" : problem.message);
     if (!scrape_note(scraper->store, due->deployment_id, clock_utc_ms(), shown, &error))
-        log_warning("how the scrape of %s went is not noted: %s", due->name, error.message);
+        log_warning("the outcome of the scrape of %s is not stored: %s", due->name, error.message);
 }
 
 static void run_task(void *context)
@@ -260,7 +260,7 @@ static void submit_due(struct scraper *scraper)
         *task = (struct task){ scraper, due };
         if (workers_submit(scraper->workers, run_task, task, &error))
             continue;
-        log_warning("metrics of %s are left out once: %s", due.name, error.message);
+        log_warning("one scrape of %s is skipped: %s", due.name, error.message);
         scrape_schedule_done(&scraper->schedule, due.deployment_id);
         free(task);
     }

@@ -318,7 +318,7 @@ static void start_thread(struct server_monitor *witness)
 
     witness->has_thread = thread_start("witness", run, witness, &witness->thread, &problem);
     if (!witness->has_thread)
-        log_warning("a cell is watched at its ends alone: %s", problem.message);
+        log_warning("a cell is monitored only at its start and end: %s", problem.message);
 }
 
 static void stop_thread(struct server_monitor *witness)

@@ -157,8 +157,8 @@ bool answer_page_cursor(const struct call *call, int64_t *out, struct error *err
     }
     if (!text_to_integer(cursor, 1, INT64_MAX, out))
         return error_set(error, ERROR_INVALID,
-                         "\"cursor\" is %s: give the next_cursor of the page before, or leave it "
-                         "out to begin from the start",
+                         "\"cursor\" is %s: give the next_cursor of the previous page, or "
+                         "omit it to begin from the start",
                          value_show(json_object_get(call->arguments, "cursor"), shown));
     return true;
 }

@@ -34,7 +34,7 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
     }
 #define PARAM_CURSOR                                                                               \
     {                                                                                              \
-        "cursor", VALUE_TEXT, .low = 1, .high = 80, .help = "next_cursor of the page before."      \
+        "cursor", VALUE_TEXT, .low = 1, .high = 80, .help = "next_cursor of the previous page."    \
     }
 #define PARAM_DETAIL                                                                               \
     {                                                                                              \
@@ -62,8 +62,8 @@ void answer_next(struct answer *answer, const char *next);
     {                                                                                              \
         "idempotency_key", VALUE_TEXT,                                                             \
             .low = 1, .high = 64, .rare = true,                                                    \
-            .help = "Any text of yours: the same call with it is done once.",                      \
-            .more = "It gives the same answer again."                                              \
+            .help = "Any text of yours: repeated calls with it act once.",                         \
+            .more = "A repeated call returns the first answer."                                    \
     }
 
 size_t answer_page_limit(const struct call *call);

@@ -111,8 +111,8 @@ static CHECKED bool check_harmless(const struct param *param, const char *text, 
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "\"%s\" has what looks like a credential (it is not repeated here): take it as "
-        "leaked; a deployment names a secret of the server, which reads it from "
+        "\"%s\" contains what looks like a credential (not repeated here): consider it "
+        "leaked; a deployment names a secret, which the server reads from "
         "OPSBRAIN_SECRET_<NAME> or its secrets folder",
         param->name);
 }

@@ -168,7 +168,7 @@ void call_read(const struct call *call, const char *what)
     struct error problem;
 
     if (!audit_log_count(call->services->store, &event, &problem))
-        log_warning("request %s: a reading is not counted in the audit: %s",
+        log_warning("request %s: a read call is not counted in the audit log: %s",
                     call->change.actor.request_id, problem.message);
 }
 
@@ -250,7 +250,7 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
     if (others.length > 0)
         return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: there are %s", shown,
                          text_string(&others));
-    return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: tools/list names all there are",
+    return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: tools/list lists all tools",
                      shown);
 }
 

@@ -63,7 +63,7 @@ bool completion_of_prompt(const struct prompt *const *table, const struct servic
 
     if (prompt == NULL)
         return error_set(error, ERROR_NOT_FOUND,
-                         "ref.name is no prompt's: prompts/list names all there are");
+                         "ref.name is not a prompt: prompts/list lists all of them");
     for (const struct prompt_argument *at = prompt->arguments; at->name != NULL; at++)
         if (strcmp(at->name, argument) == 0)
             return complete(at->choices, at->instances, services, typed, out, error);
@@ -85,5 +85,5 @@ bool completion_of_resource(const struct resource *const *table, const struct se
         return complete(NULL, table[i]->instances, services, typed, out, error);
     }
     return error_set(error, ERROR_NOT_FOUND,
-                     "ref.uri is no resource's: resources/templates/list names all there are");
+                     "ref.uri is not a resource: resources/templates/list lists all of them");
 }

@@ -55,14 +55,14 @@ static CHECKED bool check_fields(const struct tool *tool, const struct field *fi
     json_t *value;
 
     if (!json_is_object(object))
-        return error_set(error, ERROR_INTERNAL, "%s: the answer has no object where one is told",
-                         tool->name);
+        return error_set(error, ERROR_INTERNAL,
+                         "%s: the answer has no object where its rows have one", tool->name);
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!check_field(tool, field, json_object_get(object, field->name), error))
             return false;
     json_object_foreach(json_iterable(object), name, value)
         if (!has_field(fields, name))
-            return error_set(error, ERROR_INTERNAL, "%s: no row tells of \"%s\" in the answer",
+            return error_set(error, ERROR_INTERNAL, "%s: no row describes \"%s\" in the answer",
                              tool->name, name);
     return true;
 }

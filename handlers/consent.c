@@ -31,7 +31,7 @@ static CHECKED bool ask_person(struct call *call, const struct consent *consent,
     if (strcmp(json_get_text(answer, "action", ""), "accept") == 0
         && json_get_boolean(json_object_get(answer, "content"), consent->key, false))
         return true;
-    return error_set(error, ERROR_CANCELLED, "%s: the person who was asked did not agree",
+    return error_set(error, ERROR_CANCELLED, "%s: the person who was asked did not consent",
                      consent->declined);
 }
 

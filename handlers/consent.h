@@ -7,7 +7,8 @@
 /* A parameter of tools that ask for consent. */
 #define PARAM_CONFIRM(what)                                                                        \
     {                                                                                              \
-        "confirm", VALUE_TEXT, .low = 1, .high = 63, .help = what " Without: the person is asked." \
+        "confirm", VALUE_TEXT, .low = 1, .high = 63,                                               \
+                               .help = what " Without it the person is asked."                     \
     }
 
 struct consent {

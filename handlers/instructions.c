@@ -14,12 +14,13 @@ static const char dangers[] =
 static const char opening[] =
     "opsbrain runs a team's self-hosted LLM servers: registers, queries and watches them, "
     "benchmarks "
-    "them over grids of users x context, and remembers what was measured. Where one deployment is "
-    "registered, its name may be left out. Benchmarks are jobs: they go on when a call ends.\n";
+    "them over grids of users x context, and remembers what was measured. If only one deployment "
+    "is "
+    "registered, its name may be omitted. Benchmarks are jobs: they continue when a call ends.\n";
 
 /* The usual steps. Each line names tools that exist; a test checks it. */
 static const char *const ways[] = {
-    "Begin: deployment_list; nothing there: deployment_register, then model_health.",
+    "Begin: deployment_list; if empty: deployment_register, then model_health.",
     "Ask a model: model_query.",
     "Benchmark: sweep_start (the deployment alone: where it saturates), job_show with wait_s 600 "
     "until `over`, run_report. What a large one takes: sweep_plan; sweep_start then takes its "
@@ -29,7 +30,7 @@ static const char *const ways[] = {
     "Results of other tools: run_import, run_audit, run_report; run_export.",
     "Watch: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, model_health; who did what: audit_list.",
-    "More to read: opsbrain://guide, opsbrain://arguments/{tool} (with all `options`), "
+    "Further reading: opsbrain://guide, opsbrain://arguments/{tool} (with all `options`), "
     "opsbrain://answers; step by step: the prompts.",
 };
 

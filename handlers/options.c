@@ -124,7 +124,7 @@ static CHECKED bool set_option(const struct tool *tool, const char *name, json_t
         return true;
     }
     return error_set(error, ERROR_INVALID,
-                     "\"options\" gives \"%.60s\" a second, other value: give it once", name);
+                     "\"options\" gives \"%.60s\" twice with different values: give it once", name);
 }
 
 static CHECKED bool unfold_list(const struct tool *tool, const json_t *options, json_t *out,

@@ -120,7 +120,7 @@ bool period_read(const struct call *call, struct period *out, struct error *erro
         return false;
     return out->until_ms == 0 || out->since_ms < out->until_ms
            || error_set(error, ERROR_INVALID,
-                        "\"until\" is not after \"since\": nothing is between");
+                        "\"until\" is not after \"since\": no time lies between");
 }
 
 bool period_page(const struct call *call, struct period *out, struct error *error)

@@ -8,7 +8,7 @@
     { "since", VALUE_TEXT, .low = 1, .high = 40,                                                   \
       .help = "A date, 2026-11-21T03:00Z, 24h or 7d." },                                           \
     {                                                                                              \
-        "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Before then."                          \
+        "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Before this time."                     \
     }
 
 struct period {

@@ -85,7 +85,7 @@ static CHECKED bool check_given(const struct prompt *prompt, const json_t *argum
         json_auto_t *given = json_string(name);
 
         if (argument == NULL)
-            return error_set(error, ERROR_INVALID, "%s has no argument %s: prompts/list tells them",
+            return error_set(error, ERROR_INVALID, "%s has no argument %s: prompts/list lists them",
                              prompt->name, value_show(given, shown));
         if (!check_value(argument, value, error))
             return false;
@@ -120,8 +120,8 @@ static CHECKED bool check_role(const struct prompt *prompt, const struct call *c
     if (role_allows(call->principal.role, prompt->role))
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "%s tells to call tools that need the role %s; %s has the role %s",
-                     prompt->name, role_name(prompt->role), call->principal.name,
+                     "%s uses tools that need the role %s; %s has the role %s", prompt->name,
+                     role_name(prompt->role), call->principal.name,
                      role_name(call->principal.role));
 }
 

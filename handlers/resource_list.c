@@ -96,7 +96,7 @@ static CHECKED bool read_cursor(const struct resource *const *table, const char 
             return true;
         }
     }
-    return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+    return error_set(error, ERROR_INVALID, "the cursor is invalid");
 }
 
 /* Adds as many of the row's instances as fit; `place` advances. */
@@ -124,7 +124,7 @@ static CHECKED bool add_row(const struct resource *resource, const struct servic
     if (resource->instances != NULL && !resource->unlisted)
         return add_instances(resource, services, place, list, error);
     if (place->after[0] != '\0')
-        return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+        return error_set(error, ERROR_INVALID, "the cursor is invalid");
     if (!resource_is_template(resource))
         json_array_append_new(list, describe(resource));
     place->row++;

@@ -19,8 +19,8 @@ struct report_input {
 };
 
 /* Markdown: fingerprint, latency matrix (rows context, columns users) and throughput matrix, TTFT,
- * ITL, TPOT and E2E percentiles, peak, saturation point, where and how failures begin, marks and
- * warnings, key takeaways. Tables are at most 100 characters wide; if more users do not fit,
+ * ITL, TPOT and E2E percentiles, peak, saturation point, where and how failures begin, warnings,
+ * key takeaways. Tables are at most 100 characters wide; if more users do not fit,
  * further tables follow. Repetitions are shown with mean and spread, never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
 /* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New

@@ -138,7 +138,7 @@ static void add_times(const struct sweep_row *sweep, struct text *out)
     else
         text_addf(out, "- measured from %s to %s", clock_format_utc(sweep->started_ms, from),
                   sweep->finished_ms > 0 ? clock_format_utc(sweep->finished_ms, to) : "now");
-    text_addf(out, ", asked for by %s\n", sweep->principal);
+    text_addf(out, ", requested by %s\n", sweep->principal);
 }
 
 static void add_runs(const struct report_input *input, struct text *out)
@@ -376,8 +376,8 @@ static void add_plan(const struct report_input *input, struct text *out)
               "- TTFT: %s to first output of any channel; ITL: gap between chunks divided by the "
               "chunk's tokens; TPOT: (last chunk - first chunk) / (output tokens - those of the "
               "first chunk); E2E: %s to last byte\n",
-              is_open(plan) ? "time by the schedule" : "request sent",
-              is_open(plan) ? "time by the schedule" : "request sent");
+              is_open(plan) ? "scheduled time" : "request sent",
+              is_open(plan) ? "scheduled time" : "request sent");
 }
 
 json_t *report_header_plan(const struct report_input *input)

@@ -31,7 +31,7 @@ void report_peak_write(const struct cell_grid *grid, size_t output, struct text 
         peak.point.is_rate ? "at" : "with",
         cell_grid_load_name(peak.point.load, peak.point.is_rate, load),
         (long long)peak.point.context_tokens,
-        point_warning_is_marked(&peak.point) ? " It has the mark \"!\": see the warnings." : "");
+        point_warning_is_marked(&peak.point) ? " It has a \"!\": see the warnings." : "");
 }
 
 json_t *report_peak_to_json(const struct cell_grid *grid, size_t output)

@@ -74,7 +74,7 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
     bool any = false;
 
     text_addf(out,
-              "## Marks and warnings\n\nPoints are %s x context%s. A \"!\" after a figure: "
+              "## Warnings\n\nPoints are %s x context%s. A \"!\" after a figure: "
               "one of the warnings with \"!\" holds for its point.\n\n",
               grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");

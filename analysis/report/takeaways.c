@@ -206,7 +206,7 @@ static void say_trust(json_t *sentences, const struct tally *tally)
                  "There is one repetition and therefore no spread: small differences between "
                  "points mean nothing.");
     if (tally->marked > 0)
-        text_addf(&text, " %zu points have the mark \"!\": read the warnings before using them.",
+        text_addf(&text, " %zu points have a \"!\": read the warnings before using them.",
                   tally->marked);
     say_take(sentences, &text);
 }

@@ -23,7 +23,7 @@ void cross_check_set_series(struct cross_check *testimony, const json_t *columns
     void *packed;
 
     if (!compress_bytes(written, strlen(written), &packed, &testimony->series_length, &error)) {
-        log_warning("the scrapes of a cell are not kept: %s", error.message);
+        log_warning("the scrapes of a cell are not stored: %s", error.message);
         return;
     }
     testimony->series = packed;

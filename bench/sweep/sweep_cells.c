@@ -407,7 +407,7 @@ static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct 
                                 error->kind == ERROR_CANCELLED ? why_interrupted(work)
                                                                : error->message,
                                 clock_utc_ms(), &problem))
-        log_warning("an attempt that was interrupted is not marked so: %s", problem.message);
+        log_warning("an interrupted attempt is not recorded as such: %s", problem.message);
     cell_result_finish(&result);
     return done;
 }

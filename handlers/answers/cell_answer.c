@@ -9,25 +9,25 @@
 #include "base/json/json.h"
 
 const struct field cell_answer_fields[] = {
-    { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
+    { "position", VALUE_INTEGER, .help = "Position in the order of measurement, from 0." },
     { "deployment", VALUE_TEXT, .optional = true,
-      .help = "Deployment that it is measured on; left out where it is one for all." },
+      .help = "Deployment that it is measured on; missing: the same for all." },
     { "repetition", VALUE_INTEGER, .optional = true,
-      .help = "Repetition, from 1; left out where there is one." },
+      .help = "Repetition, from 1; missing: there is only one." },
     { "concurrency", VALUE_INTEGER,
-      .help = "Users at once; in an open loop the most requests in flight." },
+      .help = "Users at once; in an open loop the limit of requests in flight." },
     { "request_rate", VALUE_NUMBER, .sparse = true,
       .help = "Open loop: requests per second; 0: a closed loop." },
-    { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
-    { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt length requested." },
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
     { "state", VALUE_TEXT,
       .help =
           "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
-          "(an adaptive search had no need to measure it: it has no figures)." },
+          "(an adaptive search did not need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
-      .help = "Why it is not measured; of an inferred one: what makes it needless." },
+      .help = "Why it is not measured; if inferred: why it need not be." },
     { "attempts", VALUE_INTEGER, .told = TOLD_IN_DETAIL,
-      .help = "How often it was begun; at most one attempt counts." },
+      .help = "How often it was attempted; at most one attempt counts." },
     { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
     { "concurrency_actual", VALUE_NUMBER, .optional = true,
       .help = "Time average of requests in flight in the window." },
@@ -35,16 +35,16 @@ const struct field cell_answer_fields[] = {
     { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
     { "itl_p50_ms", VALUE_NUMBER, .optional = true,
       .help =
-          "Gap between tokens, median; null where the server does not tell a chunk's tokens and "
+          "Gap between tokens, median; null where the server does not report a chunk's tokens and "
           "they are several." },
     { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
     { "tokens_per_chunk", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "Only where it is above 1, as with speculative decoding: tokens per stream chunk." },
+      .help = "Only if above 1, as with speculative decoding: tokens per stream chunk." },
     { "icl_p50_ms", VALUE_NUMBER, .optional = true,
-      .help = "Only where chunks are not single tokens: gap between chunks, median." },
+      .help = "Only if chunks are not single tokens: gap between chunks, median." },
     { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
     { "ttfo_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "Only where reasoning came first: time to the first output that is not, median." },
+      .help = "Only if reasoning came first: time to the first visible output, median." },
     { "e2e_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Whole request, median." },
     { "e2e_p99_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
@@ -59,39 +59,38 @@ const struct field cell_answer_fields[] = {
     { "output_tokens_actual", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Answer length by the server's count, mean." },
     { "lengths_differing", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help =
-          "Requests whose prompt or answer was not as long as it was asked to be; missing: some, "
-          "but nobody counted them." },
+      .help = "Requests whose prompt or answer did not have the requested length; missing: some, "
+              "but they were not counted." },
     { "cached_share", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
               "tell." },
     { "shared_share", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Input tokens in prefixes that the plan shares, 0 to 1: what may be cached." },
     { "censored", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: timeouts cut the tail; a p99 above them is \"at least\"." },
+      .help = "True: timeouts cut the tail; a p99 beyond them is \"at least\"." },
     { "client_limited", VALUE_BOOLEAN, .sparse = true,
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
     { "contaminated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: by its own counters the server worked for others too, each time the cell was "
-              "measured; run_compare leaves it out." },
+      .help = "True: by its own counters the server also worked for others, each time the cell was "
+              "measured; run_compare skips it." },
     { "uneven", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the server stalled or changed its pace in the middle, as `reason` says, each "
+      .help = "True: the server stalled or changed its speed in the middle, as `reason` says, each "
               "time the cell was measured." },
     { "overloaded", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: in an open loop requests came faster than they were answered; there is no "
+      .help = "True: in an open loop requests arrived faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
     { "unsettled", VALUE_BOOLEAN, .sparse = true,
       .help = "True: the warm-up ended at its limit, before two successive windows agreed." },
     { "queue_growth_per_s", VALUE_NUMBER, .optional = true,
-      .help = "Open loop: by how many requests per second those due and not answered grew." },
+      .help = "Open loop: growth per second of the requests due but not answered." },
     { "unanswered", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "Open loop: requests due in the window without an answer when the cell ended; their "
+      .help = "Open loop: requests due in the window but unanswered when the cell ended; their "
               "latencies count as \"at least\"." },
     { "waited_for_room", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "Open loop: requests held back because as many as allowed were in flight." },
+      .help = "Open loop: requests delayed because the limit of requests in flight was reached." },
     { "queue_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "Open loop: from the time by the schedule to the send, median; part of TTFT and "
+      .help = "Open loop: from the scheduled time to the send, median; part of TTFT and "
               "E2E." },
     { "queue_p99_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "The same, p99." },
@@ -101,7 +100,7 @@ const struct field cell_answer_fields[] = {
     { "window_s", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Seconds of the window." },
     { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the server told no usage, tokens were counted from chunks." },
+      .help = "True: the server reported no usage, tokens were counted from chunks." },
     { 0 },
 };
 

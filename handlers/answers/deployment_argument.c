@@ -13,7 +13,7 @@ static CHECKED bool refuse_many(const struct deployment *deployments, size_t cou
     for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
         text_addf(&names, "%s%s", i == 0 ? "" : ", ", deployments[i].name);
     return error_set(error, ERROR_INVALID,
-                     "\"deployment\" is missing, and more than one is registered: say which (%s%s)",
+                     "\"deployment\" is missing, and more than one is registered: name one (%s%s)",
                      text_string(&names), count > NAMES_SHOWN ? ", ..." : "");
 }
 

@@ -8,7 +8,7 @@
 #define PARAM_DEPLOYMENT                                                                           \
     {                                                                                              \
         "deployment", VALUE_TEXT, .low = 1, .high = 63,                                            \
-                                  .help = "Registered name; not needed where there is one."        \
+                                  .help = "Registered name; not needed if there is only one."      \
     }
 
 /* From the argument `deployment`; without it the only one registered. NOT_FOUND and INVALID list

@@ -22,7 +22,7 @@ static CHECKED bool discover(const struct services *services, const struct deplo
         || !engine_facts(deployment, endpoint, within_ms, facts, failure, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
-        log_warning("the facts of deployment %s were not kept: %s", deployment->name,
+        log_warning("the facts of deployment %s were not stored: %s", deployment->name,
                     problem.message);
     return true;
 }

@@ -11,10 +11,10 @@
 #include "base/json/json.h"
 
 const struct field import_answer_source_fields[] = {
-    { "format", VALUE_TEXT, .help = "Whose format the file has." },
+    { "format", VALUE_TEXT, .help = "Format of the file." },
     { "file", VALUE_TEXT, .foreign = true, .help = "The file's name." },
     { "digest", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "SHA-256 of the file." },
-    { "principal", VALUE_TEXT, .help = "Who brought it." },
+    { "principal", VALUE_TEXT, .help = "Who imported it." },
     { "corrects", VALUE_TEXT, .optional = true,
       .help = "The import of the same file whose stated facts this one replaces." },
     { 0 },
@@ -22,15 +22,16 @@ const struct field import_answer_source_fields[] = {
 
 const struct field import_answer_fields[] = {
     { "facts", VALUE_OBJECT,
-      .help = "What is known of model, engine, hardware, price and limits: by the file, or as who "
-              "brought it stated. What is missing is not known." },
-    { "input_unit", VALUE_TEXT,
-      .help = "What input lengths are counted in: tokens, words, or unknown." },
+      .help =
+          "What is known of model, engine, hardware, price and limits: from the file, or as the "
+          "importing person stated. What is missing is not known." },
+    { "input_unit", VALUE_TEXT, .help = "Unit of input lengths: tokens, words, or unknown." },
     { "remarks", VALUE_LIST, .sparse = true, .foreign = true,
-      .help = "Sentences from the reading: assumed units, columns kept as text, rows left out." },
-    { "notes", VALUE_TEXT, .foreign = true, .optional = true, .help = "Of who brought it." },
+      .help = "Remarks of the import: assumed units, columns kept as text, rows skipped." },
+    { "notes", VALUE_TEXT, .foreign = true, .optional = true,
+      .help = "Notes of the importing person." },
     { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
-      .help = "Other names that the same file came under." },
+      .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
       .help = "Rows in the file's order, known figures alone (with `detail`: all of them): "
               "milliseconds, seconds, counts and "
@@ -87,7 +88,7 @@ static void quote_remarks(const struct evidence *evidence, struct text *out)
     json_array_foreach(evidence->remarks, i, remark)
         text_addf(&lines, "%s\n", json_string_value(remark));
     if (lines.length > 0)
-        answer_quote(out, "Said when it was read", lines.data, lines.length, 6000);
+        answer_quote(out, "Remarks of the import", lines.data, lines.length, 6000);
 }
 
 void import_answer_describe(const struct evidence *evidence, struct text *out)
@@ -206,8 +207,8 @@ static CHECKED bool add_detail(const struct call *call, const struct evidence *e
                          position, evidence->cell_count - 1);
     detail = evidence_cell_json(&evidence->cells[position]);
     written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    answer_quote(&answer->text, "\nThis row, and as it stands in the file", written,
-                 strlen(written), 12000);
+    answer_quote(&answer->text, "\nThis row, and as it is in the file", written, strlen(written),
+                 12000);
     json_object_set_new(
         answer->structured, "detail",
         json_pack("{s:I, s:O}", "position", (json_int_t)position, "measurement", detail));

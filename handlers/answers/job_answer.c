@@ -11,27 +11,28 @@
 
 const struct field job_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the job.", ROW_TEXT(struct job, id) },
-    { "kind", VALUE_TEXT, .help = "What it does: sweep.", ROW_TEXT(struct job, kind) },
-    { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id.",
+    { "kind", VALUE_TEXT, .help = "Kind of work: sweep.", ROW_TEXT(struct job, kind) },
+    { "subject", VALUE_TEXT, .help = "Its subject: the sweep's id.",
       ROW_TEXT(struct job, subject) },
     { "state", VALUE_TEXT,
       .help = "queued, waiting (for an answer), running, completed, failed or "
               "cancelled." },
     { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct job, principal) },
     { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
-    { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet.",
+    { "progress_total", VALUE_NUMBER, .help = "How much there is in all; 0: not known yet.",
       ROW_NUMBER(struct job, progress_total) },
-    { "message", VALUE_TEXT, .optional = true, .help = "What it is doing; none when it ended." },
-    { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .told = TOLD_ALONE,
+    { "message", VALUE_TEXT, .optional = true,
+      .help = "What it is doing; empty when it has ended." },
+    { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .told = INCLUDED_OUTSIDE_LISTS,
       .help = "Was it asked to stop?" },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC.",
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct job, created_ms) },
-    { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
-      .help = "When it was first taken up, UTC.", ROW_TIME(struct job, started_ms) },
-    { "finished_at", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+    { "started_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true,
+      .help = "When it was first started, UTC.", ROW_TIME(struct job, started_ms) },
+    { "finished_at", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct job, finished_ms) },
-    { "outcome", VALUE_OBJECT, .sparse = true, .told = TOLD_ALONE,
-      .help = "What came of it; of a failed job {\"error\": ...}." },
+    { "outcome", VALUE_OBJECT, .sparse = true, .told = INCLUDED_OUTSIDE_LISTS,
+      .help = "Its result; for a failed job {\"error\": ...}." },
     { 0 },
 };
 
@@ -69,7 +70,7 @@ void job_answer_describe(const struct job *job, struct text *out)
     json_auto_t *outcome = answer_json_stored(job->outcome);
     char time[TIME_SHOWN_SIZE];
 
-    text_addf(out, "%s (%s %s, by %s, asked for %s", job->id, job->kind, job->subject,
+    text_addf(out, "%s (%s %s, by %s, requested %s", job->id, job->kind, job->subject,
               job->principal, answer_time(job->created_ms, time));
     if (job->finished_ms != 0)
         text_addf(out, ", over %s", answer_time(job->finished_ms, time));
@@ -118,12 +119,12 @@ bool job_answer_check_owner(const struct call *call, const char *what, const cha
 const char *job_answer_next_step(const struct job *job)
 {
     if (job->state == JOB_WAITING)
-        return "answer what it asks (tasks/update, for clients that know tasks), or job_cancel";
+        return "answer its question (tasks/update, for clients that support tasks), or job_cancel";
     if (!job_is_over(job))
-        return "job_show again with wait_s; sweep_show tells the cells measured so far";
+        return "job_show again with wait_s; sweep_show lists the cells measured so far";
     if (strcmp(job->kind, "sweep") != 0)
         return "nothing: it has ended";
     return job->state == JOB_COMPLETED
                ? "run_report with this sweep"
-               : "sweep_show tells what is there; sweep_resume measures what is missing";
+               : "sweep_show lists what is there; sweep_resume measures what is missing";
 }

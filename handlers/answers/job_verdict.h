@@ -8,10 +8,9 @@
 
 #define FIELDS_VERDICT                                                                             \
     { "verdict", VALUE_LIST, .optional = true,                                                     \
-      .help = "Of a sweep that is over: per context, where it saturates and what meets the "       \
+      .help = "Once the sweep is over: per context, where it saturates and what meets the "        \
               "limits." },                                                                         \
-        { "takeaways", VALUE_LIST, .optional = true,                                               \
-          .help = "What the figures say, in sentences." },                                         \
+        { "takeaways", VALUE_LIST, .optional = true, .help = "The key takeaways, in sentences." }, \
     {                                                                                              \
         "page", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."            \
     }

@@ -7,7 +7,7 @@
 const struct field run_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the run.", ROW_TEXT(struct run_row, id) },
     { "imported", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: another tool measured it, and only what its file tells is known." },
+      .help = "True: another tool measured it, and only its file's contents are known." },
     { "source", VALUE_OBJECT, .optional = true, .help = "Of an imported run: its file.",
       .fields = import_answer_source_fields },
     { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; missing: imported.",
@@ -16,27 +16,25 @@ const struct field run_answer_fields[] = {
       .help = "Which repetition of the sweep's grid, from 1." },
     { "deployment", VALUE_TEXT, .optional = true, .help = "Deployment that was measured.",
       ROW_TEXT(struct run_row, deployment) },
-    { "sweep_state", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+    { "sweep_state", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "State of the sweep.", ROW_TEXT(struct run_row, sweep_state) },
     { "fingerprint", VALUE_TEXT, .optional = true,
-      .help =
-          "Digest of what was measured; missing before the first cell. Runs compare where it is "
-          "the same.",
+      .help = "Digest of what was measured; missing before the first cell. Runs compare if it is "
+              "the same.",
       ROW_TEXT_OR_NULL(struct run_row, fingerprint) },
     { "corrects", VALUE_TEXT, .optional = true,
-      .help =
-          "Earlier run that this one stands in for (sweep_start with `corrects`); missing: none.",
+      .help = "Earlier run that this one replaces (sweep_start with `corrects`); missing: none.",
       ROW_TEXT_OR_NULL(struct run_row, corrects) },
     { "corrected_by", VALUE_TEXT, .optional = true,
-      .help = "Newest run that stands in for this one: use that one; missing: none.",
+      .help = "Newest run that replaces this one: use that one; missing: none.",
       ROW_TEXT_OR_NULL(struct run_row, corrected_by) },
     { "cells_total", VALUE_INTEGER, .help = "Cells of the grid.",
       ROW_INTEGER(struct run_row, cells_total) },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
       ROW_INTEGER(struct run_row, cells_done) },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC.",
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct run_row, created_ms) },
-    { "finished_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+    { "finished_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct run_row, finished_ms) },
     { 0 },
 };

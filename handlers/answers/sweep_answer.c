@@ -12,43 +12,42 @@ const struct field sweep_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the sweep.", ROW_TEXT(struct sweep_row, id) },
     { "deployment", VALUE_TEXT, .help = "Deployment that is measured.",
       ROW_TEXT(struct sweep_row, deployment) },
-    { "revision", VALUE_INTEGER, .told = TOLD_ALONE,
+    { "revision", VALUE_INTEGER, .told = INCLUDED_OUTSIDE_LISTS,
       .help = "Its revision when the sweep was started.", ROW_INTEGER(struct sweep_row, revision) },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Of an A/B sweep: the deployment that is measured in turns with it; missing: none." },
+      .help = "Of an A/B sweep: the deployment that takes turns with it; missing: none." },
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
       .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
               "failed.",
       ROW_TEXT(struct sweep_row, state) },
-    { "reason", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+    { "reason", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Why it is not completed.", ROW_TEXT_OR_NULL(struct sweep_row, reason) },
-    { "job", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+    { "job", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "The latest job that works on it: for job_show.",
       ROW_TEXT(struct sweep_row, job_id) },
     { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct sweep_row, principal) },
     { "cells_total", VALUE_INTEGER,
-      .help = "Cells of the grid times repetitions, of all its deployments.",
+      .help = "Cells of the grid times repetitions, over all its deployments.",
       ROW_INTEGER(struct sweep_row, cells_total) },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
       ROW_INTEGER(struct sweep_row, cells_done) },
     { "cells_inferred", VALUE_INTEGER, .sparse = true,
-      .help = "Of those, cells that an adaptive search had no need to measure.",
+      .help = "Of those, cells that an adaptive search did not need to measure.",
       ROW_INTEGER(struct sweep_row, cells_inferred) },
-    { "repetitions", VALUE_INTEGER, .told = TOLD_IN_DETAIL,
+    { "repetitions", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL,
       .help = "Runs of the grid on each deployment.", ROW_INTEGER(struct sweep_row, repetitions) },
-    { "plan", VALUE_OBJECT, .told = TOLD_ALONE, .defaults_of = "sweep_plan",
-      .help = "The plan, in the words of sweep_start's arguments.",
-      ROW_HEAP_JSON(struct sweep_row, plan) },
-    { "plan_digest", VALUE_TEXT, .told = TOLD_IN_DETAIL,
+    { "plan", VALUE_OBJECT, .told = INCLUDED_OUTSIDE_LISTS, .defaults_of = "sweep_plan",
+      .help = "The plan, as arguments of sweep_start.", ROW_HEAP_JSON(struct sweep_row, plan) },
+    { "plan_digest", VALUE_TEXT, .told = INCLUDED_IN_DETAIL,
       .help = "Digest of plan, deployments and revisions.",
       ROW_TEXT(struct sweep_row, plan_digest) },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC.",
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct sweep_row, created_ms) },
-    { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+    { "started_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When measuring began, UTC.", ROW_TIME(struct sweep_row, started_ms) },
-    { "finished_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+    { "finished_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it ended, UTC.", ROW_TIME(struct sweep_row, finished_ms) },
     { 0 },
 };
@@ -96,7 +95,7 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
     if (sweep->cells_inferred > 0)
         text_addf(out, " (%" PRId64 " measured, %" PRId64 " inferred)",
                   sweep->cells_done - sweep->cells_inferred, sweep->cells_inferred);
-    text_addf(out, "; job %s, by %s, asked for %s.\n", sweep->job_id, sweep->principal,
+    text_addf(out, "; job %s, by %s, requested %s.\n", sweep->job_id, sweep->principal,
               answer_time(sweep->created_ms, time));
     sweep_answer_describe_plan(plan, out);
     if (sweep->reason[0] != '\0') {
@@ -109,8 +108,9 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
 const struct field sweep_answer_finding_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "saturation", VALUE_LIST,
-      .help = "Per context: the smallest load with 95 % of the most tokens/s lies from low_users "
-              "to high_users; reached false: or beyond. `measure_next`: loads that would tell." },
+      .help =
+          "Per context: the smallest load with 95 % of the most tokens/s lies from low_users "
+          "to high_users; reached false: or beyond. `measure_next`: loads that would narrow it." },
     { "limits", VALUE_LIST,
       .help = "Per context: `met`, the largest load that meets the plan's limits (missing: none "
               "does), and `missed`, the next one; empty without limits." },

@@ -12,7 +12,7 @@ extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
             .optional = true,                                                                      \
-            .help = "Once it is over: how it ended, and how many cells ended how."                 \
+            .help = "Once it is over: how it ended, and how many cells in each state."             \
     }
 json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 
@@ -24,7 +24,6 @@ sweep_answer_candidate(const struct sweep_row *sweep); /* its second deployment;
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */
 /* Saturation and limits from the cells of one deployment: the member `findings`, and a line per
  * context. */
-#define FINDINGS_HELP                                                                              \
-    "Saturation point and largest load that meets the limits, as far as it is measured."
+#define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

@@ -9,13 +9,12 @@
 #include "store/audit/audit_verify.h"
 
 static const struct param params[] = {
-    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this one." },
+    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this principal." },
     { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
-    { "subject", VALUE_TEXT, .low = 1, .high = 128,
-      .help = "Only what changed this: a name or an id." },
+    { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only changes of this name or id." },
     PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
-      .help = "Check all of it for changes by others (admins)." },
+      .help = "Check the whole log for tampering (admins)." },
     PARAM_LIMIT,
     PARAM_CURSOR,
     PARAM_DETAIL,
@@ -25,7 +24,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
     { "check", VALUE_TEXT, .optional = true,
-      .help = "What the latest check of all found, with `check`, `detail` or where it found a "
+      .help = "What the latest whole check found: with `check`, with `detail`, or if it found a "
               "change." },
     FIELD_NEXT_CURSOR,
     { 0 },
@@ -40,7 +39,7 @@ static CHECKED bool check(struct call *call, struct error *error)
         return true;
     if (!role_allows(call->principal.role, ROLE_ADMIN))
         return error_set(error, ERROR_FORBIDDEN,
-                         "check needs the role admin; without it, `detail` tells what the latest "
+                         "check needs the role admin; without it, `detail` shows what the latest "
                          "check found");
     return audit_verify(call->services->store, NULL, NULL, &verdict, error);
 }
@@ -86,7 +85,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, audit_row_json(&rows[i]));
     answer->structured = json_pack("{s:o}", "rows", list);
     if (shown == 0)
-        text_add(&answer->text, "No such row in the audit.\n");
+        text_add(&answer->text, "No such row in the audit log.\n");
     else
         audit_rows_text(rows, shown, &answer->text);
     add_check(call, answer);
@@ -100,7 +99,7 @@ const struct tool tool_audit_list = {
     .title = "List who did what",
     .help = "Lists who did what, newest first: changes, and calls that were refused or failed.",
     .more = "Each row says who, with which client and what came of it; with `detail` also the "
-            "arguments, credentials left out.",
+            "arguments, credentials omitted.",
     .sets = SET_AUDIT,
     .params = params,
     .fields = fields,

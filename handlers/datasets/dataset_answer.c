@@ -8,18 +8,18 @@
 #include "handlers/answer_row.h"
 
 static const struct field range_fields[] = {
-    { "count", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "How many tell it." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: none tells." },
+    { "count", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Rows that have it." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row has it." },
     { "min", VALUE_INTEGER, .help = "Shortest." },
-    { "median", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Median." },
+    { "median", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Median." },
     { "max", VALUE_INTEGER, .help = "Longest." },
     { 0 },
 };
 
 static const struct field lengths_fields[] = {
     { "estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: of texts, at 4 bytes a token; a sweep has the server's count." },
-    { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that stand in it once more." },
+      .help = "True: estimated at 4 bytes a token; a sweep has the server's count." },
+    { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that occur more than once." },
     { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
     { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
       .described_in = "input_tokens" },
@@ -29,22 +29,22 @@ static const struct field lengths_fields[] = {
 const struct field dataset_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start.",
       ROW_TEXT(struct dataset_entry, name) },
-    { "digest", VALUE_TEXT, .told = TOLD_ALONE,
+    { "digest", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS,
       .help = "SHA-256 of what would be sent; part of a run's fingerprint.",
       ROW_TEXT(struct dataset_entry, digest) },
-    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain makes up.",
+    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain generates.",
       ROW_TEXT(struct dataset_entry, kind) },
     { "count", VALUE_INTEGER, .help = "How many.", ROW_INTEGER(struct dataset_entry, rows) },
     { "skipped", VALUE_INTEGER, .sparse = true,
       .help = "Records of the file that could not be sent.",
       ROW_INTEGER(struct dataset_entry, skipped) },
-    { "file_bytes", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Size of the file.",
+    { "file_bytes", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Size of the file.",
       ROW_INTEGER(struct dataset_entry, file_bytes) },
     { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields,
       ROW_HEAP_JSON(struct dataset_entry, lengths) },
-    { "principal", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who brought it.",
+    { "principal", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .help = "Who imported it.",
       ROW_TEXT(struct dataset_entry, principal) },
-    { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true, .help = "When, UTC.",
+    { "created_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true, .help = "When, UTC.",
       ROW_TIME(struct dataset_entry, created_ms) },
     { 0 },
 };
@@ -89,7 +89,7 @@ void dataset_describe(const struct dataset_entry *entry, struct text *out)
     if (json_get_boolean(lengths, "estimated", false))
         text_add(out, ", estimated at 4 bytes a token");
     if (json_get_integer(lengths, "repeated", 0) > 0)
-        text_addf(out, "; %" PRId64 " prompts stand in it once more",
+        text_addf(out, "; %" PRId64 " prompts occur more than once",
                   json_get_integer(lengths, "repeated", 0));
     if (entry->skipped > 0)
         text_addf(out, "; %" PRId64 " records could not be sent and were skipped", entry->skipped);

@@ -14,7 +14,7 @@
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,
-      .help = "Its name; another content needs another name.",
+      .help = "Its name; different content needs another name.",
       .more = "Letters, digits, '.', '_' and '-'. A dataset never changes." },
     { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
       .help = "The content: JSON (lines or a list) of ShareGPT, messages or {prompt}, or a table "
@@ -30,7 +30,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields,
       .described_in = "dataset_list" },
-    { "already_known", VALUE_BOOLEAN, .help = "True: it was there before, the same." },
+    { "already_known", VALUE_BOOLEAN, .help = "True: it existed already with this content." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -43,12 +43,12 @@ static CHECKED bool check(const struct call *call, struct error *error)
     if (!text_is_name(call_text(call, "name")))
         return error_set(
             error, ERROR_INVALID,
-            "\"name\" is %s: it must begin with a letter or digit and have only those, "
+            "\"name\" is %s: it must begin with a letter or digit and contain only those, "
             "'.', '_' and '-'",
             value_show_text(call_text(call, "name"), shown));
     if (has_text && call->file != NULL)
         return error_set(error, ERROR_INVALID,
-                         "the file came as the request's body: leave \"text\" out");
+                         "the file came as the request's body: omit \"text\"");
     return has_text || call->file != NULL
            || error_set(error, ERROR_INVALID, "dataset_import needs \"text\", the file's content");
 }
@@ -93,7 +93,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured =
         json_pack("{s:o, s:b}", "dataset", dataset_json(&entry), "already_known", (int)existed);
     if (existed)
-        text_add(&answer->text, "This dataset was there before: nothing was added.\n");
+        text_add(&answer->text, "This dataset existed already: nothing was added.\n");
     dataset_describe(&entry, &answer->text);
     text_addf(&answer->text, "Digest: %s\n", entry.digest);
     answer_next(answer, "sweep_plan with this dataset");
@@ -103,11 +103,11 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_dataset_import = {
     .name = "dataset_import",
-    .title = "Bring prompts to measure with",
-    .help = "Keeps real prompts, or lengths of prompts, under a name for sweeps to measure with.",
+    .title = "Import prompts to measure with",
+    .help = "Stores real prompts, or lengths of prompts, under a name for sweeps to measure with.",
     .more = "It takes ShareGPT, chat messages, prompts, a table of lengths, or a trace of "
             "BurstGPT, Azure or Mooncake, and says how many it has and how long they are. Without "
-            "a dataset sweeps make up their prompts.",
+            "a dataset sweeps generate their prompts.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

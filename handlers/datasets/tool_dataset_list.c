@@ -35,8 +35,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     dataset_entries_free(entries, count);
     answer->structured = json_pack("{s:o}", "datasets", list);
     if (json_array_size(list) == 0) {
-        text_add(&answer->text, count == 0 ? "There is no dataset.\n" : "None of that time.\n");
-        answer_next(answer, "dataset_import; without one, sweeps make up their prompts");
+        text_add(&answer->text,
+                 count == 0 ? "There is no dataset.\n" : "No dataset of that time.\n");
+        answer_next(answer, "dataset_import; without one, sweeps generate their prompts");
     }
     return true;
 }
@@ -45,7 +46,7 @@ const struct tool tool_dataset_list = {
     .name = "dataset_list",
     .title = "List the prompts to measure with",
     .help = "Lists the datasets that sweeps can measure with, with counts and lengths.",
-    .more = "dataset_import brought them; sweep_plan and sweep_start take one by its name.",
+    .more = "dataset_import adds one; sweep_plan and sweep_start take one by its name.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -26,7 +26,7 @@ bool deployment_check_idle(struct store *store, const char *name, struct error *
         return false;
     if (active[0] != '\0')
         return error_set(error, ERROR_CONFLICT,
-                         "the sweep %s is at work on %s: wait for it, or call sweep_cancel first",
+                         "the sweep %s is using %s: wait for it, or call sweep_cancel first",
                          active, name);
     return true;
 }

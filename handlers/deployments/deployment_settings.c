@@ -63,7 +63,8 @@ static CHECKED bool read_text(const struct call *call, const char *name, char *o
     for (const unsigned char *c = (const unsigned char *)value; *c != '\0'; c++)
         if (*c < 0x20 || *c == 0x7f)
             return error_set(error, ERROR_INVALID,
-                             "\"%s\" has a control character: give one line of plain text", name);
+                             "\"%s\" contains a control character: give one line of plain text",
+                             name);
     text_copy(out, size, value);
     return true;
 }

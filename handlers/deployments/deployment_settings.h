@@ -11,34 +11,35 @@
 /* Rows shared by both tools. */
 #define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
     { "model", VALUE_TEXT, .high = 255,                                                            \
-      .help = "Id as requests name it; without: the server's first." },                            \
+      .help = "Id as requests name it; default: the server's first." },                            \
         { "model_revision", VALUE_TEXT, .high = 95, .rare = true,                                  \
-          .help = "Commit or tag of the weights, which no server tells; part of what results are " \
-                  "compared by." },                                                                \
+          .help =                                                                                  \
+              "Commit or tag of the weights, which no server reports; part of what results are "   \
+              "compared by." },                                                                    \
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
-          .help = "Of the weights, such as w4a16, fp8 or none; compared by as well." },            \
+          .help = "Of the weights, such as w4a16, fp8 or none; also compared by." },               \
         { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
-          .help = "Such as vllm, llama.cpp, sglang or ollama; without: as the server tells." },    \
+          .help = "Such as vllm, llama.cpp, sglang or ollama; default: as reported." },            \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \
           .help = "Such as 1x NVIDIA L4; results are compared by it." },                           \
         { "chips", VALUE_INTEGER, .high = 100000, .rare = true,                                    \
-          .help = "Accelerators that one instance of it uses; 0: unknown." },                      \
+          .help = "Accelerators per instance; 0: unknown." },                                      \
         { "region", VALUE_TEXT, .high = 63, .rare = true,                                          \
           .help = "Where it runs, such as us-central1." },                                         \
         { "secret", VALUE_TEXT, .high = 63,                                                        \
           .help = "NAME of the secret with its bearer token, never the token.",                    \
           .more = "A-Z, 0-9 and _; read from OPSBRAIN_SECRET_<NAME> or the secrets folder, sent "  \
-                  "only where an admin allowed." },                                                \
+                  "only where an admin allowed it." },                                             \
         { "labels",                                                                                \
           VALUE_TEXT_MAP,                                                                          \
           .high = 16,                                                                              \
           .item_high = 120,                                                                        \
-          .help = "As [\"team=search\"]; replace the earlier ones.",                               \
+          .help = "As [\"team=search\"]; replaces the earlier ones.",                              \
           .more = "At most 16; {} clears them." },                                                 \
         { "max_instances", VALUE_INTEGER, .high = 100000, .rare = true,                            \
-          .help = "Instances behind the URL at most; 0: unknown." },                               \
+          .help = "Most instances behind the URL; 0: unknown." },                                  \
         { "container_concurrency", VALUE_INTEGER, .high = 1000000, .rare = true,                   \
-          .help = "Requests that the front door lets through to one instance at a time; 0: "       \
+          .help = "Requests that the front door admits to one instance at a time; 0: "             \
                   "unknown." },                                                                    \
     {                                                                                              \
         "max_running", VALUE_INTEGER,                                                              \

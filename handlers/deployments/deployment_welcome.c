@@ -12,17 +12,17 @@ const struct field deployment_welcome_fields[] = {
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",
       .fields = deployment_answer_fields, .described_in = "deployment_show" },
     { "changed", VALUE_BOOLEAN,
-      .help = "False: it was stored like this already, nothing was written." },
+      .help = "False: it was already stored like this; nothing was written." },
     { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },
     { "problem", VALUE_TEXT, .foreign = true, .optional = true,
-      .help = "Why not; missing when it did." },
+      .help = "Why not; missing: it did." },
     { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },
     { "context_tokens", VALUE_INTEGER, .optional = true,
-      .help = "Longest prompt plus answer, in tokens; missing: the server does not tell." },
-    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
-    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, where it tells." },
+      .help = "Longest prompt plus answer, in tokens; missing: the server does not report it." },
+    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
+    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, if reported." },
     { "bound", VALUE_TEXT, .optional = true, .help = "Where its secret may be sent from now on." },
-    { "warning", VALUE_TEXT, .optional = true, .help = "Of its secret." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "About its secret." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -73,7 +73,7 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
     bool reachable =
         deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
     const char *next = reachable ? "model_health; sweep_start alone finds where it saturates"
-                                 : "when it runs, model_health; deployment_update mends a wrong "
+                                 : "once it runs, model_health; deployment_update corrects a wrong "
                                    "URL, model or secret";
 
     value_add_masked(&sentence, problem.message);
@@ -81,7 +81,7 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
         "{s:o, s:b, s:b, s:o}", "deployment", deployment_answer_json(deployment), "changed",
         changed, "reachable", reachable, "problem", answer_json_text(text_string(&sentence)));
     text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s: ", deployment->name,
-              changed ? "stored" : "stored like this already", deployment->revision,
+              changed ? "stored" : "already stored like this", deployment->revision,
               deployment->url);
     deployment_answer_describe(deployment, &answer->text);
     text_add(&answer->text, ".\n");

@@ -42,9 +42,10 @@ const struct resource resource_deployment = {
     .name = "deployment",
     .uri = "opsbrain://deployments/{name}",
     .title = "Deployment",
-    .help = "A model server as it is registered, what it last said of its model and engine, and "
-            "its newest sweep. The server is not asked: the tool deployment_show tells how it is "
-            "now.",
+    .help =
+        "A model server as it is registered, what it last reported of its model and engine, and "
+        "its newest sweep. The server is not asked: the tool deployment_show reports how it is "
+        "now.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -13,17 +13,17 @@
 
 const struct field secret_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "As deployments name it." },
-    { "is_set", VALUE_BOOLEAN, .help = "Has the server a value for it?" },
-    { "origins", VALUE_TEXTS, .help = "All it may be sent to." },
+    { "is_set", VALUE_BOOLEAN, .help = "Does the server have a value for it?" },
+    { "origins", VALUE_TEXTS, .help = "All origins it may be sent to." },
     { "by_file", VALUE_BOOLEAN, .help = "True: as the file NAME.origins beside the secret says." },
-    { "problem", VALUE_TEXT, .optional = true, .help = "Of that file." },
+    { "problem", VALUE_TEXT, .optional = true, .help = "What is wrong with that file." },
     { 0 },
 };
 
 const struct field secret_answer_unbound_fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name." },
     { "secret", VALUE_TEXT, .help = "Its secret." },
-    { "origin", VALUE_TEXT, .help = "Where it points." },
+    { "origin", VALUE_TEXT, .help = "Its URL's origin." },
     { 0 },
 };
 

@@ -85,7 +85,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (after != NULL && !text_is_name(after))
         return error_set(error, ERROR_INVALID,
-                         "\"cursor\" is not one that deployment_list gave: leave it out to begin "
+                         "\"cursor\" is not from deployment_list: omit it to begin "
                          "from the start");
     if (!period_read(call, &period, error)
         || !find(call->services->store, &period, after == NULL ? "" : after, limit + 1, deployments,
@@ -112,7 +112,7 @@ const struct tool tool_deployment_list = {
     .title = "List the deployments",
     .help = "Lists the registered model servers. Begin here: other tools take these names.",
     .more = "URL, model and hardware are as registered. It asks none of the servers: "
-            "deployment_show tells how one is now.",
+            "deployment_show reports how one is now.",
     .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,

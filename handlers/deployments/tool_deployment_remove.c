@@ -11,7 +11,7 @@
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
       .help = "Registered name." },
-    PARAM_CONFIRM("The same name again, to say that it is meant."),
+    PARAM_CONFIRM("The same name again, as confirmation."),
     { 0 },
 };
 
@@ -39,8 +39,8 @@ static CHECKED bool is_meant(struct call *call, const struct deployment *deploym
 
     text_addf(
         &plan,
-        "Remove the deployment \"%s\" (%.60s) from the registry? Removed: its entry, and the "
-        "watching of its metrics. Kept: its server, which is not touched, its sweeps and runs, "
+        "Remove the deployment \"%s\" (%.60s) from the registry? Removed: its entry, and "
+        "the storing of its metrics. Kept: its server, which is not touched, its sweeps and runs, "
         "and the entry's revisions: registering the name again brings it back.",
         deployment->name, deployment->url);
     text_addf(&declined, "%s stays registered", deployment->name);
@@ -69,7 +69,8 @@ static void stop_watching(const struct call *call, const struct deployment *depl
     if (scrape_target_set(call->services->store, deployment->id, 0, NULL, &problem))
         scraper_kick(call->services->scraper);
     else
-        log_warning("%s is retired but still watched: %s", deployment->name, problem.message);
+        log_warning("%s is retired, but its metrics are still watched: %s", deployment->name,
+                    problem.message);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
@@ -95,7 +96,7 @@ const struct tool tool_deployment_remove = {
     .title = "Remove a deployment from the registry",
     .help = "Takes a deployment out of the registry; its server and everything measured stay.",
     .more = "Its metrics are no longer watched. Only its owner and admins may, with consent, and "
-            "while no sweep is at work on it.",
+            "while no sweep is using it.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

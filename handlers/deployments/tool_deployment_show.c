@@ -34,9 +34,9 @@ static const struct field health_fields[] = {
 static const struct field model_fields[] = {
     { "id", VALUE_TEXT, .optional = true, .help = "Model that requests go to." },
     { "context_tokens", VALUE_INTEGER, .optional = true, .help = "Longest prompt plus answer." },
-    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
+    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
-    { "details", VALUE_OBJECT, .told = TOLD_IN_DETAIL, .help = "What else it tells of itself." },
+    { "details", VALUE_OBJECT, .told = TOLD_IN_DETAIL, .help = "What else it reports of itself." },
     { "observed_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "When it first said so, UTC." },
     { 0 },
@@ -55,15 +55,15 @@ static const struct field watch_fields[] = {
     { "last_at", VALUE_TEXT, .optional = true, .help = "Last scrape, UTC." },
     { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last one failed." },
     { "left_out", VALUE_TEXT, .optional = true,
-      .help = "How many series of the last one are not stored, and beyond which limits." },
+      .help = "How many of its series are not stored, and which limits they exceed." },
     { 0 },
 };
 
 static const struct field lease_fields[] = {
-    { "job", VALUE_TEXT, .help = "Job that measures on its endpoint now." },
+    { "job", VALUE_TEXT, .help = "Job that is using its endpoint." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
     { "purpose", VALUE_TEXT, .help = "What for." },
-    { "waiting", VALUE_INTEGER, .help = "Jobs in line behind it." },
+    { "waiting", VALUE_INTEGER, .help = "Jobs in line after it." },
     { 0 },
 };
 
@@ -72,12 +72,12 @@ static const struct field fields[] = {
       .fields = deployment_answer_fields },
     { "health", VALUE_OBJECT, .help = "Just asked.", .fields = health_fields },
     { "model", VALUE_OBJECT, .optional = true,
-      .help = "What it serves, as far as it ever said; missing: it never did.",
+      .help = "What it serves, as it last reported; missing: it never did.",
       .fields = model_fields },
     { "load", VALUE_OBJECT, .optional = true,
-      .help = "From its metrics, now; missing: it tells none.", .fields = load_fields },
+      .help = "From its metrics, just read; missing: it has none.", .fields = load_fields },
     { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
-    { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; missing: nobody.",
+    { "lease", VALUE_OBJECT, .optional = true, .help = "Who is using it; missing: nobody.",
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
@@ -160,7 +160,8 @@ static CHECKED bool view_read(const struct call *call, struct view *view, struct
 static const char *next_step(const struct view *view)
 {
     if (!view->up)
-        return "model_health when it should be up; deployment_update mends a wrong URL, model or "
+        return "model_health once it should be up; deployment_update corrects a wrong URL, model "
+               "or "
                "secret";
     if (view->sweep_count == 0)
         return "model_health; sweep_start alone finds where it saturates";
@@ -373,7 +374,7 @@ const struct tool tool_deployment_show = {
     .title = "Show a deployment",
     .help = "Dashboard of one deployment: up or down, model, engine, load, settings, newest sweep, "
             "next step.",
-    .more = "Start here when something is wrong; model_health then tells whether the model really "
+    .more = "Start here when something is wrong; model_health then shows whether the model really "
             "answers. It also says whether its metrics are stored and who measures on it.",
     .sets = SET_FLEET | SET_MEASURE,
     .params = params,

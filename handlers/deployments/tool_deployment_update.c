@@ -19,8 +19,9 @@ static const struct param params[] = {
       .help = "The revision you have seen: refused if someone changed it since." },
     { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
-    { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true, .help = "For admins: who gets it." },
-    PARAM_CONFIRM("Its name, if the new URL is meant."),
+    { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
+      .help = "For admins: the new owner." },
+    PARAM_CONFIRM("Its name, to confirm the new URL."),
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -33,7 +34,7 @@ static CHECKED bool check_revision(const struct call *call, const struct deploym
     if (seen != before->revision)
         return error_set(error, ERROR_CONFLICT,
                          "%s is at revision %" PRId64 " by now, not %" PRId64
-                         ": look at it with deployment_show and decide again",
+                         ": read it with deployment_show and decide again",
                          before->name, before->revision, seen);
     return true;
 }
@@ -167,10 +168,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_update = {
     .name = "deployment_update",
     .title = "Change a deployment's settings",
-    .help = "Changes what is registered of a deployment; only what you name, \"\" clears a text.",
+    .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
     .more = "The server itself is not changed. The change is a new revision: results measured "
-            "before keep pointing at the old one. URL and secret are the owner's or an admin's to "
-            "change; a new URL takes consent, and no sweep at work. The settings are those of "
+            "before keep pointing at the old one. Only its owner and admins may change URL "
+            "and secret; a new URL needs consent, and no running sweep. The settings are those of "
             "deployment_register.",
     .sets = SET_FLEET,
     .params = params,

@@ -19,20 +19,20 @@ static const struct param params[] = {
 static const struct field model_fields[] = {
     { "id", VALUE_TEXT, .help = "Id, as requests name it." },
     { "context_tokens", VALUE_INTEGER, .optional = true,
-      .help = "Longest prompt plus answer, in tokens; missing: not told." },
-    { "in_use", VALUE_BOOLEAN, .help = "True: the model that this deployment means." },
+      .help = "Longest prompt plus answer, in tokens; missing: not reported." },
+    { "in_use", VALUE_BOOLEAN, .help = "True: the model that this deployment uses." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment that was asked." },
     { "engine", VALUE_TEXT, .help = "Engine, such as vllm or llama.cpp." },
-    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, where it tells." },
-    { "models", VALUE_LIST, .help = "Models the server lists.", .fields = model_fields },
-    { "has_metrics", VALUE_BOOLEAN, .help = "Does it answer metrics_show?" },
+    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, if reported." },
+    { "models", VALUE_LIST, .help = "Models that the server lists.", .fields = model_fields },
+    { "has_metrics", VALUE_BOOLEAN, .help = "Does metrics_show work for it?" },
     { "has_tokenize", VALUE_BOOLEAN,
-      .help = "Does it count tokens for benchmarks to make prompts of exact length?" },
-    { "details", VALUE_OBJECT, .help = "What else it tells of itself: flags, quantization, ..." },
+      .help = "Does it count tokens, so that benchmarks can make prompts of exact length?" },
+    { "details", VALUE_OBJECT, .help = "What else it reports of itself: flags, quantization, ..." },
     { 0 },
 };
 
@@ -122,7 +122,7 @@ const struct tool tool_model_show = {
     .title = "Show what a server serves",
     .help = "Asks a deployment's server which models it has: exact ids, context length, engine, "
             "version.",
-    .more = "Nothing is generated; model_health tells whether the model really answers.",
+    .more = "Nothing is generated; model_health shows whether the model really answers.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

@@ -6,17 +6,17 @@
 #include "handlers/values.h"
 
 static const struct param params[] = {
-    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; without: only list." },
+    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; default: only list." },
     { "origin", VALUE_TEXT, .low = 1, .high = 1024,
       .help = "Such as https://model.example.com:8443." },
-    { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: no longer." },
+    { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: remove the binding." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
-    { "warning", VALUE_TEXT, .optional = true, .help = "Of its value." },
-    { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_answer_fields },
+    { "warning", VALUE_TEXT, .optional = true, .help = "About its value." },
+    { "secrets", VALUE_LIST, .help = "All secrets.", .fields = secret_answer_fields },
     { "unbound", VALUE_LIST, .help = "Deployments that cannot be called.",
       .fields = secret_answer_unbound_fields },
     { 0 },
@@ -33,7 +33,7 @@ static CHECKED bool bind_secret(struct call *call, bool *changed, struct text *o
     if (secret == NULL && url == NULL)
         return true;
     if (secret == NULL || url == NULL)
-        return error_set(error, ERROR_INVALID, "\"%s\" is missing: give both, or none to list",
+        return error_set(error, ERROR_INVALID, "\"%s\" is missing: give both, or neither to list",
                          secret == NULL ? "secret" : "origin");
     if (!secret_access_bind(&call->services->access, secret, url, !unbind, &call->change, origin,
                             changed, error))

@@ -21,9 +21,8 @@ const struct resource resource_job = {
     .name = "job",
     .uri = "opsbrain://jobs/{id}",
     .title = "Job",
-    .help =
-        "Long work: its state, its progress, what it is doing and what came of it. Subscribe to "
-        "follow it while it runs.",
+    .help = "Long work: its state, its progress, what it is doing and its result. Subscribe to "
+            "follow it while it runs.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -18,7 +18,7 @@ static const char *const states[] = { "any",       "queued", "waiting",   "runni
 static const struct param params[] = {
     { "state", VALUE_CHOICE, .choices = states, .initial = "\"any\"",
       .help = "Only jobs in this state." },
-    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only jobs that this one started." },
+    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only jobs of this principal." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,

@@ -15,7 +15,7 @@ static const struct param params[] = {
     PARAM_JOB,
     { "wait_s", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "0",
       .help = "Seconds to wait for the end; clients without progress wait 50 at most.",
-      .more = "Where a longer wait was given up, ask for 50; the job goes on." },
+      .more = "If a longer wait is cut off, use 50; the job continues." },
     { 0 },
 };
 
@@ -66,7 +66,7 @@ static CHECKED bool wait_for_end(struct call *call, struct job *job, struct erro
             return false;
         if (call->cancelled(call->host))
             return error_set(error, ERROR_CANCELLED,
-                             "the wait for %s was cancelled; the job itself goes on", job->id);
+                             "the wait for %s was cancelled; the job itself continues", job->id);
     }
     return true;
 }
@@ -92,10 +92,10 @@ const struct tool tool_job_show = {
     .name = "job_show",
     .title = "Show a job, or wait for it",
     .help =
-        "State of long work; of a sweep that is over where it saturates. With wait_s it waits for "
+        "State of long work; once a sweep is over, where it saturates. With wait_s it waits for "
         "the end: call again until `over`.",
-    .more = "This is the way to wait for a sweep; progress is sent meanwhile. It tells state, "
-            "progress, what the job is doing and what came of it; of a sweep that is over its "
+    .more = "This is the way to wait for a sweep; progress is sent meanwhile. It shows state, "
+            "progress, what the job is doing and its result; once a sweep is over, also its "
             "verdict, takeaways and page.",
     .sets = SET_MEASURE,
     .params = params,

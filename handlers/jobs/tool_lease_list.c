@@ -11,7 +11,7 @@
 static const struct param params[] = {
     PARAMS_PERIOD, /* held since, or in line since */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "Listed in line per endpoint." },
+      .help = "Each endpoint's in order." },
     { 0 },
 };
 
@@ -31,9 +31,9 @@ static const struct field lease_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the line.",
+    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the queue.",
       .fields = lease_fields },
-    { "unlisted", VALUE_INTEGER, .help = "How many more wait." },
+    { "unlisted", VALUE_INTEGER, .help = "How many more are waiting." },
     { 0 },
 };
 
@@ -104,11 +104,11 @@ static void write_answer(const struct endpoint_lease *leases, size_t count, size
     }
     answer->structured = json_pack("{s:o, s:I}", "leases", list, "unlisted", (json_int_t)unlisted);
     if (count == 0)
-        text_add(&answer->text, "Nobody measures on any endpoint now.\n");
+        text_add(&answer->text, "No endpoint is being measured now.\n");
     else
         table_render(table, &answer->text);
     if (unlisted > 0)
-        text_addf(&answer->text, "... and %zu more wait\n", unlisted);
+        text_addf(&answer->text, "... and %zu more are waiting\n", unlisted);
     table_destroy(table);
 }
 
@@ -129,7 +129,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_lease_list = {
     .name = "lease_list",
     .title = "List who measures where",
-    .help = "Lists who measures on which server and who waits in line. See why a sweep is queued.",
+    .help =
+        "Lists who measures on which server and who waits in line. Explains why a sweep is queued.",
     .more = "Only one sweep measures on an endpoint at a time.",
     .sets = SET_MEASURE,
     .params = params,

@@ -326,7 +326,7 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
             if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
                 text_addf(&told, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
     return error_set(error, ERROR_NOT_FOUND,
-                     "no series \"%.100s\" was stored of this deployment; of %zu there are, e.g.: "
+                     "no series \"%.100s\" is stored for this deployment, which has %zu, such as: "
                      "%s",
                      ask->series, count,
                      count == 0 ? "none (metrics_watch starts storing)" : told.data);

@@ -86,17 +86,17 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     size_t told = 0;
 
     if (!isinf(last->limit) || scrapes == 0)
-        return "the buckets of the histogram are not all stored: its +Inf is not there";
+        return "not all buckets of the histogram are stored: +Inf is missing";
     for (size_t i = 0; i < buckets->count; i++) {
         const struct bucket *bucket = &buckets->rows[i];
 
         if (bucket->scrapes[step] > 0 && bucket->scrapes[step] != scrapes)
             return "its label sets have different buckets, or these changed within a step: "
                    "`series` "
-                   "with the `labels` of one tells them apart";
+                   "select one with `labels`";
         told += bucket->scrapes[step] > 0;
     }
-    return told > 1 ? NULL : "the histogram has no bucket but +Inf";
+    return told > 1 ? NULL : "the histogram has no bucket except +Inf";
 }
 
 /* False: nothing was observed in the step. Buckets are cumulative; one scraped slightly before

@@ -15,7 +15,7 @@ const struct resource resource_metrics = {
     .name = "metrics",
     .uri = "opsbrain://deployments/{name}/metrics",
     .title = "Metrics of",
-    .help = "A deployment's own metrics as of this moment, in one vocabulary for all engines: "
+    .help = "A deployment's own metrics at this moment, under the same names for all engines: "
             "requests running and waiting, KV cache use, counters since the start. Rates: the tool "
             "metrics_show.",
     .mime_type = "application/json",

@@ -22,15 +22,15 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "metric", VALUE_CHOICE, .choices = metric_history_names,
-      .help = "One figure step by step; without: a summary of all." },
+      .help = "One figure step by step; default: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
-      .help = "Instead: a series by the server's own name, such as vllm:request_success_total.",
+      .help = "Instead: a series under the server's own name, such as vllm:request_success_total.",
       .more =
           "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
     { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
       .help = "Of `series`: only with these labels, as [\"finished_reason=abort\"]." },
     { "function", VALUE_CHOICE, .choices = metric_history_functions, .rare = true,
-      .help = "What each step tells.",
+      .help = "What each step shows.",
       .more = "Gauges: mean (the default), value (the last), min, max. Counters: rate (per second, "
               "the default), increase, value. Histograms (ttft_ms, itl_ms, e2e_ms, queue_ms): "
               "percentile (the default), mean." },
@@ -41,18 +41,18 @@ static const struct param params[] = {
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = MINUTES_MAX, .initial = "0",
       .rare = true, .help = "Ends so many minutes ago; 0: now." },
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
-      .help = "Seconds in a step; without: so that all fits." },
+      .help = "Seconds per step; default: so that all fits." },
     { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
-      .help = "Steps in an answer at most; of more the newest come first (see next_cursor)." },
+      .help = "Most steps in an answer; of more, the newest come first (see next_cursor)." },
     PARAM_CURSOR,
     { 0 },
 };
 
 static const struct field figure_fields[] = {
     { "metric", VALUE_TEXT, .help = "Name of the figure or series." },
-    { "function", VALUE_TEXT, .help = "What is told of each step: mean, rate, p99, ..." },
-    { "unit", VALUE_TEXT, .help = "Its unit; empty where only the series' name tells." },
-    { "points", VALUE_INTEGER, .help = "How many steps the summary is of." },
+    { "function", VALUE_TEXT, .help = "Function of each step: mean, rate, p99, ..." },
+    { "unit", VALUE_TEXT, .help = "Its unit; empty if it is only in the series' name." },
+    { "points", VALUE_INTEGER, .help = "How many steps it summarizes." },
     { "latest", VALUE_NUMBER, .optional = true, .help = "Of the newest step." },
     { "low", VALUE_NUMBER, .optional = true, .help = "The lowest." },
     { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the time." },
@@ -63,13 +63,12 @@ static const struct field figure_fields[] = {
 static const struct field point_fields[] = {
     { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
     { "value", VALUE_NUMBER, .optional = true,
-      .help = "The value; missing: the histogram's buckets tell no percentile, `note` says why." },
+      .help = "The value; missing: the histogram's buckets give no percentile, `note` says why." },
     { "at_least", VALUE_NUMBER, .optional = true,
-      .help =
-          "Of percentiles: the server's histogram only tells that the value is between at_least "
-          "and at_most; `value` takes observations as evenly spread in between." },
+      .help = "Of percentiles: the server's histogram only says that the value is between at_least "
+              "and at_most; `value` takes observations as evenly spread in between." },
     { "at_most", VALUE_NUMBER, .optional = true,
-      .help = "See at_least; missing: beyond the histogram's last limit, `value` is at_least." },
+      .help = "See at_least; missing: above the histogram's last limit, `value` is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
       .help = "true: the step is not over yet, its value will change." },
     { 0 },
@@ -85,11 +84,11 @@ static const struct field fields[] = {
     { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
       .fields = figure_fields },
     { "points", VALUE_LIST,
-      .help = "The steps of the figure that was asked for, ascending. Steps without scrapes are "
-              "left out: gaps are gaps.",
+      .help = "The steps of the requested figure, ascending. Steps without scrapes are "
+              "omitted: gaps are gaps.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
-      .help = "Why the answer is not quite what was asked for, or nothing is there." },
+      .help = "Why the answer differs from the request, or is empty." },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -161,8 +160,8 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
         text_addf(&view->note,
-                  "Steps of %" PRId64 " s would be more than the %" PRId64
-                  " of \"points\": these are of %" PRId64 " s.",
+                  "Steps of %" PRId64 " s would exceed the %" PRId64
+                  " of \"points\": these are %" PRId64 " s.",
                   step_s, points, fitting_s);
         step_s = fitting_s;
     }
@@ -176,7 +175,7 @@ static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t
 
     return cursor == NULL || text_to_integer(cursor, 1, now_ms, to_ms)
            || error_set(error, ERROR_INVALID,
-                        "\"cursor\" is \"%.40s\": it must be the next_cursor of an answer before",
+                        "\"cursor\" is \"%.40s\": it must be the next_cursor of an earlier answer",
                         cursor);
 }
 
@@ -379,14 +378,14 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
     if (!view->is_watched)
         text_add(&view->note, "It is not watched.");
     else if (target.last_ms == 0)
-        text_add(&view->note, "It is watched, but was not scraped yet.");
+        text_add(&view->note, "It is watched, but has not been scraped yet.");
     else if (target.last_error[0] != '\0')
         text_addf(&view->note, "It is watched, but the last scrape (%s) failed: %s.",
                   answer_time(target.last_ms, time), target.last_error);
     else
         text_addf(&view->note,
                   "It is watched, and was last scraped at %s: ask for a time up to it, "
-                  "or for a figure that the server tells.",
+                  "or for a figure that the server reports.",
                   answer_time(target.last_ms, time));
     return true;
 }
@@ -396,7 +395,7 @@ static const char *next_step(const struct view *view)
     if (json_array_size(view->summaries) == 0 && view->is_watched)
         return "metrics_show for this moment, which says what is wrong now";
     if (json_array_size(view->summaries) == 0)
-        return "metrics_watch to have them stored from here on; metrics_show for this moment";
+        return "metrics_watch to store them from now on; metrics_show for this moment";
     if (is_summary(view))
         return "the same with `metric` for one figure step by step";
     if (view->older_ms > 0)
@@ -450,7 +449,7 @@ static CHECKED bool check(const struct call *call, struct error *error)
 
     if (metric != NULL && series != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"metric\" and \"series\" are both set: leave one of them out");
+                         "\"metric\" and \"series\" are both set: omit one of them");
     if (metric == NULL && series == NULL && function != NULL)
         return error_set(error, ERROR_INVALID,
                          "\"function\" is \"%s\" but neither \"metric\" nor \"series\" is set: set "
@@ -458,7 +457,7 @@ static CHECKED bool check(const struct call *call, struct error *error)
                          function);
     if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
         return error_set(error, ERROR_INVALID,
-                         "\"labels\" are set without \"series\": they are those of a series");
+                         "\"labels\" are set without \"series\": they select among its label sets");
     if (percentile <= 0 || percentile >= 100)
         return error_set(error, ERROR_INVALID,
                          "\"percentile\" is %g: it must be above 0 and below 100", percentile);
@@ -496,13 +495,13 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_metrics_history = {
     .name = "metrics_history",
-    .title = "Show how a server's metrics went",
+    .title = "Show a server's metrics over time",
     .help = "A deployment's figures over time, as metrics_watch stored them: a summary, or one "
             "step by step.",
     .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
-            "use, or any series of the server by its own name. Rates and increases count growth "
-            "right over restarts, and what a label set counted before its first scrape as none; "
-            "steps without scrapes are left out; one that is not over is marked.",
+            "use, or any series of the server under its own name. Rates and increases survive "
+            "restarts; what a label set counted before its first scrape is ignored; "
+            "steps without scrapes are omitted; one that is not over is marked.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

@@ -28,14 +28,15 @@ static const struct field now_fields[] = {
     { "kv_cache_use", VALUE_NUMBER, .optional = true, .help = "KV cache in use, 0 to 1." },
     { "prompt_tokens_total", VALUE_NUMBER, .optional = true, .help = "Since the server's start." },
     { "generation_tokens_total", VALUE_NUMBER, .optional = true, .help = "Since its start." },
-    { "requests_total", VALUE_NUMBER, .optional = true, .help = "Requests done since its start." },
+    { "requests_total", VALUE_NUMBER, .optional = true,
+      .help = "Requests finished since its start." },
     { "preemptions_total", VALUE_NUMBER, .optional = true,
-      .help = "Sequences put back for lack of KV cache." },
+      .help = "Sequences preempted for lack of KV cache." },
     { "prefix_queries_total", VALUE_NUMBER, .optional = true, .help = "Tokens looked up." },
     { "prefix_hits_total", VALUE_NUMBER, .optional = true, .help = "Tokens found in the cache." },
     { "prefill_tokens_total", VALUE_NUMBER, .optional = true,
       .help = "Prompt tokens computed, not cached." },
-    { "prefill_sum_s", VALUE_NUMBER, .optional = true, .help = "Time that took." },
+    { "prefill_sum_s", VALUE_NUMBER, .optional = true, .help = "Time this took." },
     { "drafts_total", VALUE_NUMBER, .optional = true, .help = "Speculative drafts." },
     { "draft_tokens_total", VALUE_NUMBER, .optional = true, .help = "Tokens drafted." },
     { "accepted_tokens_total", VALUE_NUMBER, .optional = true, .help = "Drafted tokens accepted." },
@@ -54,11 +55,11 @@ static const struct field now_fields[] = {
 static const struct field between_fields[] = {
     { "seconds", VALUE_NUMBER, .optional = true, .help = "Between the two scrapes." },
     { "restarted", VALUE_BOOLEAN, .help = "True: the server restarted in between; no rates." },
-    { "requests", VALUE_NUMBER, .optional = true, .help = "Requests done in between." },
+    { "requests", VALUE_NUMBER, .optional = true, .help = "Requests finished in between." },
     { "input_tokens", VALUE_NUMBER, .optional = true, .help = "Prompt tokens in between." },
     { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Generated tokens in between." },
     { "preemptions", VALUE_NUMBER, .optional = true, .help = "Preemptions in between." },
-    { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests done per second." },
+    { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests finished per second." },
     { "input_tokens_per_s", VALUE_NUMBER, .optional = true, .help = "Prompt tokens per second." },
     { "output_tokens_per_s", VALUE_NUMBER, .optional = true, .help = "Generated per second." },
     { "mean_ttft_ms", VALUE_NUMBER, .optional = true, .help = "Mean time to first token." },
@@ -69,7 +70,7 @@ static const struct field between_fields[] = {
     { "prefix_hit_rate", VALUE_NUMBER, .optional = true,
       .help = "Prompt tokens served from the prefix cache, 0 to 1." },
     { "acceptance_length", VALUE_NUMBER, .optional = true,
-      .help = "Tokens per step of speculative decoding, the own one included." },
+      .help = "Tokens per step of speculative decoding, the model's own included." },
     { "acceptance_rate", VALUE_NUMBER, .optional = true,
       .help = "Drafted tokens that were accepted, 0 to 1." },
     { 0 },
@@ -79,8 +80,8 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment that was asked." },
     { "now", VALUE_OBJECT, .help = "Gauges, and counters since the server's start.",
       .fields = now_fields },
-    { "rates", VALUE_OBJECT, .optional = true, .help = "Between the two scrapes; null with one.",
-      .fields = between_fields },
+    { "rates", VALUE_OBJECT, .optional = true,
+      .help = "Between the two scrapes; null: there was one.", .fields = between_fields },
     { "note", VALUE_TEXT, .optional = true, .help = "Why there are no rates." },
     { 0 },
 };
@@ -188,7 +189,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     write_text(&look.deployment, now, rates, &answer->text);
     if (several)
         text_add(&answer->text, "\nNo rates: " REPLICAS_SEVERAL
-                                ". What is shown is of the one that answered last.\n");
+                                ". The figures are from the one that answered last.\n");
     answer->structured =
         json_pack("{s:s, s:o, s:o, s:o}", "deployment", look.deployment.name, "now", now, "rates",
                   rates, "note", several ? json_string(REPLICAS_SEVERAL) : json_null());
@@ -200,9 +201,10 @@ const struct tool tool_metrics_show = {
     .title = "Show a server's metrics now",
     .help = "A model server's own metrics now: requests running and waiting, KV cache, tokens/s, "
             "latencies.",
-    .more = "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, in one vocabulary; also prefix "
-            "cache hits and speculative decoding. Rates come from two scrapes a few seconds apart. "
-            "For the past: metrics_watch once, then metrics_history.",
+    .more =
+        "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, under the same names; also prefix "
+        "cache hits and speculative decoding. Rates come from two scrapes a few seconds apart. "
+        "For the past: metrics_watch once, then metrics_history.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

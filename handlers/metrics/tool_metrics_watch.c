@@ -41,7 +41,7 @@ static const char *next_step(int64_t interval_s, bool can_be_scraped)
     if (interval_s == 0)
         return "metrics_history shows what was stored";
     return can_be_scraped ? "metrics_history in a minute or later"
-                          : "mend that; metrics_history then says what was stored";
+                          : "fix that; metrics_history then shows what was stored";
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
@@ -66,7 +66,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
     else if (why.length > 0)
         text_addf(&answer->text,
-                  "Nothing of %s can be stored now: %s\nIt is tried every %" PRId64 " s.\n",
+                  "Nothing of %s can be stored now: %s\nIt is retried every %" PRId64 " s.\n",
                   deployment.name, why.data, interval_s);
     else
         text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
@@ -80,7 +80,7 @@ const struct tool tool_metrics_watch = {
     .title = "Store a server's metrics from now on",
     .help = "Stores a deployment's metrics every few seconds from now on, for metrics_history; 0 "
             "stops it.",
-    .more = "It says at once whether that works now. At most 2,000 series of a page and 5,000 of a "
+    .more = "It says at once whether this works now. At most 2,000 series of a page and 5,000 of a "
             "deployment are kept, rolled up as they age. For the figures of this moment call "
             "metrics_show.",
     .sets = SET_FLEET,

@@ -8,9 +8,8 @@
 static const char *const depths[] = { "quick", "standard", "thorough", NULL };
 
 static const struct prompt_argument arguments[] = {
-    { "deployment", "Registered name; left out: the only one there is.",
-      .instances = &deployment_instances },
-    { "depth", "quick (a look), standard (left out), or thorough (with repetitions).",
+    { "deployment", "Registered name; default: the only one.", .instances = &deployment_instances },
+    { "depth", "quick (a look), standard (the default), or thorough (with repetitions).",
       .choices = depths },
     { 0 },
 };
@@ -37,7 +36,7 @@ static const char how_to_read[] =
     "- Rows are context lengths, columns are users at once. Read along a row: while throughput "
     "grows and TTFT stays, there is room; where throughput stops growing and only TTFT grows, the "
     "deployment is saturated. The report names that point, or the loads between which it lies and "
-    "what to measure to tell it.\n"
+    "what to measure to narrow it.\n"
     "- A value with >= was cut by a timeout: it is at least that. A cell marked client limited "
     "says "
     "nothing of the server. An infeasible cell is longer than the model's context. A failed cell "
@@ -59,20 +58,19 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "1. deployment_show, then model_health: go on only if it is up. Note its context "
              "length and its limits.\n");
     text_addf(&text,
-              "2. sweep_plan with %s. Leave out contexts longer than the model takes. Tell me the "
-              "estimate; where it needs a go-ahead, wait for mine. Where I ask how much load it "
-              "bears, or "
-              "name limits of latency, give a fine list of 20 loads or more, `search` adaptive and "
+              "2. sweep_plan with %s. Omit contexts longer than the model takes. Show me the "
+              "estimate; if it needs a go-ahead, wait for mine. If I ask how much load it "
+              "handles, or "
+              "name latency limits, give a fine list of 20 loads or more, `search` adaptive and "
               "the limits instead: that measures about a quarter of them.\n",
               grid_of(call_text(call, "depth")));
-    text_add(
-        &text,
-        "3. sweep_start with the same arguments, and plan_digest where sweep_plan asked for "
-        "it. It answers at once.\n"
-        "4. job_show with that job and wait_s 600, again until `over` is true. Where the sweep "
-        "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
-        "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
-        "warnings.\n");
+    text_add(&text,
+             "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "
+             "it. It answers at once.\n"
+             "4. job_show with that job and wait_s 600, again until `over` is true. If the sweep "
+             "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
+             "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
+             "warnings.\n");
     text_add(&text, how_to_read);
     prompt_say(messages, text_string(&text));
     return true;

@@ -12,7 +12,7 @@ static const struct prompt_argument arguments[] = {
       .instances = &deployment_instances },
     { "second", "Registered name of the other.", .required = true,
       .instances = &deployment_instances },
-    { "aim", "What decides: latency, throughput or both (left out).", .choices = aims },
+    { "aim", "What decides: latency, throughput or both (the default).", .choices = aims },
     { 0 },
 };
 
@@ -21,9 +21,9 @@ static const char how_to_read[] =
     "- Compare cell with cell: the same users, the same context, the same answer length. The "
     "workload in both fingerprints must be the same; whatever else differs between the "
     "fingerprints (model, engine, hardware, limits) is what is compared: list it first.\n"
-    "- Use the repetitions: a difference that is smaller than the spread between repetitions is "
+    "- Use the repetitions: a difference smaller than the spread between repetitions is "
     "none. Say so instead of naming a winner.\n"
-    "- Leave out cells that are client limited, infeasible or failed on either side, and say "
+    "- Skip cells that are client limited, infeasible or failed on either side, and say "
     "which. A value with >= is a lower bound: it can lose, it cannot win by a factor.\n"
     "- Compare the saturation points too: which one carries more users before TTFT grows.\n";
 
@@ -43,17 +43,16 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               "engine, hardware, limits.\n",
               first, second);
     text_add(&text,
-             "2. sweep_list: where an A/B sweep of the two is there already, use it and go on "
+             "2. sweep_list: if there is already an A/B sweep of the two, use it and continue "
              "with step 4.\n");
-    text_addf(
-        &text,
-        "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 5: "
-        "one sweep that takes turns at the two, so that what drifts hits both alike; job_show "
-        "with wait_s 600 until `over` is true.\n",
-        first, second);
+    text_addf(&text,
+              "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 5: "
+              "one sweep in which the two take turns, so that drift affects both alike; job_show "
+              "with wait_s 600 until `over` is true.\n",
+              first, second);
     text_addf(&text,
               "4. run_compare with this sweep, for each metric that matters; run_report with it "
-              "tells both in full; what decides is %s.\n",
+              "shows both in full; what decides is %s.\n",
               aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
     prompt_say(messages, text_string(&text));
@@ -64,7 +63,7 @@ const struct prompt prompt_compare_deployments = {
     .name = "compare_deployments",
     .title = "Compare two deployments",
     .help = "Measures two deployments under the same load and compares them cell by cell, with "
-            "what the spread between repetitions allows to say.",
+            "what the spread between repetitions allows one to say.",
     .arguments = arguments,
     .role = ROLE_OPERATOR,
     .write = write,

@@ -10,23 +10,23 @@
 static const struct prompt_argument arguments[] = {
     { "price_per_hour", "What the deployment's hardware costs per hour, as a number: 4.5.",
       .required = true },
-    { "deployment", "Registered name; left out: the one of the sweep, or the only one there is.",
+    { "deployment", "Registered name; default: the sweep's, or the only one.",
       .instances = &deployment_instances },
-    { "sweep", "Sweep whose figures to use; left out: the newest.", .instances = &sweep_instances },
-    { "currency", "Of the price; left out: USD." },
+    { "sweep", "Sweep whose figures to use; default: the newest.", .instances = &sweep_instances },
+    { "currency", "Of the price; default: USD." },
     { 0 },
 };
 
 static const char how_to_read[] =
-    "\nHow to reckon and read it:\n"
+    "\nHow to compute and read it:\n"
     "- Cost of a million output tokens = price per hour / (output tokens per second * 3600) * "
-    "1000000. Take output tokens per second of one cell as run_report tells it, all users "
-    "together; reckon each cell for itself and show the division.\n"
+    "1000000. Take output tokens per second of one cell as run_report shows it, all users "
+    "together; compute each cell separately and show the division.\n"
     "- It holds for a deployment that is busy with this load around the clock: at half the use it "
     "doubles. Say so next to the figure.\n"
-    "- The cheapest cell is mostly the one with the longest waiting: give the cheapest cell whose "
+    "- The cheapest cell is usually the one with the longest waits: give the cheapest cell whose "
     "TTFT and ITL are good enough as well as the cheapest of all.\n"
-    "- Leave out cells that failed, that are client limited or whose tokens were estimated, or "
+    "- Skip cells that failed, that are client limited or whose tokens were estimated, or "
     "mark them. Input tokens are in the price too: costs compare only at the same lengths of "
     "prompt and answer.\n";
 
@@ -55,7 +55,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               deployment != NULL ? " on the deployment " : "", deployment != NULL ? deployment : "",
               price, currency != NULL ? currency : "USD");
     text_addf(&text,
-              "1. run_report with %s%s. Nothing measured yet: say so, and offer to measure "
+              "1. run_report with %s%s. If nothing is measured yet, say so, and offer to measure "
               "with sweep_plan and sweep_start.\n",
               sweep != NULL        ? "the sweep "
               : deployment != NULL ? "this deployment"
@@ -73,7 +73,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
 const struct prompt prompt_cost_report = {
     .name = "cost_report",
     .title = "Report what tokens cost",
-    .help = "Reckons the cost of a million output tokens from measured throughput and the price "
+    .help = "Computes the cost of a million output tokens from measured throughput and the price "
             "of an hour, cell by cell, and says what the figure assumes.",
     .arguments = arguments,
     .role = ROLE_VIEWER,

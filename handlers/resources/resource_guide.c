@@ -13,13 +13,13 @@ static const struct {
                     "runs point at the revision they measured." },
     { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
     { "A/B sweep", "A sweep over two deployments, a baseline and a candidate, that take turns cell "
-                   "by cell: what drifts hits both alike." },
+                   "by cell: drift affects both alike." },
     { "run", "One repetition of a sweep's grid, under one fingerprint; or what another tool "
              "measured, imported from its file. A finished run is never changed: a correction is a "
              "new run that points at it." },
     { "cell", "One point of the grid: so many users, so long a prompt, so long an answer." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
-                     "compare where it is the same." },
+                     "compare if it is the same." },
     { "concurrency", "Users at once: each sends its next request when its last one ended." },
     { "TTFT", "Time to first token: from sending the request to the first output of any channel "
               "(content, reasoning, tool call)." },
@@ -33,15 +33,16 @@ static const struct {
     { "saturation",
       "The smallest load that gives 95 % of the most output tokens/s a server can give: "
       "more users mostly wait longer." },
-    { "limits", "What answers are to keep to (`limit_ttft_ms` and others of sweep_plan); a report "
-                "tells the largest load that meets them, per context." },
-    { "inferred", "A cell that an adaptive search (`search` of sweep_plan) had no need to measure: "
-                  "its neighbours tell enough, and it has no figures." },
+    { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
+                "shows the largest load that meets them, per context." },
+    { "inferred",
+      "A cell that an adaptive search (`search` of sweep_plan) did not need to measure: "
+      "its neighbours say enough, and it has no figures." },
     { "censored", "Timeouts cut the tail: such a percentile is \"at least\" (>=)." },
     { "client limited", "The load generator was late or busy: not the server's limit." },
-    { "witness", "What the server's own metrics said of the same window." },
-    { "job", "Long work with an id: it goes on when a call ends, and after a restart." },
-    { "lease", "Who measures on an endpoint now: two never measure at once." },
+    { "witness", "What the server's own metrics showed in the same window." },
+    { "job", "Long work with an id: it continues when a call ends, and after a restart." },
+    { "lease", "The right to measure on an endpoint: two sweeps never do at once." },
 };
 
 static void add_tools(struct text *out)
@@ -82,7 +83,7 @@ const struct resource resource_guide = {
     .name = "guide",
     .uri = "opsbrain://guide",
     .title = "Guide to opsbrain",
-    .help = "How to use the product: the usual ways, the tools by subject, the resources, the "
+    .help = "How to use the product: the usual workflows, the tools by subject, the resources, the "
             "prompts and the terms.",
     .mime_type = "text/markdown",
     .role = ROLE_VIEWER,

@@ -18,7 +18,7 @@ static CHECKED bool read_time(const char *after, int64_t *out, struct error *err
     *out = 0;
     if (after[0] == '\0' || text_to_integer(after, 1, INT64_MAX, out))
         return true;
-    return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+    return error_set(error, ERROR_INVALID, "the cursor is invalid");
 }
 
 static int64_t instance_changed_ms(const void *rows, size_t index)
@@ -57,7 +57,7 @@ static CHECKED bool list_deployments(const struct services *services, const char
     size_t found;
 
     if (after[0] != '\0' && !text_is_name(after))
-        return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+        return error_set(error, ERROR_INVALID, "the cursor is invalid");
     if (!deployment_list(services->store, after, limit + 1, &rows, &found, error))
         return false;
     *count = found < limit ? found : limit;

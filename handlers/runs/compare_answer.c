@@ -14,12 +14,12 @@
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
     { "values", VALUE_LIST,
-      .help = "The two values, of long ones where they differ; null: not known." },
+      .help = "The two values, of long ones the part that differs; null: not known." },
     { "runs", VALUE_TEXTS, .help = "The two runs." },
     { "within_a_side", VALUE_BOOLEAN, .sparse = true,
-      .help = "They are of one side: no repetitions." },
+      .help = "True: they differ within one side, which are then not repetitions." },
     { "allowed", VALUE_BOOLEAN, .sparse = true,
-      .help = "Named as a factor, or accepted as unknown." },
+      .help = "True: named as a factor, or accepted as unknown." },
     { 0 },
 };
 
@@ -27,10 +27,10 @@ static const struct field left_out_fields[] = {
     { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },
     { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },
     { "input_length", VALUE_NUMBER, .optional = true, .help = "Context." },
-    { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length asked for." },
+    { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length requested." },
     { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
-    { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
-    { "rule", VALUE_TEXT, .optional = true, .help = "Of run_audit, by which it was found wrong." },
+    { "run", VALUE_TEXT, .optional = true, .help = "The first run for which that holds." },
+    { "rule", VALUE_TEXT, .optional = true, .help = "Rule of run_audit that found it wrong." },
     { 0 },
 };
 
@@ -42,15 +42,16 @@ const struct field compare_answer_fields[] = {
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
       .help = "candidate / baseline, geometric mean over the cells in which every pair counts; "
-              "without such, over all." },
-    { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Over how many cells." },
+              "if there are none, over all." },
+    { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Number of cells in the ratio." },
     { "ratio_pairs_left_out", VALUE_INTEGER, .sparse = true,
       .help = "Pairs that do not count in it." },
     { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p", VALUE_NUMBER, .optional = true,
       .help = "Two-sided, by runs: Student's t of pairs, else Welch's t." },
-    { "paired", VALUE_BOOLEAN, .help = "Runs were measured in turns, and are compared in pairs." },
+    { "paired", VALUE_BOOLEAN,
+      .help = "True: runs were measured in turns, and are compared in pairs." },
     { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured in turns." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
       .help = "Repetitions of an A/B sweep that are not finished on both." },
@@ -313,7 +314,7 @@ static void describe_differences(const struct comparison *comparison, bool allow
                                  struct text *out)
 {
     const char *heading = allowed ? "Differences and unknowns that were allowed"
-                                  : "Differences that refuse the comparison";
+                                  : "Differences that rule out the comparison";
 
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
@@ -345,14 +346,14 @@ static void describe_way_out(const struct comparison *comparison, bool unknown, 
             continue;
         text_addf(out, "%s\"%s\"",
                   count++ > 0 ? ", "
-                  : unknown   ? "If you answer for their being equal: accept_unknown ["
-                              : "If that is what is to be compared: factors [",
+                  : unknown   ? "If you know that they are equal: accept_unknown ["
+                              : "If this is what you want to compare: factors [",
                   difference->fact);
     }
     text_add(out, count > 0 ? "]\n" : "");
 }
 
-/* "- 4 users, context 128: the server worked for others meanwhile, run_..." */
+/* "- 4 users, context 128: the server also worked for others, run_..." */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
     text_addf(out, isnan(cell->request_rate) ? "- %.6g users" : "- %.6g requests/s",
@@ -371,7 +372,7 @@ static void describe_left_out(const struct comparison *comparison, struct text *
         if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
-            text_addf(out, "\nLeft out (x), %zu of %zu cells:\n", left, comparison->cell_count);
+            text_addf(out, "\nSkipped (x), %zu of %zu cells:\n", left, comparison->cell_count);
         describe_cell(&comparison->cells[i], comparison->cells[i].why, out);
         text_add_char(out, '\n');
     }
@@ -390,7 +391,7 @@ static void describe_disturbed(const struct compare_input *input,
         if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
             continue;
         if (shown++ == 0)
-            text_add(out, "\nCompared by fewer pairs, without those that were disturbed:\n");
+            text_add(out, "\nCompared by fewer pairs, without the disturbed ones:\n");
         describe_cell(cell, cell->disturbed, out);
         text_addf(out, ": %zu of %zu pairs count\n", pairs - cell->pairs_left_out, pairs);
     }
@@ -411,18 +412,19 @@ void compare_answer_describe(const struct compare_input *input, const struct com
     compare_write_table(comparison, out);
     if (comparison->compared > 0)
         text_addf(out,
-                  "+ faster (%zu), - slower (%zu), after correction for %zu cells; without a mark: "
+                  "+ faster (%zu), - slower (%zu), after correction for %zu cells; no sign: "
                   "no evidence.\n",
                   comparison->verdicts[VERDICT_FASTER], comparison->verdicts[VERDICT_SLOWER],
                   comparison->compared);
     if (comparison->estimated > 0)
-        text_addf(out,
-                  "Tokens of %zu of the compared cells are estimated: the servers told no usage, "
-                  "and stream chunks were counted.\n",
-                  comparison->estimated);
+        text_addf(
+            out,
+            "Tokens of %zu of the compared cells are estimated: the servers reported no usage, "
+            "and stream chunks were counted.\n",
+            comparison->estimated);
     describe_left_out(comparison, out);
     describe_disturbed(input, comparison, out);
     describe_differences(comparison, true, out);
     if (input->as_deployments && comparison->difference_count > 0)
-        text_add(out, "This tells which of the two deployments is faster, not what makes it so.\n");
+        text_add(out, "This shows which of the two deployments is faster, not why.\n");
 }

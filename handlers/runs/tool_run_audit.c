@@ -15,12 +15,12 @@
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 95,
-      .help = "Where the run does not say: L4, H100, tpu-v6e, ...",
-      .more = "With it and the model the figures are held against what the hardware can do." },
+      .help = "If the run does not say: L4, H100, tpu-v6e, ...",
+      .more = "With it and the model the figures are compared with what the hardware can do." },
     { "model", VALUE_TEXT, .low = 1, .high = 159,
-      .help = "Where the run does not say: google/gemma-4-12B-it, 31B, ..." },
+      .help = "If the run does not say: google/gemma-4-12B-it, 31B, ..." },
     { "chips", VALUE_INTEGER, .low = 1, .high = 100000,
-      .help = "Accelerators, where the run does not say.", .more = "Otherwise 1." },
+      .help = "Accelerators, if the run does not say.", .more = "Default: 1." },
     { 0 },
 };
 
@@ -30,10 +30,11 @@ static const struct field finding_fields[] = {
     { "weight", VALUE_TEXT,
       .help = "wrong: a figure is not what its name says. caution: it says less than it seems." },
     { "mistake", VALUE_INTEGER, .help = "Its number in docs/audit.md; 0: none of those." },
-    { "cell_count", VALUE_INTEGER, .help = "Cells it holds for." },
-    { "rows", VALUE_INTEGERS, .help = "Their rows in the file (own runs: cells), at most 200." },
+    { "cell_count", VALUE_INTEGER, .help = "Number of cells concerned." },
+    { "rows", VALUE_INTEGERS,
+      .help = "Their rows in the file (own runs: positions), at most 200." },
     { "where", VALUE_TEXT, .help = "The users and contexts they span." },
-    { "arithmetic", VALUE_TEXT, .help = "The figures behind it." },
+    { "arithmetic", VALUE_TEXT, .help = "The figures that show it." },
     { "consequence", VALUE_TEXT, .help = "What not to conclude." },
     { 0 },
 };
@@ -43,12 +44,12 @@ static const struct field fields[] = {
     { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
     { "imported", VALUE_BOOLEAN, .sparse = true, .help = "Another tool measured it." },
     { "cells", VALUE_INTEGER, .help = "Cells it has." },
-    { "clean", VALUE_BOOLEAN, .help = "Nothing was found, by the rules applied." },
+    { "clean", VALUE_BOOLEAN, .help = "True: the rules applied found nothing." },
     { "hardware", VALUE_TEXT, .optional = true,
-      .help = "The catalogue's row it was held against; missing: not known." },
-    { "model", VALUE_TEXT, .optional = true, .help = "The same of the model." },
+      .help = "The catalogue's row it was compared with; missing: not known." },
+    { "model", VALUE_TEXT, .optional = true, .help = "Likewise the model's row." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
-    { "applied", VALUE_TEXTS, .help = "Rules that its figures allow." },
+    { "applied", VALUE_TEXTS, .help = "Rules that its figures allow to apply." },
     { "not_applied", VALUE_LIST, .help = "The others: {lacks, rules}." },
     { 0 },
 };
@@ -147,7 +148,7 @@ const struct tool tool_run_audit = {
     .help =
         "Looks for what is wrong with a run's figures. Call it before you quote or compare a run.",
     .more =
-        "Of our own runs and imported ones: too few requests in flight, bursts, appended or copied "
+        "In own and imported runs: too few requests in flight, bursts, appended or copied "
         "runs, cut tails, cold starts, one-token outputs, prompt tokens counted as generated, "
         "cached prompts, more than the hardware can do. Each finding has its cells, arithmetic and "
         "what not to conclude; rules that the figures do not allow are listed with what they lack.",

@@ -13,7 +13,7 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "An A/B sweep, instead of the two sides.",
-      .more = "Its candidate against its deployment, run by run as they took turns." },
+      .more = "Compares its candidate with its deployment, run by run as they took turns." },
     { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "Runs that repeat one another, or a sweep for all its runs.",
       .more = "Ids: run_..., imp_..., swp_..." },
@@ -24,7 +24,8 @@ static const struct param params[] = {
       .more = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
     { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts the sides are meant to differ in, such as hardware.",
-      .more = "Any other difference refuses. An A/B sweep without factors: the deployments as they "
+      .more = "Any other difference rules it out. An A/B sweep without factors: the deployments as "
+              "they "
               "are." },
     { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts that may be unknown.", .more = "Also success_rate, of cells." },
@@ -84,8 +85,9 @@ static CHECKED bool add_run(struct store *store, const char *id, struct request 
         return false;
     cells += request->runs[request->count - 1].cell_count;
     return cells <= COMPARE_CELLS_MAX
-           || error_set(error, ERROR_INVALID, "these runs have %zu cells, the limit is %d together",
-                        cells, COMPARE_CELLS_MAX);
+           || error_set(error, ERROR_INVALID,
+                        "together these runs have %zu cells, more than the limit of %d", cells,
+                        COMPARE_CELLS_MAX);
 }
 
 static CHECKED bool add_sweep(struct store *store, const char *id, struct request *request,
@@ -105,7 +107,7 @@ static CHECKED bool add_sweep(struct store *store, const char *id, struct reques
                 error_set(error, ERROR_INVALID,
                           "the sweep %s is of two deployments, whose runs are no repetitions of "
                           "one another: give it as \"sweep\" to compare the two, or name the runs "
-                          "of one (run_list tells them)",
+                          "of one (run_list lists them)",
                           id);
     for (size_t i = 0; added && i < count; i++)
         added = add_run(store, rows[i].id, request, error);
@@ -172,7 +174,7 @@ static CHECKED bool add_pairs(struct store *store, const struct run_row *rows, s
     if (found == 0)
         return error_set(
             error, ERROR_CONFLICT,
-            "no repetition of %s is finished on both deployments yet: sweep_show tells "
+            "no repetition of %s is finished on both deployments yet: sweep_show shows "
             "how far it is",
             request->sweep.id);
     for (int side = 0; side < SIDES; side++)
@@ -241,8 +243,9 @@ static CHECKED bool read_names(const struct call *call, const char *param, const
         if (compare_knows_fact(out[i], accepted))
             continue;
         compare_write_facts(&known);
-        return error_set(error, ERROR_INVALID, "\"%s\" names \"%s\", which is no fact: they are %s",
-                         param, out[i], text_string(&known));
+        return error_set(error, ERROR_INVALID,
+                         "\"%s\" names \"%s\", which is not a fact: the facts are %s", param,
+                         out[i], text_string(&known));
     }
     return true;
 }
@@ -277,7 +280,7 @@ static void tell_pairs(const struct request *request, struct answer *answer)
                         json_integer((json_int_t)request->pairs_left_out));
     if (request->pairs_left_out > 0)
         text_addf(&answer->text,
-                  "\n%zu of %lld repetitions are not finished on both, and were left out.\n",
+                  "\n%zu of %lld repetitions are not finished on both, and were skipped.\n",
                   request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
@@ -339,13 +342,14 @@ const struct tool tool_run_compare = {
     .title = "Compare runs",
     .help = "Is the candidate faster than the baseline? Answers faster, slower or no_evidence, "
             "with ratio and 95 % interval.",
-    .more = "Of an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
-            "in. Else each side is runs that repeat one another, own or imported. The run, not the "
+    .more = "For an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
+            "in. Otherwise each side is runs that repeat one another, own or imported. The run, "
+            "not the "
             "request, is the unit; one run a side is never evidence. Refused (not_comparable, with "
             "the differences) unless the sides differ only in the `factors` you name; what is "
-            "unknown is equal to nothing unless accepted by name. The answer is over all cells and "
+            "unknown counts as different unless accepted by name. The answer is over all cells and "
             "for each. Cells that failed, that run_audit finds wrong or that one side lacks are "
-            "left out and named.",
+            "skipped and named.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = compare_answer_fields,

@@ -31,8 +31,8 @@ static const struct field fields[] = {
     { "content", VALUE_TEXT, .help = "The file, of this page's cells." },
     { "cells", VALUE_INTEGER, .help = "Cells on this page." },
     { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
-    { "left_out", VALUE_LIST, .help = "Positions of cells that have no place: not measured." },
-    { "marked", VALUE_LIST, .help = "Cells to be doubted: position and marks." },
+    { "left_out", VALUE_LIST, .help = "Positions of cells without a place: not measured." },
+    { "marked", VALUE_LIST, .help = "Doubtful cells: position and warnings." },
     { "not_held", VALUE_LIST, .help = "What the format has no place for." },
     { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
     FIELD_NEXT_CURSOR,
@@ -88,7 +88,7 @@ static void write_text(const struct exporter *exporter, const json_t *answer, st
         text_addf(out, "; %zu of them were not measured and have no place in this format",
                   json_array_size(json_object_get(answer, "left_out")));
     if (json_array_size(json_object_get(answer, "marked")) > 0)
-        text_addf(out, "; %zu are marked, as the file says (run_audit has the reasons)",
+        text_addf(out, "; %zu have warnings, which the file carries (run_audit has the reasons)",
                   json_array_size(json_object_get(answer, "marked")));
     text_addf(out, ". The whole file is the resource %s.\n",
               json_string_value(json_object_get(answer, "resource")));
@@ -157,8 +157,8 @@ const struct tool tool_run_export = {
     .name = "run_export",
     .title = "Export a run for another tool",
     .help = "Writes a run in the format of another tool: vLLM, aiperf, CSV or a serving report.",
-    .more = "Each figure is under that tool's name for it. What is not known is left out, and so "
-            "are percentiles that a timeout cut off; what run_audit finds goes along. Long runs "
+    .more = "Each figure is under that tool's name for it. Unknown values are omitted, and so "
+            "are percentiles that a timeout cut off; what run_audit finds is included. Long runs "
             "come page by page.",
     .sets = SET_MEASURE,
     .params = params,

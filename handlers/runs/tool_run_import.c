@@ -41,7 +41,7 @@ static const struct param params[] = {
       .help = "Instead: an imported run, to state facts about it.",
       .more = "The answer is a new run that points at it." },
     { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
-    { "format", VALUE_CHOICE, .choices = formats, .help = "Without: found by the content." },
+    { "format", VALUE_CHOICE, .choices = formats, .help = "Without: detected from the content." },
     { "columns", VALUE_TEXTS, .high = COLUMNS_MAX, .item_high = 250,
       .help = "What columns mean, as [\"tput=output_tok_per_s\"]." },
     { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How it was made, what to doubt." },
@@ -57,7 +57,7 @@ static const struct param params[] = {
     { "workload", VALUE_TEXT, .low = 1, .high = 500, .rare = true,
       .help = "What was sent: random, ShareGPT, the same prompt, ..." },
     { "output_tokens", VALUE_NUMBER, .low = 1, .high = 1e7, .rare = true,
-      .help = "Per request, where rows do not say." },
+      .help = "Per request, if rows do not say." },
     { "timeout_s", VALUE_NUMBER, .low = 0.001, .high = 1e6, .rare = true, .help = "The client's." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 90, .help = "Accelerator: L4, tpu-v5e, ..." },
     { "chips", VALUE_NUMBER, .low = 1, .high = 100000, .help = "How many accelerators." },
@@ -77,7 +77,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_answer_fields,
       .described_in = "run_show" },
-    { "already_known", VALUE_BOOLEAN, .help = "The same file was imported before." },
+    { "already_known", VALUE_BOOLEAN, .help = "True: the same file was imported before." },
     { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_answer_fields,
       .described_in = "run_show" },
     FIELD_NEXT_STEP,
@@ -102,7 +102,7 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
 
     if (call->file != NULL && call_text(call, "text") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "the file came as the request's body: leave \"text\" out");
+                         "the file came as the request's body: omit \"text\"");
     if (!file && run == NULL)
         return error_set(error, ERROR_INVALID,
                          "run_import needs \"text\", the file's content, or \"run\", an imported "
@@ -113,7 +113,7 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
                          "imported run's facts are stated");
     if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"columns\" are read with the file: give its content with them, \"run\" "
+                         "\"columns\" are read with the file: give its content with them; \"run\" "
                          "takes facts and notes alone");
     if (run != NULL && !evidence_is_import(run))
         return error_set(error, ERROR_INVALID,
@@ -179,9 +179,9 @@ static void write_answer(const struct import_row *row, bool existed,
                   "A new import of the same file, with other facts stated than %s.\n",
                   row->corrects);
     import_answer_describe(evidence, &answer->text);
-    text_addf(&answer->text, "Brought by %s, %s.\n", row->principal,
+    text_addf(&answer->text, "Imported by %s, %s.\n", row->principal,
               answer_time(row->created_ms, time));
-    answer_next(answer, "run_audit tells what its figures can bear, run_report shows them");
+    answer_next(answer, "run_audit checks its figures, run_report shows them");
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

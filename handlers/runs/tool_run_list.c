@@ -15,7 +15,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only runs on it (a removed one, too)." },
+      .help = "Only runs on it (even if removed)." },
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep." },
     PARAMS_PERIOD,
     PARAM_LIMIT,

@@ -16,12 +16,12 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Its id; without: the newest that measured anything." },
+      .help = "Its id; default: the newest that measured anything." },
     { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
-      .more = "The report of this repetition alone; of an imported run what its file tells." },
+      .more = "Report only this repetition; for an imported run what its file contains." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
-      .more = "With neither sweep nor run. Of an A/B sweep: the report of this one of its two "
-              "deployments alone." },
+      .more = "Without sweep and run. Of an A/B sweep: the report of only this one of its two "
+              "deployments." },
     { 0 },
 };
 

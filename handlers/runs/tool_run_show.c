@@ -16,10 +16,10 @@
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
-      .help = "Position of a cell, for all that was measured there.",
+      .help = "Position of a cell, to show everything measured there.",
       .more = "All percentiles, failures by class, the server's own metrics." },
     { "scrapes", VALUE_INTEGER, .low = 0, .high = 2048, .initial = "0",
-      .help = "With `cell`: so many scrapes of its metrics.",
+      .help = "With `cell`: this many scrapes of its metrics.",
       .more =
           "Evenly spread over the time from before the cell's first request to after its last." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
@@ -35,12 +35,13 @@ static const struct field detail_fields[] = {
       .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
               "milliseconds, seconds and counts as the names say; missing: not measured." },
     { "witness", VALUE_OBJECT, .optional = true,
-      .help = "What the server's own metrics said: state full, partial or absent, and why; counts "
-              "held against what was sent; means, gauges and rates of the window; missing: not "
-              "asked." },
+      .help =
+          "What the server's own metrics showed: state full, partial or absent, and why; counts "
+          "compared with what was sent; means, gauges and rates of the window; missing: not "
+          "asked." },
     { "series", VALUE_OBJECT, .optional = true,
-      .help = "The scrapes as columns: at_ms (UTC), and one list for each figure; null where a "
-              "scrape does not tell it. With `scrapes`." },
+      .help = "The scrapes as columns: at_ms (UTC), and one list per figure; null if a "
+              "scrape does not have it. With `scrapes`." },
     { "workload_digest", VALUE_TEXT, .optional = true, .help = "Digest of the prompts." },
     { 0 },
 };
@@ -51,14 +52,14 @@ static const struct field fields[] = {
       .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
               "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
-    { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measuring.",
+    { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measurement.",
       .fields = cell_answer_fields, .described_in = "sweep_show" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
       .fields = sweep_answer_finding_fields, .described_in = "sweep_show" },
-    { "detail", VALUE_OBJECT, .foreign = true, .optional = true,
-      .help = "Of the cell that was asked for.", .fields = detail_fields },
+    { "detail", VALUE_OBJECT, .foreign = true, .optional = true, .help = "The requested cell.",
+      .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,
-      .help = "Of an imported run, instead of cells: what its file tells.",
+      .help = "Of an imported run, instead of cells: what its file contains.",
       .fields = import_answer_fields },
     FIELD_NEXT_CURSOR,
     { 0 },

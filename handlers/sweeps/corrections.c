@@ -94,8 +94,8 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "\"corrects\": %s was measured on %s, not on what is asked for now: a correction "
-        "is of the same deployments",
+        "\"corrects\": %s was measured on %s, not on the deployment of this call: a correction "
+        "has the same deployments",
         id, earlier->runs[0].deployment);
 }
 
@@ -113,7 +113,7 @@ static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
     if (plan_same_shape(&plan, &request->plan))
         return true;
     return error_set(error, ERROR_INVALID,
-                     "\"corrects\": %s has other cells than are asked for now: give the same "
+                     "\"corrects\": %s has other cells than this call: give the same "
                      "loads, input_tokens and output_tokens, and repetitions %lld",
                      id, (long long)plan.repetitions);
 }
@@ -122,12 +122,12 @@ static CHECKED bool check_free(const struct earlier *earlier, struct error *erro
 {
     if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,
-                         "\"corrects\": %s is at work still: wait for it, or sweep_cancel it",
+                         "\"corrects\": %s is still running: wait for it, or sweep_cancel it",
                          earlier->sweep.id);
     for (size_t i = 0; i < earlier->run_count; i++)
         if (earlier->runs[i].corrected_by[0] != '\0')
             return error_set(error, ERROR_CONFLICT,
-                             "\"corrects\": %s was corrected by %s already: correct that one",
+                             "\"corrects\": %s was already corrected by %s: correct that one",
                              earlier->runs[i].id, earlier->runs[i].corrected_by);
     return true;
 }

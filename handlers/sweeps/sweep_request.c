@@ -58,7 +58,7 @@ static CHECKED bool find_subjects(const struct call *call, struct sweep_request 
     if (strcmp(candidate, out->deployment.name) == 0)
         return error_set(error, ERROR_INVALID,
                          "\"candidate\" is %s, the deployment itself: name another one. To see "
-                         "what two measurements of one server differ by, register it under a "
+                         "by how much two measurements of one server differ, register it under a "
                          "second name",
                          candidate);
     out->subjects = 2;
@@ -75,7 +75,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
         return true;
     return error_set(error, ERROR_INVALID,
                      "\"http2_streams\" is %ld, but %s is at %s: HTTP/2 is negotiated over TLS. "
-                     "Leave it out, or register the server's https:// address",
+                     "Omit it, or register the server's https:// address",
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
@@ -87,17 +87,17 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"input_tokens\": the prompts of a dataset have its lengths, leave it "
+                         "\"input_tokens\": the prompts of a dataset have its lengths, omit it "
                          "out");
     if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
         return error_set(error, ERROR_INVALID,
-                         "\"input_distribution\" is %s: the prompts of a dataset have its lengths, "
-                         "leave it out",
+                         "\"input_distribution\" is %s: the prompts of a dataset have its lengths; "
+                         "omit it",
                          input);
     if (by_dataset && json_object_get(stated, "output_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
                          "\"output_tokens\": with \"output_distribution\" dataset answers are as "
-                         "long as the dataset's, leave one of the two out");
+                         "long as the dataset's; omit one of the two");
     return true;
 }
 
@@ -122,7 +122,7 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     dataset_entry_finish(&entry);
     if (by_dataset && json_get_integer(output, "count", 0) == 0)
         return error_set(error, ERROR_INVALID,
-                         "\"output_distribution\": the dataset tells no lengths of answers: give "
+                         "\"output_distribution\": the dataset has no lengths of answers: give "
                          "output_tokens instead");
     json_object_set_new(arguments, "input_distribution", json_string("dataset"));
     json_object_set_new(arguments, "input_tokens",
@@ -197,7 +197,7 @@ bool sweep_request_check(const struct call *call, const struct sweep_request *re
     sweep_request_name(request, &named);
     return error_set(error, ERROR_CONFLICT,
                      "\"plan_digest\" is of another plan: the arguments differ from those given to "
-                     "sweep_plan, or a deployment was changed since (now: %s). Call sweep_plan "
+                     "sweep_plan, or a deployment has changed since (now: %s). Call sweep_plan "
                      "again with the same arguments",
                      text_string(&named));
 }

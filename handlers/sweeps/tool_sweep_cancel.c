@@ -30,7 +30,7 @@ static CHECKED bool cancel(struct call *call, const char *id, struct job *job, s
                && job_pool_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
     else
         done =
-            error_set(error, ERROR_CONFLICT, "%s is not at work: it is %s", sweep.id, sweep.state);
+            error_set(error, ERROR_CONFLICT, "%s is not running: it is %s", sweep.id, sweep.state);
     sweep_row_finish(&sweep);
     return done;
 }
@@ -48,7 +48,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     sweep_answer_describe(&sweep, &answer->text);
     job_answer_describe(&job, &answer->text);
     text_add(&answer->text, "Finished cells are kept.\n");
-    answer_next(answer, "sweep_resume goes on where it was; run_report tells what is there");
+    answer_next(answer, "sweep_resume continues where it was; run_report shows what is there");
     sweep_row_finish(&sweep);
     return true;
 }
@@ -57,8 +57,8 @@ const struct tool tool_sweep_cancel = {
     .name = "sweep_cancel",
     .title = "Cancel a benchmark",
     .help =
-        "Stops a waiting or running sweep. Finished cells are kept; sweep_resume goes on later.",
-    .more = "The cell being measured is given up. Operators cancel their own sweeps, admins any.",
+        "Stops a waiting or running sweep. Finished cells are kept; sweep_resume continues later.",
+    .more = "The cell being measured is discarded. Operators cancel their own sweeps, admins any.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

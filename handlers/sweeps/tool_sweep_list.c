@@ -10,7 +10,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only sweeps of it (a removed one, too)." },
+      .help = "Only sweeps of it (even if removed)." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,

@@ -25,12 +25,12 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
     { "revision", VALUE_INTEGER, .help = "Its revision." },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Deployment that would be measured in turns with it; missing: none." },
+      .help = "Deployment that would take turns with it; missing: none." },
     { "cells", VALUE_INTEGER,
       .help = "Cells to measure: the grid times the repetitions, of each deployment; in an "
               "adaptive search the most it may take, usually half of that or less." },
     { "grid_cells", VALUE_INTEGER, .sparse = true,
-      .help = "Cells of the whole grid, where that is more." },
+      .help = "Cells of the whole grid, if that is more." },
     { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
     { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
@@ -43,10 +43,10 @@ static const struct field fields[] = {
       .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
     { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
     { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
-      .help = "The plan, without what is at its default." },
+      .help = "The plan, without options at their defaults." },
     { "options", VALUE_TEXT, .optional = true,
-      .help = "What else `options` takes, with the defaults, where nothing of it was given." },
-    { "warnings", VALUE_LIST, .help = "Texts: what the results could not tell." },
+      .help = "Further `options` with their defaults, if none was given." },
+    { "warnings", VALUE_LIST, .help = "Sentences: what the results could not show." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -98,8 +98,8 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                                           "differences only: give more repetitions"));
     if (request->same_server)
         json_array_append_new(
-            warnings, json_string("both deployments are of one host and port: where it is one "
-                                  "model too, this is an A/A sweep, and what it shows is noise"));
+            warnings, json_string("both deployments are of one host and port: if it is also one "
+                                  "model, this is an A/A sweep, and what it shows is noise"));
 }
 
 /* A user's second request is the first under a steady load. */
@@ -121,27 +121,29 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
                                           "speed or speculative decoding"));
     if (plan->repetitions == 1 && request->subjects == 1)
         json_array_append_new(
-            warnings, json_string("one repetition shows no spread: 3 or more tell noise from "
-                                  "difference"));
+            warnings,
+            json_string("one repetition shows no spread: 3 or more distinguish noise from "
+                        "difference"));
     if (plan->window_s < 5)
         json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
     if (is_burst(plan))
         json_array_append_new(warnings,
                               json_string("\"requests\" is less than two for each user of the "
-                                          "greatest concurrency: such a window sees a burst, no "
+                                          "largest concurrency: such a window sees a burst, no "
                                           "steady load"));
     if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < WORTH_SEARCHING)
-        json_array_append_new(warnings,
-                              json_string("an adaptive search saves little below 10 loads: give a "
-                                          "fine list of them, such as 24 from 1 to 512"));
+        json_array_append_new(
+            warnings,
+            json_string("an adaptive search saves little with fewer than 10 loads: give a "
+                        "fine list of them, such as 24 from 1 to 512"));
     if (infeasible > 0)
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
-                                          "will be told as infeasible"));
+                                          "will be reported as infeasible"));
     if (sweep_request_is_other(call, request))
         json_array_append_new(warnings,
                               json_string("the plan_digest given is of another plan: sweep_start "
-                                          "takes the one told here"));
+                                          "takes the one returned here"));
     warn_of_comparison(request, warnings);
     return warnings;
 }

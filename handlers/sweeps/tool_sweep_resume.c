@@ -14,20 +14,20 @@ static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
     { "retry_failed", VALUE_BOOLEAN, .initial = "false",
       .help = "Also measure failed or skipped cells again.",
-      .more = "Of runs that are not finished. A finished run is never changed: sweep_start with "
-              "`corrects` measures it anew." },
+      .more = "Only in unfinished runs. A finished run is never changed: sweep_start with "
+              "`corrects` measures it again." },
     { 0 },
 };
 
 static const struct field left_fields[] = {
     { "run", VALUE_TEXT, .help = "Its run." },
     { "run_finished", VALUE_BOOLEAN,
-      .help = "True: no cell of the run is pending, and nothing in it changes any more." },
+      .help = "True: no cell of the run is pending, and the run will not change." },
     { "deployment", VALUE_TEXT, .help = "Deployment that it was measured on." },
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
     { "load", VALUE_TEXT, .help = "Users or requests per second." },
-    { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
-    { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt length requested." },
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
     { "state", VALUE_TEXT, .help = "failed or skipped." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it has no figures." },
     { 0 },
@@ -38,7 +38,7 @@ static const struct field fields[] = {
       .described_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
     { "left_failed", VALUE_INTEGER, .optional = true,
-      .help = "Cells that failed or were skipped, and that this job leaves as they are." },
+      .help = "Cells that failed or were skipped, and that this job will not measure." },
     { "left", VALUE_LIST, .optional = true, .help = "The first 20 of them.",
       .fields = left_fields },
     FIELD_OUTCOME,
@@ -80,7 +80,7 @@ static CHECKED bool check_subject(const struct call *call, const struct sweep_ro
     if (!same)
         return error_set(error, ERROR_CONFLICT,
                          "%s measured revision %" PRId64 " of %s, which is at revision %" PRId64
-                         " now: its cells would not be of one thing. Start a new sweep",
+                         " now: its cells would mix two revisions. Start a new sweep",
                          sweep->id, subject->revision, subject->deployment, deployment.revision);
     if (deployment_endpoint_discover(call->services, &deployment, &endpoint, &facts, &problem))
         return true;
@@ -105,7 +105,7 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
     if (sweep_answer_is_active(&sweep))
-        done = error_set(error, ERROR_CONFLICT, "%s is at work already (%s): job_show %s", id,
+        done = error_set(error, ERROR_CONFLICT, "%s is already running (%s): job_show %s", id,
                          sweep.state, sweep.job_id);
     else
         done = check_subjects(call, &sweep, error);
@@ -170,15 +170,15 @@ static void describe_left(const struct left *left, struct text *out)
 {
     if (left->of_unfinished > 0)
         text_addf(out,
-                  "Left as they are: %zu failed or skipped in unfinished runs. Once this job has "
+                  "Not measured again: %zu failed or skipped in unfinished runs. Once this job has "
                   "ended early, sweep_resume with retry_failed true measures them again.\n",
                   left->of_unfinished);
     if (left->of_finished > 0)
         text_addf(
             out,
-            "Left as they are: %zu failed or skipped in finished runs, which never change "
+            "Not measured again: %zu failed or skipped in finished runs, which never change "
             "(the first of %s). Once this job has ended, sweep_start with the same arguments, "
-            "repetitions 1 and \"corrects\": \"%s\" measures that run anew.\n",
+            "repetitions 1 and \"corrects\": \"%s\" measures that run again.\n",
             left->of_finished, left->run_id, left->run_id);
 }
 
@@ -228,12 +228,12 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_resume = {
     .name = "sweep_resume",
     .title = "Resume a benchmark",
-    .help = "Goes on with a sweep that was stopped, cancelled or failed: measures the missing "
+    .help = "Continues a sweep that was stopped, cancelled or failed: measures the missing "
             "cells only.",
     .more = "Cells that failed stay so and are listed: retry_failed measures those of unfinished "
-            "runs again, and a run that is finished is measured anew by sweep_start with "
-            "`corrects`. After a crash or restart of this server nothing needs to be done: sweeps "
-            "go on by themselves. Answers at once with the new job.",
+            "runs again, and sweep_start with `corrects` measures a finished run "
+            "again. After a crash or restart of this server nothing needs to be done: sweeps "
+            "continue by themselves. Answers at once with the new job.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -22,14 +22,14 @@ static const struct param params[] = {
 
 static const struct field attempt_fields[] = {
     { "concurrency", VALUE_INTEGER,
-      .help = "Users at once; in an open loop the most requests in flight." },
+      .help = "Users at once; in an open loop the limit of requests in flight." },
     { "request_rate", VALUE_NUMBER, .help = "Open loop: requests per second; 0: a closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
-    { "deployment", VALUE_TEXT, .help = "Deployment that it was on." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that was measured." },
     { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
-    { "attempt", VALUE_INTEGER, .help = "Which attempt at this cell, from 1." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it counts for nothing." },
+    { "attempt", VALUE_INTEGER, .help = "Number of this attempt at the cell, from 1." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it does not count." },
     { "started_at", VALUE_TEXT, .optional = true, .help = "When it began, UTC." },
     { 0 },
 };
@@ -37,16 +37,16 @@ static const struct field attempt_fields[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_answer_fields },
     { "job", VALUE_OBJECT, .optional = true,
-      .help = "The job that works on it; none when it is over.", .fields = job_answer_fields,
+      .help = "The job that works on it; missing: the sweep is over.", .fields = job_answer_fields,
       .described_in = "job_show" },
-    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_answer_fields },
+    { "cells", VALUE_LIST, .help = "Cells in order of measurement.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
-      .help = "Attempts that were cut off (a crash, a restart, a cancel); they count for nothing.",
+      .help = "Attempts that were cut off (a crash, a restart, a cancellation); they do not count.",
       .fields = attempt_fields },
     { "rejected", VALUE_LIST,
-      .help = "Attempts that the server's own metrics spoke against (others' work, a restart, "
-              "another model) or that were measured again because they failed; they count for "
-              "nothing.",
+      .help = "Attempts that the server's own metrics invalidated (others' work, a restart, "
+              "another model) or that were measured again because they failed; they do not "
+              "count.",
       .fields = attempt_fields, .described_in = "interrupted" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
       .fields = sweep_answer_finding_fields },
@@ -121,7 +121,7 @@ static void write_rejected(const struct view *view, struct text *text)
     char load[CELL_LOAD_SIZE];
 
     if (count > 0)
-        text_addf(text, "Rejected attempts (they count for nothing): %zu.\n", count);
+        text_addf(text, "Rejected attempts (they do not count): %zu.\n", count);
     for (size_t i = 0; i < count && i < REJECTED_SHOWN; i++) {
         const struct attempt_row *attempt = &view->rejected[i];
 
@@ -151,7 +151,7 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
     if (sweep_answer_is_active(&view->sweep))
         job_answer_describe(&view->job, text);
     if (view->interrupted_count > 0)
-        text_addf(text, "Interrupted attempts (they count for nothing): %zu.\n",
+        text_addf(text, "Interrupted attempts (they do not count): %zu.\n",
                   view->interrupted_count);
     write_rejected(view, text);
     if (view->sweep.subject_count == 1)

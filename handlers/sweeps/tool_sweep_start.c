@@ -32,7 +32,7 @@ static const struct field fields[] = {
       .described_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
-      .help = "False: the idempotency key was used before; this is the sweep it started." },
+      .help = "False: the idempotency key was used before; this is the sweep it started then." },
     { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
@@ -181,8 +181,8 @@ static CHECKED bool recall(const struct call *call, const json_t *given, json_t 
                   : reviewed_plans_find(call->services->planned, call->principal.name, digest);
     if (digest != NULL && planned == NULL && is_digest_alone(arguments))
         return error_set(error, ERROR_NOT_FOUND,
-                         "\"plan_digest\" is of no plan that you looked at since the server "
-                         "started: call sweep_plan, or give the plan's arguments beside it");
+                         "\"plan_digest\" is of no plan that you reviewed since the server "
+                         "started: call sweep_plan, or also give the plan's arguments");
     if (planned != NULL)
         json_object_update(planned, arguments);
     *out = json_incref(planned != NULL ? planned : arguments);
@@ -228,9 +228,10 @@ const struct tool tool_sweep_start = {
             "plan_digest.",
     .more = "Over 60 minutes or 10 million tokens the plan_digest is needed. The job survives "
             "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
-            "a time (others wait in line). Wait with job_show. With `candidate` it takes turns at "
-            "two deployments: the fair way to find out which is faster, with run_compare of the "
-            "one sweep. With `corrects` it stands in for an earlier run or sweep, which stays: "
+            "a time (others wait in line). Wait with job_show. With `candidate` it alternates "
+            "between two deployments: the fair way to find out which is faster, with run_compare "
+            "of the "
+            "one sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
             "nothing changes a finished run.",
     .sets = SET_MEASURE,
     .params = params,

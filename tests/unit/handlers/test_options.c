@@ -100,7 +100,7 @@ static void refusals_of_options_are_those_of_arguments(void **state)
            "\"options\" is \"window_s=10\": it must be a list of texts name=value, such as "
            "[\"window_s=10\"]");
     refuse("{\"window_s\":5,\"options\":[\"window_s=10\"]}",
-           "\"options\" gives \"window_s\" a second, other value: give it once");
+           "\"options\" gives \"window_s\" twice with different values: give it once");
     refuse("{\"options\":[\"options=a=b\"]}",
            "sample takes no argument \"options\"; it takes deployment, model, users, labels, "
            "window_s, seed, api, natural, rates, stop");

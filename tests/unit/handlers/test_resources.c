@@ -311,7 +311,7 @@ static void explains_every_member_of_every_answer(void **state)
         for (const struct field *field = tools[i]->fields; field->name != NULL; field++)
             world_says(world, field->help);
     world_says(world, "## sweep_show\n\n- `sweep`: The sweep.\n- `sweep.id`: Id of the sweep.");
-    world_says(world, "none when it is over. As in job_show.\n- `cells`: ");
+    world_says(world, "missing: the sweep is over. As in job_show.\n- `cells`: ");
     world_says(world, "- `cells.ttft_p99_ms`: Time to first token, p99.");
 }
 

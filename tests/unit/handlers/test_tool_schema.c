@@ -237,9 +237,9 @@ static void knows_answers_that_do_not(void **state)
                    "sample: \"count\" in the answer is not a whole number");
     expect_conform("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing in the answer");
     expect_conform("{\"count\":1,\"rows\":[3]}",
-                   "sample: the answer has no object where one is told");
+                   "sample: the answer has no object where its rows have one");
     expect_conform("{\"count\":1,\"rows\":[],\"more\":1}",
-                   "sample: no row tells of \"more\" in the answer");
+                   "sample: no row describes \"more\" in the answer");
 }
 
 static void publishes_headers_and_schemas_as_they_are(void **state)

@@ -105,7 +105,7 @@ static struct job await(struct ledger *ledger, struct job_pool *jobs, const char
     return job;
 }
 
-/* How many of the answers were asked for. */
+/* How many of the answers were requested. */
 static size_t answer(struct ledger *ledger, struct job_pool *jobs, const char *id, const char *json)
 {
     struct change change = ledger_change("alice", "tasks/update");
@@ -222,7 +222,7 @@ static void an_answer_is_in_the_audit_and_not_too_long(void **state)
     assert_ok(ledger, audit_log_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].subject, job.id);
-    assert_string_equal(rows[0].detail, "1 of 2 answers were asked for");
+    assert_string_equal(rows[0].detail, "1 of 2 answers were requested");
     audit_log_rows_free(rows, count);
     job_pool_destroy(jobs, 1000);
 }

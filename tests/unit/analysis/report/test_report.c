@@ -372,11 +372,11 @@ static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
         &text,
         "- ! client_limited: opsbrain itself was late or busy there: the server may be faster "
         "than shown (8 x 4)\n");
-    assert_has(&text, "at context 4. It has the mark \"!\": see the warnings.\n");
+    assert_has(&text, "at context 4. It has a \"!\": see the warnings.\n");
     assert_has(&text, "at worst 55000 ms to the first token at context 4 (220 ms when warm)");
     assert_has(&text, "- 2026-11-21T03:00:01.000Z: 8 users x 4 x 100 output tokens, repetition 1, "
                       "attempt 1: the process ended\n");
-    assert_has(&text, "1 points have the mark");
+    assert_has(&text, "1 points have a");
 }
 
 static void the_json_has_the_same_figures(void **state)

@@ -84,17 +84,17 @@ static void a_plan_says_what_a_dataset_does_not_go_with(void **state)
                   ERROR_NOT_FOUND, "there is no dataset \"none\"");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_tokens\":[5]}", ERROR_INVALID,
-                  "leave it out");
+                  "omit it");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_distribution\":\"uniform\"}",
                   ERROR_INVALID, "\"input_distribution\" is uniform: the prompts of a dataset");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_tokens\":[64],"
                   "\"output_distribution\":\"dataset\"}",
-                  ERROR_INVALID, "leave one of the two out");
+                  ERROR_INVALID, "omit one of the two");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_distribution\":\"dataset\"}",
-                  ERROR_INVALID, "tells no lengths of answers");
+                  ERROR_INVALID, "has no lengths of answers");
 }
 
 int main(void)

@@ -371,7 +371,7 @@ static void points_nowhere_else_while_it_is_measured(void **state)
     world_do(world, "sweep_start",
              "{\"deployment\":\"other\",\"candidate\":\"demo\",\"concurrency\":[1],"
              "\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":1}");
-    world_refused(world, "deployment_update", MOVED, ERROR_CONFLICT, "is at work on demo");
+    world_refused(world, "deployment_update", MOVED, ERROR_CONFLICT, "is using demo");
     world_do(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
 }
 
@@ -421,7 +421,7 @@ static void says_which_deployments_there_are(void **state)
     world_register(world, "one");
     world_register(world, "two");
     world_refused(world, "deployment_show", "{}", ERROR_INVALID,
-                  "more than one is registered: say which (one, two)");
+                  "more than one is registered: name one (one, two)");
     world_refused(world, "deployment_show", "{\"deployment\":\"tow\"}", ERROR_NOT_FOUND, "two");
 }
 
@@ -520,7 +520,7 @@ static void removes_no_deployment_that_is_being_measured(void **state)
     world_do(world, "sweep_start",
              "{\"concurrency\":[1],\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":1}");
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}",
-                  ERROR_CONFLICT, "is at work on demo");
+                  ERROR_CONFLICT, "is using demo");
 }
 
 int main(void)

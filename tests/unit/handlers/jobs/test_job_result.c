@@ -70,7 +70,7 @@ static void other_jobs_say_what_they_left(void **state)
     text_copy(job.outcome, sizeof job.outcome, "{}");
     assert_true(job_result(&world->services, &job, &answer, &world->error));
     assert_non_null(
-        strstr(text_string(&answer.text), "job_1 (other , by , asked for -) is completed"));
+        strstr(text_string(&answer.text), "job_1 (other , by , requested -) is completed"));
     answer_finish(&answer);
     job.state = JOB_FAILED; /* a fault of ours has no kind */
     text_copy(job.outcome, sizeof job.outcome, "{\"error\":\"internal error\"}");

@@ -102,7 +102,7 @@ static void cancels_the_wait_and_not_the_job(void **state)
     sweep_started(world, "", sweep);
     world->cancel_after = 2;
     world_refused(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep),
-                  ERROR_CANCELLED, "the job itself goes on");
+                  ERROR_CANCELLED, "the job itself continues");
     world->cancel_after = -1;
     answer = world_ok(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
     assert_string_equal(json_get_text(json_object_get(answer, "job"), "state", ""), "completed");
@@ -181,7 +181,7 @@ static void lists_who_measures_and_who_waits(void **state)
     assert_false(json_get_boolean(row, "held", 1));
     assert_int_equal(json_get_integer(row, "place", 0), 2);
     world_says(world, "waits, 2");
-    world_says(world, "1 more wait");
+    world_says(world, "1 more are waiting");
     jobs = world_ok(world, "job_list", "{\"state\":\"queued\"}");
     row = json_array_get(json_object_get(jobs, "jobs"), 0);
     assert_non_null(strstr(json_get_text(row, "message", ""), "; 3rd in line"));

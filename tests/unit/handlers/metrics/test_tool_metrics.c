@@ -83,7 +83,7 @@ static void says_at_once_that_a_server_cannot_be_scraped(void **state)
     assert_int_equal(json_get_integer(off, "interval_s", 0), 7);
     assert_non_null(strstr(json_get_text(off, "problem", ""), "connect_refused"));
     world_says(world, "Nothing of off can be stored now: its metrics cannot be read");
-    world_says(world, "It is tried every 7 s.");
+    world_says(world, "It is retried every 7 s.");
 }
 
 static void assert_note(struct world *world, const char *words)
@@ -365,7 +365,7 @@ static void a_histogram_of_one_bucket_has_no_percentile(void **state)
     assert_true(scrape_add(world->services.store, id, now_ms - 1, &value, 1, NULL, &world->error));
     answer = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":50}");
     assert_null(json_object_get(json_array_get(json_object_get(answer, "points"), 0), "value"));
-    assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket but +Inf"));
+    assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket except +Inf"));
 }
 
 static void says_what_cannot_be_asked(void **state)
@@ -375,14 +375,14 @@ static void says_what_cannot_be_asked(void **state)
         enum error_kind kind;
     } rows[] = {
         { "{\"metric\":\"speed\"}", "\"metric\" is \"speed\": it must be one of", ERROR_INVALID },
-        { "{\"metric\":\"ttft_ms\",\"series\":\"x\"}", "leave one of them out", ERROR_INVALID },
+        { "{\"metric\":\"ttft_ms\",\"series\":\"x\"}", "omit one of them", ERROR_INVALID },
         { "{\"metric\":\"mean_ttft_ms\",\"function\":\"percentile\"}", "metric ttft_ms",
           ERROR_INVALID },
         { "{\"metric\":\"requests_running\",\"function\":\"rate\"}",
           "is a gauge: ask for \"mean\", \"value\", \"min\", \"max\"", ERROR_INVALID },
         { "{\"function\":\"rate\"}", "neither \"metric\" nor \"series\"", ERROR_INVALID },
         { "{\"metric\":\"ttft_ms\",\"percentile\":100}", "above 0 and below 100", ERROR_INVALID },
-        { "{\"metric\":\"ttft_ms\",\"cursor\":\"x\"}", "next_cursor of an answer before",
+        { "{\"metric\":\"ttft_ms\",\"cursor\":\"x\"}", "next_cursor of an earlier answer",
           ERROR_INVALID },
         { "{\"metric\":\"ttft_ms\",\"labels\":{\"a\":\"b\"}}", "without \"series\"",
           ERROR_INVALID },
@@ -441,7 +441,7 @@ static void a_summary_is_of_all_the_time_that_is_asked_for(void **state)
     answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
     assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
     assert_true(told(answer, "requests_running", "points") >= 40);
-    world_says(world, "Steps of 60 s would be more than the 60 of \"points\"");
+    world_says(world, "Steps of 60 s would exceed the 60 of \"points\"");
 }
 
 static void marks_the_step_that_is_not_over(void **state)

@@ -190,7 +190,7 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
     assert_string_equal(json_get_text(answer, "pairing", ""), "all");
     world_says(world, "all pairs have the same ratio to the last digit");
-    world_says(world, "which of the two deployments is faster, not what makes it so");
+    world_says(world, "which of the two deployments is faster, not why");
     refused = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
 }
@@ -237,7 +237,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
     assert_string_equal(json_string_value(json_array_get(json_object_get(paired, "candidate"), 0)),
                         runs[1]);
     world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
-    world_says(world, "which of the two deployments is faster, not what makes it so");
+    world_says(world, "which of the two deployments is faster, not why");
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\"]}", runs[0], runs[2],
               runs[3]);
@@ -313,7 +313,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
                   ERROR_NOT_FOUND, "swp_x");
     world_refused(world, "run_compare",
                   "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"],\"factors\":[\"colour\"]}",
-                  ERROR_INVALID, "names \"colour\", which is no fact: they are model, ");
+                  ERROR_INVALID, "names \"colour\", which is not a fact: the facts are model, ");
     world_refused(world, "run_compare", "{\"baseline\":[],\"candidate\":[\"run_y\"]}",
                   ERROR_INVALID, "or else both \"baseline\" and \"candidate\"");
 }

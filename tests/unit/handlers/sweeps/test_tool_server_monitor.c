@@ -195,7 +195,7 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     json_decref(shown);
     shown = show(world, sweep);
     assert_non_null(strstr(rejected_at(shown, 0), "the server also worked for others: "));
-    world_says(world, "Rejected attempts (they count for nothing): ");
+    world_says(world, "Rejected attempts (they do not count): ");
     assert_measured(cell_at(shown, 0));
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
 }

@@ -170,7 +170,7 @@ static void starts_the_plan_that_the_digest_names(void **state)
         json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
     world->principal = "bob"; /* who did not look at it */
     world_refused(world, "sweep_start", text_string(&alone), ERROR_NOT_FOUND,
-                  "\"plan_digest\" is of no plan that you looked at");
+                  "\"plan_digest\" is of no plan that you reviewed");
     world->principal = "alice";
     text_clear(&alone);
     text_addf(&alone, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
@@ -328,7 +328,7 @@ static void cancels_its_own_sweep_but_not_anothers(void **state)
     answer = world_ok(world, "sweep_cancel", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "cancelled");
     world_refused(world, "sweep_cancel", text_string(&arguments), ERROR_CONFLICT,
-                  "is not at work: it is cancelled");
+                  "is not running: it is cancelled");
 }
 
 static void lets_an_admin_cancel_anothers_sweep(void **state)
@@ -355,7 +355,7 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     sweep_started(world, "", id);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
-                  "is at work already (planned)");
+                  "is already running (planned)");
     sweep_measured(world, id, 3, "stopped", "the time limit passed");
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "planned");
@@ -446,7 +446,7 @@ static void resumes_only_on_the_revision_that_was_measured(void **state)
     world_do(world, "deployment_update", "{\"hardware\":\"2x L4\"}");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
-                  "its cells would not be of one thing");
+                  "its cells would mix two revisions");
 }
 
 /* What it is called by is nothing that was measured. */
@@ -485,7 +485,7 @@ static void plans_an_adaptive_search_by_the_cells_it_may_take(void **state)
     world_says(world, "at most 16 of 24 cells, by adaptive search.");
     few = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"search\":\"adaptive\"}");
     assert_non_null(few);
-    world_says(world, "an adaptive search saves little below 10 loads");
+    world_says(world, "an adaptive search saves little with fewer than 10 loads");
     world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"limit_error_rate\":1.5}", ERROR_INVALID,
                   "limit_error_rate");
 }
@@ -556,7 +556,7 @@ static void starts_and_shows_a_sweep_over_two_deployments(void **state)
     world_says(world, "on demo (revision 1) in turns with new (revision 1) is planned: 0 of 8");
     world_says(world, "then run_compare with this sweep");
     world_refused(world, "deployment_remove", "{\"deployment\":\"new\",\"confirm\":\"new\"}",
-                  ERROR_CONFLICT, "is at work on new");
+                  ERROR_CONFLICT, "is using new");
     sweep_measured(world, id, 8, "completed", "");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     shown = world_ok(world, "sweep_show", text_string(&arguments));
@@ -684,24 +684,24 @@ static void corrects_only_what_is_the_same_and_over(void **state)
     world_register(world, "demo");
     sweep_started(world, "", first);
     text_addf(&same, "{" SMALL_GRID ",\"deployment\":\"demo\",\"corrects\":\"%s\"}", first);
-    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, "is at work still");
+    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, "is still running");
     sweep_measured(world, first, 4, "completed", "");
     text_addf(&more, "{" SMALL_GRID ",\"repetitions\":2,\"corrects\":\"%s\"}", first);
     world_refused(world, "sweep_start", text_string(&more), ERROR_INVALID,
-                  "has other cells than are asked for now");
+                  "has other cells than this call");
     world_refused(world, "sweep_start", "{" SMALL_GRID ",\"corrects\":\"run_nobody\"}",
                   ERROR_NOT_FOUND, "run_nobody");
     world_register(world, "new");
     text_addf(&other, "{" SMALL_GRID ",\"deployment\":\"new\",\"corrects\":\"%s\"}", first);
     world_refused(world, "sweep_start", text_string(&other), ERROR_INVALID,
-                  "was measured on demo, not on what is asked for now");
+                  "was measured on demo, not on the deployments of this call");
     run_of_sweep(world, first, 0, run);
     text_clear(&more);
     text_addf(&more, ",\"deployment\":\"demo\",\"corrects\":\"%s\"", run);
     sweep_started(world, text_string(&more), second);
     sweep_measured(world, second, 4, "completed", "");
     world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT,
-                  "already: correct that one");
+                  ": correct that one");
 }
 
 static void corrects_one_run_or_all_of_two_deployments(void **state)
