@@ -65,12 +65,13 @@ static CHECKED bool update_needs_keys(struct authority *authority, struct error 
                          && (count > 0 || key_marker_exists(authority->data_folder))));
     if (authority->mode != MODE_AUTO || count > 0 || !atomic_load(&authority->needs_keys))
         return true;
-    return error_set(error, ERROR_CONFLICT,
-                     "the data folder %.200s had API keys and has none now, so that it is not the "
-                     "one it was: restore it from a backup, add a key with `opsbrain key add NAME "
-                     "--role admin`, or start with --auth keys; `opsbrain key reset` lets anybody "
-                     "on this machine in without a key",
-                     authority->data_folder);
+    return error_set(
+        error, ERROR_CONFLICT,
+        "the data folder %.200s had API keys and now has none, so it is not the "
+        "one used before: restore it from a backup, add a key with `opsbrain key add NAME "
+        "--role admin`, or start with --auth keys; `opsbrain key reset` lets anybody "
+        "on this machine in without a key",
+        authority->data_folder);
 }
 
 static bool has_valid_key(const struct authority *authority)

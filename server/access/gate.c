@@ -24,7 +24,7 @@ static void note_login(const struct exchange *exchange, const char *why)
 
     ip_format(&network, address);
     if (!audit_log_count(gate_of(exchange)->store, &event, &problem))
-        log_warning("%s: a refused login is not counted in the audit: %s", exchange->id,
+        log_warning("%s: a refused login is not counted in the audit log: %s", exchange->id,
                     problem.message);
 }
 

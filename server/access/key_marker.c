@@ -47,7 +47,7 @@ void key_marker_write(const char *data_folder)
     name_marker(data_folder, &path);
     file = open(text_string(&path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) {
-        log_info("that there are keys is not remembered beside the data folder (%s: %s)",
+        log_info("the data folder's having keys cannot be recorded beside it (%s: %s)",
                  text_string(&path), strerror(errno));
         return;
     }
@@ -76,5 +76,5 @@ bool key_marker_remove(const char *data_folder, struct error *error)
         return true;
     return error_set(
         error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID, "%s: %s", text_string(&path),
-        errno == ENOENT ? "there is no such file, nothing remembers keys" : strerror(errno));
+        errno == ENOENT ? "there is no such file, and no record of keys" : strerror(errno));
 }

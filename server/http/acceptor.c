@@ -99,7 +99,7 @@ static void pause_accepting(struct http_loop *loop, const char *why)
     watch(loop, EPOLL_CTL_MOD, 0);
     loop->acceptor.resume_ns = now_ns + PAUSE_NS;
     if (may_tell(&loop->acceptor, now_ns))
-        log_warning("new connections have to wait, or take the place of idle ones: %s", why);
+        log_warning("new connections must wait, or replace idle ones: %s", why);
     make_room(loop);
 }
 
@@ -194,7 +194,7 @@ static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage 
     }
     if (MHD_add_connection(loop->daemon, fd, (const struct sockaddr *)address, length) == MHD_YES)
         return;
-    log_warning("cannot take a connection: %s", strerror(errno)); /* it is closed */
+    log_warning("cannot accept a connection: %s", strerror(errno)); /* it is closed */
     if (acceptor->is_counted)
         count_address(loop, &acceptor->address, false);
 }

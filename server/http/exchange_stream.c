@@ -152,7 +152,7 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: cut, its key is not valid any more, or for a lesser role", exchange->id);
+    log_warning("%s: stream cut, its key is no longer valid, or has a lesser role", exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

@@ -191,7 +191,7 @@ void http_connection_refuse(struct http_connection *connection, const struct htt
     write_head(reply, &bytes);
     text_add_bytes(&bytes, text_string(&reply->body), reply->body.length);
     if (send(connection->fd, bytes.data, bytes.length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        log_info("a client did not take its refusal: %s", strerror(errno));
+        log_info("a refusal could not be sent: %s", strerror(errno));
     shutdown(connection->fd, SHUT_WR);
     connection->refused = true;
 }

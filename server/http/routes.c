@@ -82,9 +82,9 @@ static bool check_headers(struct exchange *exchange)
 
     if (!exchange->connection->target_is_sound)
         exchange_refuse(exchange, 400,
-                        "the target must be a path, or http://HOST with a path, and have no %%00");
+                        "the target must be a path, or http://HOST with a path, without %%00");
     else if (headers->repeated != NULL)
-        exchange_refuse(exchange, 400, "the header %s came twice", headers->repeated);
+        exchange_refuse(exchange, 400, "the header %s occurs twice", headers->repeated);
     else if (headers->needs_host && headers->host == NULL)
         exchange_refuse(exchange, 400, "the header Host is missing");
     exchange->reply.closes = exchange->reply.status != 0; /* what follows is not to be trusted */

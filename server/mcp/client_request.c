@@ -64,7 +64,8 @@ static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
 
         if (!push(inquiry, message))
             return error_set(error, ERROR_CANCELLED,
-                             "the client left before it could be asked for %s", question->method);
+                             "the client disconnected before it could be asked for %s",
+                             question->method);
     }
     return true;
 }
@@ -155,7 +156,7 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     if (late)
         return error_set(error, ERROR_TIMEOUT,
                          "the client did not answer %s within %lld s (setting ask_timeout): call "
-                         "again when its person is there",
+                         "again when the person is there",
                          inquiry->questions[0].method, (long long)patience_s);
     return true;
 }

@@ -119,9 +119,9 @@ static CHECKED bool check_member(const char *name, const json_t *schema, const j
                          "the client's form is filled in wrongly: \"%.60s\" must be of type %.20s",
                          name, type);
     if (allowed != NULL && !is_among(value, allowed))
-        return error_set(error, ERROR_INVALID,
-                         "the client's form is filled in wrongly: \"%.60s\" is none of its choices",
-                         name);
+        return error_set(
+            error, ERROR_INVALID,
+            "the client's form is filled in wrongly: \"%.60s\" is not one of its choices", name);
     return true;
 }
 

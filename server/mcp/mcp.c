@@ -162,7 +162,7 @@ static void push_answer(struct stream *stream, const struct rpc *rpc)
     TEXT_AUTO otherwise = { 0 };
 
     rpc_fail(&unkept, RPC_INTERNAL, 200,
-             "the answer was sent once and is not kept: too much is kept for you just now; "
+             "the answer was sent once and is not stored: too much is stored for you now; "
              "call again, or see job_list and audit_list");
     rpc_write(rpc, &json);
     rpc_write(&unkept, &otherwise);
@@ -429,7 +429,7 @@ static bool check_media(struct exchange *exchange)
     }
     if (!headers->accepts_json && !headers->accepts_events && headers->has_accept) {
         mcp_refuse(exchange, 406, RPC_REFUSED,
-                   "Accept must name application/json or text/event-stream, best both");
+                   "Accept must name application/json or text/event-stream, preferably both");
         return false;
     }
     headers->accepts_json |= !headers->accepts_events;

@@ -90,7 +90,7 @@ bool mcp_modern_admit(struct rpc *rpc)
         return false;
     rpc->version = MCP_MODERN_VERSION;
     if (rpc->kind == RPC_RESPONSE)
-        return rpc_fail(rpc, RPC_INVALID_REQUEST, 400, "a client posts no responses");
+        return rpc_fail(rpc, RPC_INVALID_REQUEST, 400, "clients must not post responses");
     rpc->method = method_find(rpc->name, ERA_MODERN);
     if (rpc->kind == RPC_NOTIFICATION) {
         rpc->method = NULL;

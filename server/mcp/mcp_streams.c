@@ -55,7 +55,7 @@ void mcp_streams_keep(struct rpc *rpc)
     session_add_stream(rpc->session, stream);
     if (!event_call_begin(store, rpc->session->id, id, rpc->id, rpc->exchange->id, clock_utc_ms(),
                           &error))
-        log_warning("%s: its stream will not outlive a restart: %s", rpc->exchange->id,
+        log_warning("%s: its stream will not survive a restart: %s", rpc->exchange->id,
                     error.message);
     if (session_primes_streams(rpc->session))
         stream_prime(stream);
@@ -70,7 +70,7 @@ void mcp_streams_end(struct rpc *rpc)
     if (id[0] == '\0')
         return;
     if (!event_call_end(rpc->server->services->store, rpc->session->id, id, clock_utc_ms(), &error))
-        log_warning("%s: that its stream ended is not stored: %s", rpc->exchange->id,
+        log_warning("%s: the end of its stream is not stored: %s", rpc->exchange->id,
                     error.message);
     session_remove_stream(rpc->session, stream);
 }
@@ -288,7 +288,7 @@ static void serve_get(struct exchange *exchange, struct session *session)
         if (session_keeps_streams(session) && read_event_id(last, &comeback))
             submit(exchange, &comeback);
         else
-            mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is none of ours", last);
+            mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is not valid", last);
         return;
     }
     comeback.after = stream_heard(session->standing);

@@ -16,7 +16,7 @@ bool method_prompts_list_run(struct rpc *rpc)
 
     if (json_object_get(rpc->params, "cursor") != NULL)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
-                        "params.cursor is none of ours: the list has one page");
+                        "params.cursor is not valid: the list has one page");
     list = prompts_list(rpc->server->prompts);
     json = json_write(list);
     text_add(&rpc->result, "\"prompts\":");

@@ -33,7 +33,7 @@ static bool read_cursor(struct rpc *rpc, const char **out)
     *out = cursor == NULL ? "" : json_string_value(cursor);
     if (*out != NULL && (cursor == NULL || **out != '\0'))
         return true;
-    return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.cursor is none of ours");
+    return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.cursor is not valid");
 }
 
 bool method_resources_list_run(struct rpc *rpc)
@@ -62,7 +62,7 @@ bool method_resources_templates_run(struct rpc *rpc)
 
     if (json_object_get(rpc->params, "cursor") != NULL)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
-                        "params.cursor is none of ours: the list has one page");
+                        "params.cursor is not valid: the list has one page");
     list = resource_templates(rpc->server->resources);
     add_list(rpc, "resourceTemplates", list);
     return true;
@@ -184,7 +184,7 @@ static bool check_session(struct rpc *rpc)
     return rpc->session != NULL
            || rpc_fail(rpc, RPC_REFUSED, 400,
                        "the header Mcp-Session-Id is missing: without a session there is no stream "
-                       "to tell you on");
+                       "for the notifications");
 }
 
 bool method_resources_subscribe_run(struct rpc *rpc)

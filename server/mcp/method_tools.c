@@ -77,7 +77,7 @@ bool method_tools_list_run(struct rpc *rpc)
 
     if (json_object_get(rpc->params, "cursor") != NULL)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
-                        "params.cursor is none of ours: the list has one page");
+                        "params.cursor is not valid: the list has one page");
     text_add(&rpc->result, "\"tools\":[");
     for (size_t i = 0; server->tools[i] != NULL; i++) {
         if (!role_allows(rpc->exchange->principal.role, server->tools[i]->role)

@@ -256,8 +256,8 @@ static void tell_done(struct rpc *rpc, const struct request_nonce *settled)
     struct error error;
 
     error_set(&error, ERROR_CONFLICT,
-              "this was carried out already, at %s as request %s, and is not done again; its "
-              "answer is not known any more: audit_list tells what came of it",
+              "this was already carried out, at %s as request %s, and is not repeated; its "
+              "answer is no longer stored: audit_list shows the outcome",
               clock_format_utc(settled->created_ms, when), settled->request_id);
     if (rpc->tool != NULL)
         method_tools_write_error(rpc, &error);
@@ -292,5 +292,5 @@ void multi_round_settle(struct rpc *rpc, const struct change *change)
         return;
     if (!request_nonce_answer(rpc->server->services->store, change->nonce,
                               text_string(&rpc->result), &error))
-        log_warning("%s: the answer is not kept: %s", rpc->exchange->id, error.message);
+        log_warning("%s: the answer is not stored: %s", rpc->exchange->id, error.message);
 }

@@ -141,7 +141,7 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
     if (says(said, value))
         return true;
     return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                    "the header %.80s is \"%.80s\", but the argument is another", name, said);
+                    "the header %.80s is \"%.80s\", but the argument differs", name, said);
 }
 
 /* A value that is not text, number or boolean is refused by the tool. */
@@ -155,15 +155,15 @@ static bool check(const struct param_headers *header, struct rpc *rpc)
     exchange_each_header(rpc->exchange, visit, &wanted);
     if (wanted.count > 1)
         good =
-            rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %.80s comes twice", header->name);
+            rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %.80s occurs twice", header->name);
     else if (!expected)
         good = wanted.count == 0
                || rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                           "the header %.80s is there, but not the argument that it repeats",
+                           "the header %.80s is present, but the argument it repeats is not",
                            header->name);
     else if (wanted.count == 0)
         good = rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                        "the header %.80s is missing: tools/list tells which argument it repeats",
+                        "the header %.80s is missing: tools/list says which argument it repeats",
                         header->name);
     else
         good = compare(rpc, header->name, text_string(&wanted.value), value);

@@ -17,7 +17,7 @@
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_NAME                                                                                \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \
-    "models, and tells what the measurements mean.\",\"icons\":[{\"mimeType\":\"image/svg+xml\","  \
+    "models, and explains the measurements.\",\"icons\":[{\"mimeType\":\"image/svg+xml\","         \
     "\"sizes\":[\"any\"],\"src\":\"data:image/svg+xml;base64,"                                     \
     "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAy"                 \
     "NCI+PHJlY3Qgd2lkdGg9IjI0IiBoZWlnaHQ9IjI0IiByeD0iNSIgZmlsbD0iIzEyMjYzYSIvPjxw"                 \

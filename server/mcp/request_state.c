@@ -82,7 +82,7 @@ static CHECKED bool check(const json_t *body, const char *principal, const char 
     if (!json_is_object(json_object_get(body, "answers"))
         || json_get_text(body, "nonce", NULL) == NULL
         || strcmp(json_get_text(body, "principal", ""), principal) != 0)
-        return error_set(error, ERROR_INVALID, "params.requestState is none of ours");
+        return error_set(error, ERROR_INVALID, "params.requestState is not valid");
     if (strcmp(json_get_text(body, "digest", ""), digest) != 0)
         return error_set(error, ERROR_INVALID,
                          "params.requestState belongs to another request: repeat the method, name "
@@ -101,7 +101,7 @@ bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed, con
     json_auto_t *body = NULL;
 
     if (json == NULL || !json_parse(json, strlen(json), &body, error))
-        return error_set(error, ERROR_INVALID, "params.requestState is none of ours");
+        return error_set(error, ERROR_INVALID, "params.requestState is not valid");
     if (!check(body, principal, digest, now_ms, error))
         return false;
     *out = (struct request_state){ .expires_ms = json_get_integer(body, "expires_ms", 0) };

@@ -36,7 +36,7 @@ static CHECKED bool check_name(const char *name, struct error *error)
         return true;
     return error_set(error, ERROR_INVALID,
                      "a name has 1 to 63 letters, digits, '.', '_' or '-' and begins with a letter "
-                     "or digit; it is no key");
+                     "or digit; it is not a key");
 }
 
 static CHECKED bool read_role(const json_t *request, enum role *out, struct error *error)
@@ -295,7 +295,7 @@ bool admin_execute(const struct access *access, const json_t *request, json_t **
         return false;
     if (any_admin(access->store, &after, error) && before && !after)
         json_object_set_new(*reply, "warning",
-                            json_string("no admin has a valid key any more: make one with "
+                            json_string("no admin has a valid key any more: create one with "
                                         "`opsbrain key add NAME --role admin`"));
     return true;
 }

@@ -19,7 +19,7 @@ static void note(const struct access *access, const json_t *request, const char 
     struct error problem;
 
     if (!audit_log_count(access->store, &event, &problem))
-        log_warning("a reading of the audit is not counted in it: %s", problem.message);
+        log_warning("a read of the audit log is not counted in it: %s", problem.message);
 }
 
 bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
@@ -58,7 +58,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
     if (text[0] != '\0' && !audit_mark_read(text, &mark))
         return error_set(error, ERROR_INVALID,
                          "digest is \"%.80s\", it must be a row's number, a colon and 64 "
-                         "hexadecimal digits, as the log and exports tell them",
+                         "hexadecimal digits, as in the server's log and in exports",
                          text);
     if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))
         return false;

@@ -33,7 +33,8 @@ struct admin {
     bool started;
 };
 
-/* A socket's path has 107 bytes at most, a folder's any number: so it is named through /proc. */
+/* A socket's path has at most 107 bytes, but a folder's any number, so the socket is addressed
+ * through /proc. */
 static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
                                 struct sockaddr_un *address, struct error *error)
 {
@@ -60,7 +61,7 @@ static bool send_line(int fd, const json_t *value)
     FREE_AUTO char *json = json_write(value);
     size_t length = strlen(json);
 
-    json[length] = '\n'; /* in the NUL's place */
+    json[length] = '\n'; /* replaces the NUL */
     for (size_t sent = 0; sent <= length;) {
         ssize_t part = send(fd, json + sent, length + 1 - sent, MSG_NOSIGNAL);
 
@@ -80,7 +81,7 @@ static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
         ssize_t part = recv(fd, buffer, sizeof buffer, 0);
 
         if (part <= 0)
-            return error_set(error, ERROR_TIMEOUT, "admin.sock: the other side says nothing");
+            return error_set(error, ERROR_TIMEOUT, "admin.sock: the client sends nothing");
         text_add_bytes(&line, buffer, (size_t)part);
         if (buffer[part - 1] == '\n')
             return json_parse(text_string(&line), line.length, out, error);
@@ -98,18 +99,18 @@ static json_t *answer(struct admin *admin, const json_t *request)
     if (!admin_execute(admin->access, request, &reply, &error))
         reply = json_pack("{s:s}", "error", error.message);
     if (!authority_refresh(admin->authority, &problem))
-        log_error("keys changed, but cannot be read: %s", problem.message);
+        log_error("keys have changed, but cannot be read: %s", problem.message);
     return reply;
 }
 
-/* Whose process it is, by the kernel's word. */
+/* The client's process and user, according to the kernel. */
 static void name_client(int fd, json_t *request)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
     socklen_t length = sizeof peer;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        log_warning("admin.sock: whose process asks is not known: %s", strerror(errno));
+        log_warning("admin.sock: the client's process is not known: %s", strerror(errno));
     admin_set_client(request, (long)peer.uid);
 }
 
@@ -152,7 +153,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* The folder is locked, so a socket that lies there is a dead process's. */
+/* The folder is locked, so an existing socket is that of a dead process. */
 static CHECKED bool start_listening(struct admin *admin, const char *folder, struct error *error)
 {
     struct sockaddr_un address;

@@ -22,10 +22,11 @@ bool audit_notes_use_key(struct store *store, const char *data_folder, const cha
         return store_use_audit_key(store, file, error); /* which says what is wrong */
     length = strlen(folder);
     if (strncmp(place, folder, length) == 0 && place[length] == '/')
-        return error_set(error, ERROR_INVALID,
-                         "audit_key is %.150s, in the data folder: who can change the audit could "
-                         "read it there; put it elsewhere",
-                         file);
+        return error_set(
+            error, ERROR_INVALID,
+            "audit_key is %.150s, in the data folder: anyone who can change the audit log could "
+            "read it there; put it elsewhere",
+            file);
     return store_use_audit_key(store, file, error);
 }
 
@@ -39,7 +40,7 @@ static void note(struct store *store, const char *what, const char *arguments, c
 
     snprintf(client, sizeof client, "opsbrain " OPSBRAIN_VERSION ", uid %ld", (long)getuid());
     if (!audit_log_add(store, &change, "ok", detail, "", &error))
-        log_error("the audit has no row of this %s: %s", what, error.message);
+        log_error("the audit log has no row for this %s: %s", what, error.message);
 }
 
 void audit_note_start(struct store *store, const struct settings *settings)

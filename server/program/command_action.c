@@ -45,7 +45,7 @@ static int fail_with_usage(const struct command *command, const char *what)
         text_add(&text, action == command->actions ? "" : ", ");
         add_usage(command, action, &text);
     }
-    text_add(&text, " (--help says more)");
+    text_add(&text, " (see --help)");
     return command_fail(text_string(&text));
 }
 
@@ -70,7 +70,7 @@ static int run_action(const struct command *command, const struct action *action
         TEXT_AUTO text = { 0 };
 
         add_usage(command, action, &text);
-        text_add(&text, ": something is missing");
+        text_add(&text, ": an argument is missing");
         return fail_with_usage(command, text_string(&text));
     }
     /* config_read skips a program's name: the last operand, or the action's, stands for it. */

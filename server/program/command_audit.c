@@ -22,10 +22,10 @@ static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "digest", SETTING_TEXT, "", 0, 0, AT(digest),
       "verify: a row and its digest, from the log or an export" },
-    { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this one" },
+    { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this principal" },
     { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
-    { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only what changed this" },
-    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: the newest so many" },
+    { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only changes of this name or id" },
+    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many of the newest" },
 };
 
 static CHECKED bool ask(const struct options *options, json_t *request, json_t **reply,

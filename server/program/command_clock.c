@@ -35,12 +35,12 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     if (json_get_integer(reply, "ahead_ms", 0) == 0)
         printf("the wall clock is believed\n");
     else
-        printf(
-            "the wall clock is %.1f days further than the server ran on: ages are counted to %s; "
-            "it is believed in %.1f hours of running on, or with `opsbrain clock accept`\n",
-            (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
-            clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
-            (double)json_get_integer(reply, "waits_ms", 0) / HOUR_MS);
+        printf("the wall clock is %.1f days ahead of the server's running time: ages are counted "
+               "to %s; "
+               "it is believed after %.1f more hours of running, or with `opsbrain clock accept`\n",
+               (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
+               clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
+               (double)json_get_integer(reply, "waits_ms", 0) / HOUR_MS);
     return true;
 }
 
@@ -61,8 +61,8 @@ static CHECKED bool accept_clock(const void *context, char *const *operands, str
 int command_clock(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "show", "", "says whether the wall clock is believed where old rows are deleted", show },
-        { "accept", "", "says that the wall clock is right, after it was set or the server was off",
+        { "show", "", "shows whether old rows are deleted by the wall clock", show },
+        { "accept", "", "confirms the wall clock, after it was set or the server was off",
           accept_clock },
         { 0 },
     };

@@ -27,7 +27,7 @@ struct options {
 #define AT(member) offsetof(struct options, member)
 static const struct setting flags[] = {
     { "role", SETTING_TEXT, "", 0, 0, AT(role),
-      "of the key's principal: viewer, operator or admin; needed for add" },
+      "of the key's principal: viewer, operator or admin; required for add" },
     { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
     { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
@@ -59,7 +59,7 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
     if (*out > clock_utc_ms())
         return true;
     return error_set(error, ERROR_INVALID,
-                     "--expires is \"%.40s\", it must be days as in 30d, or a coming date as in "
+                     "--expires is \"%.40s\", it must be days as in 30d, or a future date as in "
                      "2027-01-01",
                      text);
 }
@@ -88,7 +88,7 @@ static CHECKED bool add(const void *context, char *const *operands, struct error
 
     if (options->role[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "--role is missing: say --role viewer, operator or admin");
+                         "--role is missing: give --role viewer, operator or admin");
     if (!read_expiry(options->expires, &expires_ms, error))
         return false;
     authority_generate_key(key, hex);
@@ -99,7 +99,8 @@ static CHECKED bool add(const void *context, char *const *operands, struct error
         return false;
     key_marker_write(options->data);
     if (first)
-        fprintf(stderr, "a new database was made in %s, for a server that is yet to be started\n",
+        fprintf(stderr,
+                "a new database was created in %s, for a server that is yet to be started\n",
                 options->data);
     show_key(key, json_get_text(reply, "id", ""), operands[0], options->role, expires_ms);
     return true;
@@ -161,7 +162,7 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
         return false;
     if (json_array_size(json_object_get(reply, "keys")) > 0)
         return error_set(error, ERROR_CONFLICT,
-                         "%.200s has keys, and with them nobody gets in without one: there is "
+                         "%.200s has keys, so nobody gets in without one: there is "
                          "nothing to reset",
                          options->data);
     if (!key_marker_remove(options->data, error))
@@ -173,11 +174,12 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
 int command_key(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "add", "NAME", "makes an API key, shown once, for a principal of that name", add },
-        { "list", "", "shows the keys, not what they are: only their digests are stored", list },
+        { "add", "NAME", "creates an API key, shown once, for a principal of that name", add },
+        { "list", "", "lists the keys, but not the keys' texts: only their digests are stored",
+          list },
         { "revoke", "ID|NAME", "ends a key, or all keys of a principal, at once", revoke },
         { "reset", "",
-          "forgets that a data folder that was lost had keys: --auth auto starts without again",
+          "forgets that a lost data folder had keys: --auth auto starts without keys again",
           reset },
         { 0 },
     };

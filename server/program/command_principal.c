@@ -64,7 +64,7 @@ static CHECKED bool role(const void *context, char *const *operands, struct erro
 int command_principal(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "list", "", "shows who has keys, with which role, and when they were last used", list },
+        { "list", "", "lists who has keys, with which role, and when they were last used", list },
         { "role", "NAME ROLE",
           "gives all keys of a principal another role (viewer, operator or admin), at once", role },
         { 0 },

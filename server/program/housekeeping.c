@@ -96,7 +96,7 @@ static void check_audit(struct housekeeping *housekeeping)
     if (!audit_verify(housekeeping->server->services->store, NULL, &housekeeping->stopping,
                       &verdict, &error)) {
         if (error.kind != ERROR_CANCELLED)
-            log_error("the audit cannot be checked: %s", error.message);
+            log_error("the audit log cannot be checked: %s", error.message);
         return;
     }
     audit_verdict_tell(&verdict, &words);
@@ -114,7 +114,7 @@ static void tell_newest(struct server *server)
     struct error error;
 
     if (!audit_newest(server->services->store, &newest, &error))
-        log_error("the audit cannot be read: %s", error.message);
+        log_error("the audit log cannot be read: %s", error.message);
     else
         log_info("audit: newest row and digest %lld:%s", (long long)newest.id, newest.digest);
 }
@@ -124,7 +124,7 @@ static void write_counts(struct server *server)
     struct error error;
 
     if (!audit_log_flush(server->services->store, &error))
-        log_warning("what was counted for the audit is not written: %s", error.message);
+        log_warning("counted calls are not written to the audit log: %s", error.message);
 }
 
 /* False: it is time to stop. */

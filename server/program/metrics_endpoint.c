@@ -28,7 +28,7 @@ static void write_gauge(struct text *out, const char *name, const char *help, do
 
 static void write_queues(const struct metrics_sources *sources, struct text *out)
 {
-    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE, "What waits for a thread.");
+    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE, "Calls that wait for a thread.");
     promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
                    (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
@@ -62,9 +62,10 @@ static void write_disk(const struct metrics_sources *sources, struct text *out)
     disk_space_read(sources->services->store, &disk);
     write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
                 (double)disk.free_bytes);
-    write_gauge(out, "opsbrain_disk_reserve_bytes",
-                "Of it, kept for jobs that run and for admins: below, others' new work is refused.",
-                (double)disk.reserve_bytes);
+    write_gauge(
+        out, "opsbrain_disk_reserve_bytes",
+        "Of it, reserved for running jobs and admins: below it, others' new work is refused.",
+        (double)disk.reserve_bytes);
 }
 
 static void write_audit(const struct metrics_sources *sources, struct text *out)
@@ -73,7 +74,7 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
 
     if (audit_last_verdict(sources->services->store, &verdict))
         write_gauge(out, "opsbrain_audit_whole",
-                    "1: at the last check the audit was what was written.", verdict.whole);
+                    "1: the last check found the audit log as it was written.", verdict.whole);
 }
 
 static double resident_bytes(void)
@@ -130,7 +131,7 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
                 (double)atomic_load(&sources->http->open_connections));
     write_gauge(out, "opsbrain_streams_open", "Open event streams.",
                 atomic_load(&sources->http->open_streams));
-    write_gauge(out, "opsbrain_sessions", "Sessions that are kept.",
+    write_gauge(out, "opsbrain_sessions", "Stored sessions.",
                 (double)sessions_count(sources->sessions));
     write_queues(sources, out);
     write_jobs(sources, out);
@@ -141,7 +142,7 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
                 "0: files were deleted or replaced under the running server; nothing is stored.",
                 store_intact(sources->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
-                "How far the wall clock is ahead of what is believed of it; 0: it is believed.",
+                "How far the wall clock is ahead of the believed time; 0: it is believed.",
                 (double)plausible_time_now(sources->services->store).ahead_ms / 1e3);
     write_audit(sources, out);
     write_process(out);

@@ -53,13 +53,14 @@ static bool refuse_disk(struct exchange *exchange)
     struct error error;
 
     if (full)
-        error_set(&error, ERROR_BUSY,
-                  "the disk of the data folder is full: the file cannot be taken; free some space "
-                  "and try again");
+        error_set(
+            &error, ERROR_BUSY,
+            "the disk of the data folder is full: the file cannot be accepted; free some space "
+            "and try again");
     else
         error_set(&error, ERROR_INTERNAL, "%s: %s", uploads_of(exchange)->settings->data,
                   strerror(cause));
-    exchange_refuse_fault(exchange, "keeping an uploaded file", &error);
+    exchange_refuse_fault(exchange, "storing an uploaded file", &error);
     return false;
 }
 
@@ -180,7 +181,7 @@ static CHECKED bool nobody_to_ask(struct call *call, const struct question *ques
     (void)questions;
     (void)count;
     (void)answers;
-    return error_set(error, ERROR_UNSUPPORTED, "an upload cannot be asked anything");
+    return error_set(error, ERROR_UNSUPPORTED, "an upload cannot ask its client anything");
 }
 
 static void no_stream(struct call *call)

@@ -76,7 +76,7 @@ bool notifier_subscribe(struct notifier *notifier, struct session *session, cons
     pthread_mutex_unlock(&notifier->lock);
     if (!fits)
         return error_set(error, ERROR_BUSY,
-                         "a session may follow %d resources: unsubscribe from some first",
+                         "a session may subscribe to %d resources: unsubscribe from some first",
                          SUBSCRIPTIONS_LIMIT);
     if (session_subscription_add(notifier->store, session->id, uri, error))
         return true;
@@ -191,7 +191,7 @@ static void add_runs(struct store *store, const char *sweep_id, struct names *mo
     size_t count;
 
     if (!run_list(store, NULL, sweep_id, 0, RUNS_LIMIT, &runs, &count, &error)) {
-        log_warning("who follows runs of %s is not told: %s", sweep_id, error.message);
+        log_warning("subscribers of runs of %s are not notified: %s", sweep_id, error.message);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -211,7 +211,8 @@ static void find_moved(struct store *store, const struct names *jobs, struct nam
     for (size_t i = 0; i < jobs->count; i++) {
         add_name(moved, jobs->at[i]);
         if (!job_find(store, jobs->at[i], &job, &error)) {
-            log_warning("who follows job %s is not told all: %s", jobs->at[i], error.message);
+            log_warning("subscribers of job %s are not fully notified: %s", jobs->at[i],
+                        error.message);
             continue;
         }
         if (job.subject[0] == '\0')

@@ -262,7 +262,7 @@ static void note(struct sessions *sessions, const struct session *session, const
 
     snprintf(detail, sizeof detail, "%.12s %s", session->id, why);
     if (!audit_log_count(sessions->store, &event, &error))
-        log_warning("the audit does not say that session %s: %s", detail, error.message);
+        log_warning("the audit log does not record that session %s: %s", detail, error.message);
 }
 
 static void make_room(struct sessions *sessions, const char *principal)
@@ -283,7 +283,7 @@ static void make_room(struct sessions *sessions, const char *principal)
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
-    log_warning("session %.12s of %s is forgotten: there are too many (setting %s)", evicted->id,
+    log_warning("session %.12s of %s is removed: there are too many (setting %s)", evicted->id,
                 evicted->principal, setting);
     if (!session_remove(sessions->store, evicted->id, &error))
         log_warning("session %.12s is not removed: %s", evicted->id, error.message);

@@ -20,7 +20,7 @@
 #define HEAD_SIZE 128
 #define REPLAYS_LIMIT 100 /* while new events come */
 
-_Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the line");
+_Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the queue");
 
 struct stream {
     atomic_int references;
@@ -105,7 +105,7 @@ static void keep(struct stream *stream, const char *json, size_t length, const c
         json = otherwise;
     if (json != NULL
         && !event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
-        log_warning("an event of stream %s is not kept: %s", stream->key, error.message);
+        log_warning("an event of stream %s is not stored: %s", stream->key, error.message);
 }
 
 /* Under the lock. */

@@ -167,7 +167,7 @@ static void read_shown(const struct task_followers *followers, struct shown *sho
     if (followers->show(followers->context, shown->id, &task, &error))
         shown->members = json_write(task);
     else
-        log_warning("who follows task %s is not told: %s", shown->id, error.message);
+        log_warning("subscribers of task %s are not notified: %s", shown->id, error.message);
 }
 
 static void push(const struct follower *follower, const char *members)

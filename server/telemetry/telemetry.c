@@ -144,9 +144,9 @@ void telemetry_write(const struct telemetry *telemetry, struct text *out)
 {
     const struct telemetry_row *row;
 
-    promtext_family(
-        out, "opsbrain_requests_total", PROMTEXT_COUNTER,
-        "Requests by method, tool and class of HTTP status; 4xx includes clients that left.");
+    promtext_family(out, "opsbrain_requests_total", PROMTEXT_COUNTER,
+                    "Requests by method, tool and class of HTTP status; 4xx includes clients that "
+                    "disconnected.");
     for (row = telemetry->first; row != NULL; row = row->next)
         write_statuses(row, out);
     promtext_family(out, "opsbrain_request_seconds", PROMTEXT_HISTOGRAM,
@@ -155,7 +155,7 @@ void telemetry_write(const struct telemetry *telemetry, struct text *out)
         if (requests(row) > 0)
             write_latencies(row, out);
     promtext_family(out, "opsbrain_tool_errors_total", PROMTEXT_COUNTER,
-                    "Calls a tool answered with an error.");
+                    "Calls that a tool answered with an error.");
     for (row = telemetry->first; row != NULL; row = row->next)
         if (value_of(&row->tool_errors) > 0)
             promtext_value(out, "opsbrain_tool_errors_total", row->labels,

@@ -209,8 +209,8 @@ static CHECKED bool add_alarm(struct sql_connection *connection, const struct au
     char detail[240];
 
     snprintf(detail, sizeof detail,
-             "the audit was changed by somebody else: its newest row, %" PRId64
-             ", is not the one that was written last%s",
+             "the audit log was changed by another program: its newest row, %" PRId64
+             ", is not the one written last%s",
              head->stored_id, head->missing ? ", of which there is no trace" : "");
     log_error("%s", detail);
     audit_chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
@@ -226,10 +226,11 @@ bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_cha
                            struct error *error)
 {
     return head->key_id[0] == '\0' || keys->count > 0
-           || error_set(error, ERROR_INVALID,
-                        "the audit has a key (%s), and audit_key names no file: give the one that "
-                        "has it, or, where it is lost, one with a new key",
-                        head->key_id);
+           || error_set(
+               error, ERROR_INVALID,
+               "the audit log has a key (%s), but audit_key names no file: give the one that "
+               "has it or, if it is lost, one with a new key",
+               head->key_id);
 }
 
 bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,

@@ -217,7 +217,7 @@ bool audit_log_list(struct store *store, const struct audit_filter *filter, size
     struct error problem;
 
     if (!database_flush(store->main, &problem))
-        log_warning("the audit is listed without its newest rows: %s", problem.message);
+        log_warning("the audit log is listed without its newest rows: %s", problem.message);
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 

@@ -462,5 +462,5 @@ void audit_tally_close(struct store *store)
     struct error error;
 
     if (store->tally != NULL && store->main != NULL && !flush(store, true, &error))
-        log_error("what was counted for the audit is lost: %s", error.message);
+        log_error("counted calls are lost to the audit log: %s", error.message);
 }

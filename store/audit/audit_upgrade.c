@@ -89,7 +89,7 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     if (!count_all(connection, &upgrade->total, error))
         return false;
     snprintf(detail, sizeof detail,
-             "%lld rows are from before there was a chain: they are in it as they were found now",
+             "%lld rows are older than the chain: they are in it as they were found now",
              (long long)upgrade->total);
     const struct audit_note note = { &change, "outcome", "ok", detail, "", 1 };
     return (upgrade->total == 0 || audit_log_insert(connection, &no_keys, &note, &id, error))
@@ -116,7 +116,7 @@ bool audit_upgrade(struct store *store, struct error *error)
     if (!database_write(store->main, apply_end, &upgrade, error))
         return false;
     if (upgrade.total > 0)
-        log_info("the audit is a chain now: %lld rows", (long long)upgrade.total);
+        log_info("the audit log is now a chain: %lld rows", (long long)upgrade.total);
     return true;
 }
 
@@ -153,7 +153,7 @@ bool audit_upgrade_begin_key(struct store *store, struct error *error)
     if (!database_write(store->main, apply_key, &keying, error))
         return false;
     if (keying.first_id > 0)
-        log_info("the audit has the key %s from row %lld on", audit_keys_current(keying.keys),
+        log_info("the audit log has the key %s from row %lld on", audit_keys_current(keying.keys),
                  (long long)keying.first_id);
     return true;
 }

@@ -125,7 +125,7 @@ static CHECKED bool check_rows(struct sql_connection *connection, struct walk *w
         check_row(walk, &sql);
         if (walk->stop != NULL && walk->verdict->rows % STOP_EVERY_ROWS == 0
             && atomic_load(walk->stop))
-            return error_set(error, ERROR_CANCELLED, "the check of the audit was stopped");
+            return error_set(error, ERROR_CANCELLED, "the check of the audit log was stopped");
     }
     return step == SQL_DONE;
 }

@@ -55,7 +55,7 @@ struct database {
     size_t deferred_count;
     int64_t deferred_due_ns, committed_ns;
     bool stopping;
-    struct sql_connection **readers; /* those that are free lie first */
+    struct sql_connection **readers; /* the free ones come first */
     size_t reader_count, readers_free;
 };
 
@@ -64,7 +64,7 @@ struct batch {
     struct write *writes;
     struct deferred *deferred, **deferred_last;
     size_t deferred_count;
-    bool is_guarded; /* its guard let it go on */
+    bool is_guarded; /* its guard allows transactions */
 };
 
 static bool in_transaction(struct sql_connection *connection)
@@ -119,7 +119,7 @@ static CHECKED bool apply_each(struct sql_connection *writer, struct batch *batc
     return true;
 }
 
-/* All of the batch once, for nothing. */
+/* Runs the whole batch once and rolls it back. */
 static CHECKED bool rehearse(struct sql_connection *writer, struct batch *batch,
                              struct error *error)
 {
@@ -130,13 +130,13 @@ static CHECKED bool rehearse(struct sql_connection *writer, struct batch *batch,
     return true;
 }
 
-/* A closure that leaves something in memory which changes its next run would do this. */
+/* A closure would do this if it left something in memory that changes its next run. */
 static void check_rehearsal(const struct batch *batch)
 {
     for (const struct write *write = batch->writes; write != NULL; write = write->next) {
         if (write->ok == write->rehearsed_ok)
             continue;
-        log_error("a write that was run again ended otherwise: %s", write->error->message);
+        log_error("a write that was run again ended differently: %s", write->error->message);
         abort();
     }
 }
@@ -181,12 +181,12 @@ static bool run_batch(struct database *database, struct batch *batch)
 
     batch->is_guarded = is_guarded(database, &error);
     ok = batch->is_guarded && apply_all(database, batch, &error);
-    if (batch->is_guarded) /* else its guard has said so */
+    if (batch->is_guarded) /* otherwise the guard has logged it */
         log_failing(database, !ok, &error);
     if (ok)
         return true;
     if (in_transaction(writer) && !sql_connection_run(writer, "ROLLBACK", &problem))
-        log_error("what failed is not rolled back: %s", problem.message);
+        log_error("the failed write is not rolled back: %s", problem.message);
     for (struct write *write = batch->writes; write != NULL; write = write->next) {
         if (write->ok || write->error->kind == ERROR_NONE)
             *write->error = error;

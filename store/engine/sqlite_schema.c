@@ -87,7 +87,7 @@ static CHECKED bool check_references(struct sql_connection *writer, struct error
     if (step != SQL_ROW)
         return step != SQL_FAILED;
     sql_text(&sql, 0, table, sizeof table);
-    return error_set(error, ERROR_INTERNAL, "rows of table %s refer to rows that are not there",
+    return error_set(error, ERROR_INTERNAL, "rows of table %s refer to rows that do not exist",
                      table);
 }
 
@@ -135,10 +135,11 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
     if (!check_identity(writer, &version, error))
         return false;
     if (version > migrations->count)
-        return error_set(error, ERROR_CONFLICT,
-                         "database %s has version %lld, this opsbrain knows up to %d: run a newer "
-                         "opsbrain or restore a backup",
-                         writer->place, (long long)version, migrations->count);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "database %s has version %lld, this opsbrain supports up to %d: run a newer "
+            "opsbrain or restore a backup",
+            writer->place, (long long)version, migrations->count);
     if (migrations == &migrations_sqlite_scrapes) /* its rows are long */
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",

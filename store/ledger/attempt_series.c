@@ -31,7 +31,7 @@ bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out, 
     if (!sql_find(&sql, &found, error))
         return false;
     if (!found)
-        return error_set(error, ERROR_NOT_FOUND, "no scrapes are kept of attempt %lld",
+        return error_set(error, ERROR_NOT_FOUND, "no scrapes of attempt %lld are stored",
                          (long long)attempt_id);
     data = sql_blob(&sql, 0, &length);
     return unpack(data, length, out, &problem)

@@ -30,11 +30,11 @@ static CHECKED bool check_cell(struct sql_connection *connection, const struct b
     if (!sql_find(&sql, &found, error))
         return false;
     if (!found)
-        return error_set(error, ERROR_CONFLICT, "cell %lld is not the work of job %s",
+        return error_set(error, ERROR_CONFLICT, "cell %lld does not belong to job %s",
                          (long long)beginning->cell_id, beginning->claim->job_id);
     sql_text(&sql, 0, state, sizeof state);
     if (strcmp(state, "pending") != 0)
-        return error_set(error, ERROR_CONFLICT, "cell %lld is %s already: it is not measured again",
+        return error_set(error, ERROR_CONFLICT, "cell %lld is already %s: it is not measured again",
                          (long long)beginning->cell_id, state);
     return sql_integer(&sql, 1) == 0
            || error_set(error, ERROR_CONFLICT, "cell %lld is being measured already",

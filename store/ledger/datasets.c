@@ -63,7 +63,7 @@ static CHECKED bool check_name(struct sql_connection *connection, struct creatio
     creation->existed = strcmp(digest, creation->entry->digest) == 0;
     return creation->existed
            || error_set(error, ERROR_CONFLICT,
-                        "the dataset \"%s\" is another one already, and runs may point at it: "
+                        "there is already a different dataset \"%s\", and runs may point at it: "
                         "give this one another name",
                         creation->entry->name);
 }
@@ -90,7 +90,7 @@ static CHECKED bool apply_create(struct sql_connection *connection, void *contex
     if (!check_name(connection, creation, error))
         return false;
     snprintf(creation->detail, sizeof creation->detail, "%ld %s%s", creation->entry->rows,
-             creation->entry->kind, creation->existed ? ", known already" : "");
+             creation->entry->kind, creation->existed ? ", already known" : "");
     return creation->existed || insert(connection, creation, error);
 }
 
@@ -125,7 +125,7 @@ bool dataset_entry_find(struct store *store, const char *name, struct dataset_en
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no dataset \"%.60s\": dataset_list shows those there are", name);
+                         "there is no dataset \"%.60s\": dataset_list shows all of them", name);
     if (data != NULL) {
         const void *kept = sql_blob(&sql, DATA_COLUMN, length);
 

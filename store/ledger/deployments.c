@@ -214,7 +214,7 @@ static CHECKED bool apply_add(struct sql_connection *connection, void *context, 
         return false;
     if (found && old.retired_ms == 0)
         return error_set(error, ERROR_CONFLICT,
-                         "a deployment named \"%s\" is registered already, at %s: change it with "
+                         "a deployment named \"%s\" is already registered, at %s: change it with "
                          "deployment_update, or choose another name",
                          row->name, old.url);
     row->changed_ms = edit->now_ms;
@@ -245,7 +245,7 @@ static CHECKED bool apply_change(struct sql_connection *connection, void *contex
     if (old.revision != row->revision)
         return error_set(error, ERROR_CONFLICT,
                          "deployment \"%s\" was changed by %s in the meantime (revision %lld, not "
-                         "%lld): look at it again and repeat the change",
+                         "%lld): read it again and repeat the change",
                          row->name, old.created_by, (long long)old.revision,
                          (long long)row->revision);
     row->id = old.id;

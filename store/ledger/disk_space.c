@@ -35,9 +35,10 @@ bool disk_space_check(const struct store *store, struct error *error)
         return true;
     disk_space_read(store, &disk);
     return disk.free_bytes > disk.reserve_bytes
-           || error_set(error, ERROR_BUSY,
-                        "the disk of the data folder is nearly full: %.1f MiB are free, and %.1f "
-                        "MiB (setting disk_reserve_bytes) are kept for what runs and for admins; "
-                        "an admin must free space, or give it more",
-                        (double)disk.free_bytes / MIB, (double)disk.reserve_bytes / MIB);
+           || error_set(
+               error, ERROR_BUSY,
+               "the disk of the data folder is nearly full: %.1f MiB are free, and %.1f "
+               "MiB (setting disk_reserve_bytes) are reserved for running jobs and admins; "
+               "an admin must free or add space",
+               (double)disk.free_bytes / MIB, (double)disk.reserve_bytes / MIB);
 }

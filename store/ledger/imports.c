@@ -75,8 +75,7 @@ static CHECKED bool read_import(struct sql_connection *connection, const char *i
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no imported run has the id \"%s\": run_list shows the runs there are",
-                         id);
+                         "no imported run has the id \"%s\": run_list shows all runs", id);
     if (!read_other_names(connection, &row, error)) {
         import_row_finish(&row);
         return false;
@@ -251,7 +250,7 @@ static CHECKED bool apply_create(struct sql_connection *connection, void *contex
                             : insert_new(connection, creation, error)))
         return false;
     snprintf(creation->detail, sizeof creation->detail, "%s %s, %zu cells%s", order->format,
-             order->name, order->cell_count, creation->existed ? ", known already" : "");
+             order->name, order->cell_count, creation->existed ? ", already known" : "");
     return read_import(connection, creation->id, &creation->row, error);
 }
 

@@ -58,8 +58,8 @@ bool job_read(struct sql_connection *connection, const char *id, struct job *out
     if (!sql_row_find(&sql, &job_columns, out, &found, error))
         return false;
     return found
-           || error_set(error, ERROR_NOT_FOUND,
-                        "no job has the id \"%s\": job_list shows the jobs there are", id);
+           || error_set(error, ERROR_NOT_FOUND, "no job has the id \"%s\": job_list shows all jobs",
+                        id);
 }
 
 bool job_find(struct store *store, const char *id, struct job *out, struct error *error)
@@ -210,7 +210,7 @@ static CHECKED bool apply_cancel(struct sql_connection *connection, void *contex
         return false;
     if (job_is_over(job))
         return error_set(error, ERROR_CONFLICT,
-                         "job %s has ended already (%s): it cannot be "
+                         "job %s has already ended (%s): it cannot be "
                          "cancelled",
                          id, state_names[job->state]);
     audit_changed_text(&cancelling->changed, "state", state_names[job->state],

@@ -67,8 +67,8 @@ static void say(const struct timeline_verdict *verdict, bool changed)
         log_info("the wall clock is believed");
     else
         log_warning(
-            "the wall clock is %.1f days further than the server ran on: until it has run "
-            "on like that for a day, or `opsbrain clock accept` says that it is right, ages "
+            "the wall clock is %.1f days ahead of the server's running time: until it has run "
+            "for a day more, or `opsbrain clock accept` confirms it, ages "
             "are counted to %s, and nothing is deleted for being older",
             (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text));
 }
@@ -91,7 +91,7 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     pthread_mutex_unlock(&clock->lock);
     say(&verdict, changed);
     if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
-        log_warning("the time of %s is not kept: %s", store->folder, problem.message);
+        log_warning("the time of %s is not stored: %s", store->folder, problem.message);
     return verdict;
 }
 

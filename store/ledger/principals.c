@@ -327,9 +327,10 @@ static CHECKED bool apply_role(struct sql_connection *connection, void *context,
     if (!read_role(connection, promotion->name, &id, &promotion->before, &found, error))
         return false;
     if (!found)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "there is no principal \"%.64s\": opsbrain principal list shows them",
-                         promotion->name);
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "there is no principal \"%.64s\": opsbrain principal list shows all of them",
+            promotion->name);
     snprintf(promotion->detail, sizeof promotion->detail, "from %s to %s",
              role_names[promotion->before], role_names[promotion->role]);
     sql_bind_integer(&sql, 1, id);

@@ -104,7 +104,7 @@ static CHECKED bool apply_answer(struct sql_connection *connection, void *contex
     for (size_t i = 0; i < answering->count; i++)
         if (!answer_one(connection, answering, i, error))
             return false;
-    snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were asked for",
+    snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were requested",
              answering->taken, answering->count);
     return answering->taken == 0
            || job_execute(connection, UPDATED, job.id, answering->now_ms, error);

@@ -68,7 +68,7 @@ static CHECKED bool check_fresh(struct sql_connection *connection, const char *n
     sql_bind_text(&sql, 1, nonce);
     if (!sql_find(&sql, &found, error))
         return false;
-    return !found || error_set(error, ERROR_CONFLICT, "this request was carried out already");
+    return !found || error_set(error, ERROR_CONFLICT, "this request was already carried out");
 }
 
 bool request_nonce_insert(struct sql_connection *connection, const struct change *change,

@@ -54,8 +54,8 @@ bool run_find(struct store *store, const char *id, struct run_row *out, struct e
     if (!sql_row_find(&sql, &columns, out, &found, error))
         return false;
     return found
-           || error_set(error, ERROR_NOT_FOUND,
-                        "no run has the id \"%s\": run_list shows the runs there are", id);
+           || error_set(error, ERROR_NOT_FOUND, "no run has the id \"%s\": run_list shows all runs",
+                        id);
 }
 
 void run_rows_free(struct run_row *rows, size_t count)

@@ -89,7 +89,7 @@ bool store_require(const char *folder, struct error *error)
     text_addf(&path, "%s/opsbrain.db", folder);
     return access(text_string(&path), F_OK) == 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "%.200s is no data folder of opsbrain (it has no opsbrain.db): name the "
+                        "%.200s is not a data folder of opsbrain (it has no opsbrain.db): name the "
                         "server's with --data or OPSBRAIN_DATA",
                         folder);
 }

@@ -97,7 +97,7 @@ bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no sweep has the id \"%s\": sweep_list shows the sweeps there are", id);
+                         "no sweep has the id \"%s\": sweep_list shows all sweeps", id);
     if (read_subjects(connection, out, error))
         return true;
     sweep_row_finish(out);
@@ -245,7 +245,7 @@ static CHECKED bool check_pending(struct sql_connection *connection,
         error, ERROR_CONFLICT,
         "the runs of sweep %s are finished, with %lld cells that failed or were skipped, "
         "and a finished run is never changed: sweep_start with the same arguments and "
-        "\"corrects\": \"%s\" measures it anew, beside it",
+        "\"corrects\": \"%s\" measures it again as a new run",
         reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
 }
 
@@ -322,7 +322,7 @@ static CHECKED bool run_for_holder(struct sql *sql, const struct held_write *hel
     if (!sql_run(sql, error))
         return false;
     return sql_changes(sql) == 1
-           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s, or has ended",
+           || error_set(error, ERROR_CONFLICT, "sweep %s does not belong to job %s, or has ended",
                         held_write->sweep_id, held_write->claim->job_id);
 }
 

@@ -88,14 +88,15 @@ bool usage_check_in(struct sql_connection *connection, const char *principal, in
         return false;
     all = usage.imports_bytes + usage.datasets_bytes + usage.sweeps_bytes + usage.deployments_bytes;
     return all < limit_bytes
-           || error_set(error, ERROR_CONFLICT,
-                        "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
-                        "deployments %.1f), as much as the setting storage_limit_bytes "
-                        "allows (%.1f MiB): raw records of sweeps go after records_days; an admin "
-                        "can raise the limit, and has none",
-                        principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
-                        (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
-                        (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
+           || error_set(
+               error, ERROR_CONFLICT,
+               "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
+               "deployments %.1f), as much as the setting storage_limit_bytes "
+               "allows (%.1f MiB): raw records of sweeps are deleted after records_days; an admin "
+               "can raise the limit, and has none",
+               principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
+               (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
+               (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
 }
 
 bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,

@@ -97,7 +97,7 @@ test('a server says at its start what was done to the audit, and goes on', async
     const server = await startServer(t, { data: copy });
     assert.equal((await post(server.port, registration('d'))).status, 200);
     await server.stop();
-    assert.match(server.output(), /error the audit was changed by somebody else/);
+    assert.match(server.output(), /error the audit log was changed by another program/);
     assert.match((await verify(copy)).output, /say that others wrote the audit/);
 });
 

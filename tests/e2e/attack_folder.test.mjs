@@ -23,13 +23,13 @@ async function losesFiles(t, server, client, lose) {
     await lose(server.data);
     const refused = await register(client, 'after');
     assert.ok(refused.isError);
-    assert.match(refused.content[0].text, /was taken from under the running server .*nothing can be stored/);
+    assert.match(refused.content[0].text, /was moved or deleted under the running server .*nothing can be stored/);
     assert.equal((await client.call('deployment_list')).deployments.length, 1);
     assert.equal(await ready(server), false);
     const { body } = await request(server.port, { path: '/ready' });
-    assert.match(body, /^not ready: .*taken from under the running server/);
-    await until('the log', () => server.output().includes('taken from under'), NOTICED_MS);
-    const lines = server.output().split('\n').filter((line) => / error \S+ was taken from under/.test(line));
+    assert.match(body, /^not ready: .*moved or deleted under the running server/);
+    await until('the log', () => server.output().includes('moved or deleted under'), NOTICED_MS);
+    const lines = server.output().split('\n').filter((line) => / error \S+ was moved or deleted under/.test(line));
     assert.equal(lines.length, 1, lines.join('\n'));
 }
 
@@ -62,7 +62,7 @@ test('a folder that is moved away is noticed by itself, and again when it is bac
         (await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_data_folder_intact (\d)/m)[1];
     assert.equal(await metric(), '1');
     await rename(server.data, `${server.data}.away`);
-    await until('the log', () => / error \S+data was taken from under/.test(server.output()), NOTICED_MS);
+    await until('the log', () => / error \S+data was moved or deleted under/.test(server.output()), NOTICED_MS);
     assert.equal(await metric(), '0');
     await mkdir(server.data);
     assert.equal(await ready(server), false);
@@ -87,7 +87,7 @@ test('without its folder a server that had keys does not start open', async (t) 
     for (const folder of [data, `${data}/`, `${data}/../data`]) {
         const refused = await run([...open.slice(0, -1), folder]);
         assert.notEqual(refused.code, 0, refused.output);
-        assert.match(refused.output, /had API keys and has none now.*opsbrain key reset/);
+        assert.match(refused.output, /had API keys and now has none.*opsbrain key reset/);
     }
     const closed = await startServer(t, { data, args: ['--auth', 'keys'] });
     await assert.rejects(connect('2x-2026', closed.url, { key }), /401|[Uu]nauthorized|key/);

@@ -172,7 +172,7 @@ static void says_what_is_wrong_with_a_file_or_the_query(void **state)
     refused("/v1/imports?colour=red", NULL, GRID, 400, "colour");
     refused("/v1/imports?chips=many", NULL, GRID, 400, "\"chips\"");
     refused("/v1/imports?run=imp_x", NULL, GRID, 400, "not both");
-    refused("/v1/imports?text=x", NULL, GRID, 400, "leave \"text\" out");
+    refused("/v1/imports?text=x", NULL, GRID, 400, "omit \"text\"");
     refused("/v1/imports?%ff=1", NULL, GRID, 400, "");
 }
 

@@ -210,7 +210,7 @@ static void what_was_done_without_an_answer_is_not_done_again(void **state)
     assert_non_null(died);
     again = go_on(CONFIRM("a"), sealed, YES, &status);
     assert_true(json_boolean_value(json_at(again, "result.isError")));
-    assert_non_null(strstr(text_at(again, "result.content.0.text"), "carried out already"));
+    assert_non_null(strstr(text_at(again, "result.content.0.text"), "already carried out"));
     assert_non_null(strstr(text_at(again, "result.content.0.text"), "req_"));
     assert_int_equal(count_deployments(), 1);
     free(sealed);

@@ -47,8 +47,8 @@ static void nobody_else_and_nothing_else_opens_it(void **state)
         int64_t now_ms;
         const char *told;
     } cases[] = {
-        { other_key, "ann", "d1", 0, "none of ours" },
-        { key, "bob", "d1", 0, "none of ours" },
+        { other_key, "ann", "d1", 0, "is not valid" },
+        { key, "bob", "d1", 0, "is not valid" },
         { key, "ann", "d2", 0, "another request" },
         { key, "ann", "d1", 1000, "has expired" },
     };

@@ -583,7 +583,7 @@ static void takes_over_the_rows_of_before(void **state)
                                      &ledger->error));
     assert_int_equal(count, ROWS / 2 + 1);
     assert_string_equal(rows[0].principal, "(server)");
-    assert_non_null(strstr(rows[0].detail, "39 rows are from before there was a chain"));
+    assert_non_null(strstr(rows[0].detail, "39 rows are older than the chain"));
     assert_int_equal(rows[1].id, ROWS);
     assert_int_equal(rows[1].at_ms, 1000 + ROWS - 1);
     assert_int_equal(rows[1].began_ms, 1000 + ROWS - 2);

@@ -149,7 +149,7 @@ static void a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(void **
                          400, &ledger->error));
     change.written = false;
     assert_refused(ledger, job_cancel(ledger->store, first.id, 500, &change, &out, &ledger->error),
-                   ERROR_CONFLICT, "has ended already (cancelled)");
+                   ERROR_CONFLICT, "has already ended (cancelled)");
     assert_false(change.written);
     assert_refused(ledger, job_cancel(ledger->store, "job_x", 500, &change, &out, &ledger->error),
                    ERROR_NOT_FOUND, "job_x");

@@ -151,7 +151,7 @@ static void refuses_a_newer_database_and_leaves_it_alone(void **state)
     store_close(open_store(place));
     run_sql(place->file, "PRAGMA user_version = 700");
     assert_refused(place, opens(place), ERROR_CONFLICT,
-                   "has version 700, this opsbrain knows up to");
+                   "has version 700, this opsbrain supports up to");
     assert_non_null(strstr(place->error.message, "run a newer opsbrain or restore a backup"));
     read_sql(place->file, "PRAGMA user_version", version);
     assert_string_equal(version, "700");
@@ -348,9 +348,9 @@ static void stores_nothing_in_files_taken_from_under_it(void **state)
         take_away(path, i % 2 == 1);
         assert_refused(place, store_something(place, store), ERROR_BUSY, path);
         assert_non_null(strstr(place->error.message,
-                               i % 2 == 1 ? "another one lies there" : "not there any more"));
+                               i % 2 == 1 ? "another file is there" : "not there any more"));
         assert_refused(place, store_check(store, &place->error), ERROR_BUSY,
-                       "taken from under the running server");
+                       "moved or deleted under the running server");
         assert_false(store_intact(store));
         assert_ok(place, job_list(store, &all, 9, &jobs, &count, &place->error));
         free(jobs);

@@ -413,10 +413,10 @@ static void another_job_cannot_write_to_the_sweep(void **state)
     assert_ok(ledger, job_add(ledger->store, "other", "", "bob", 20, NULL, &job, &ledger->error));
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
     assert_refused(ledger, sweep_begin(ledger->store, &claim, scene.sweep.id, 200, &ledger->error),
-                   ERROR_CONFLICT, "is not the work of");
+                   ERROR_CONFLICT, "does not belong to");
     assert_refused(
         ledger, attempt_begin(ledger->store, &claim, scene.cells[0].id, 200, &id, &ledger->error),
-        ERROR_CONFLICT, "is not the work of");
+        ERROR_CONFLICT, "does not belong to");
     end(&scene);
 }
 
