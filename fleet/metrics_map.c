@@ -246,7 +246,7 @@ void metrics_map_clear(struct engine_metrics_snapshot *out)
 size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out)
 {
     struct fold_state state = { .out = out };
-    size_t told = 0;
+    size_t written = 0;
 
     promtext_read(bytes, length, fold_sample, &state, NULL);
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
@@ -259,7 +259,7 @@ size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snaps
             *member += value;
         else if (isnan(*member) && isfinite(value)) {
             *member = value;
-            told++;
+            written++;
         }
     }
     for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++)
@@ -269,5 +269,5 @@ size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snaps
         out->kv_cache_use = fmin(out->kv_cache_use / 100, 1);
     if (isnan(out->prefix_hits_total))
         out->prefix_queries_total = NAN;
-    return told;
+    return written;
 }

@@ -90,7 +90,7 @@ void metrics_page_finish(struct metrics_page *page)
     *page = (struct metrics_page){ 0 };
 }
 
-void metrics_page_tell_left_out(const struct scrape_left_out *left_out, struct text *out)
+void metrics_page_describe_left_out(const struct scrape_left_out *left_out, struct text *out)
 {
     size_t all = left_out->by_page + left_out->by_deployment + left_out->by_length;
     const char *before = ": ";

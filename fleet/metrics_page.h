@@ -17,4 +17,4 @@ struct metrics_page {
 void metrics_page_read(const struct text *body, size_t more, struct metrics_page *out);
 void metrics_page_finish(struct metrics_page *page);
 /* Appends a sentence with the numbers and the limits; nothing if nothing was omitted. */
-void metrics_page_tell_left_out(const struct scrape_left_out *left_out, struct text *out);
+void metrics_page_describe_left_out(const struct scrape_left_out *left_out, struct text *out);

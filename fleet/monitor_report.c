@@ -8,12 +8,12 @@
 
 #include "base/json/json.h"
 
-#define CROWD_SCRAPES 3 /* fewer may be chance */
-#define CROWD_SHARE 1.05
-#define CROWD_LEAST 1.0 /* a request that has just ended may still be counted as running */
+#define FOREIGN_SCRAPES 3 /* fewer may be chance */
+#define FOREIGN_SHARE 1.05
+#define FOREIGN_LEAST 1.0 /* a request that has just ended may still be counted as running */
 
 /* What is known of an attempt, computed once. */
-struct telling {
+struct reporting {
     const struct monitor_observations *observations;
     const struct cell_result *result;
     struct reconciliation counts;
@@ -29,16 +29,16 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-static void say(struct telling *telling, enum cross_check_verdict verdict, const char *sentence)
+static void say(struct reporting *reporting, enum cross_check_verdict verdict, const char *sentence)
 {
-    telling->out->verdict = verdict;
-    text_copy(telling->out->reason, sizeof telling->out->reason, sentence);
+    reporting->out->verdict = verdict;
+    text_copy(reporting->out->reason, sizeof reporting->out->reason, sentence);
 }
 
-static void be(struct telling *telling, const char *state, const char *why)
+static void be(struct reporting *reporting, const char *state, const char *why)
 {
-    telling->state = state;
-    text_copy(telling->why, sizeof telling->why, why);
+    reporting->state = state;
+    text_copy(reporting->why, sizeof reporting->why, why);
 }
 
 static bool differ(const char *a, const char *b)
@@ -46,9 +46,9 @@ static bool differ(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-static bool serves_another(struct telling *telling)
+static bool serves_another(struct reporting *reporting)
 {
-    const struct monitor_observations *observations = telling->observations;
+    const struct monitor_observations *observations = reporting->observations;
     const char *from = observations->served_first, *to = observations->served_last;
     char sentence[256];
 
@@ -60,24 +60,24 @@ static bool serves_another(struct telling *telling)
         return false;
     snprintf(sentence, sizeof sentence, "the model changed in the middle: %.90s, then %.90s", from,
              to);
-    say(telling, CROSS_CHECK_OTHER_MODEL, sentence);
-    be(telling, "partial", sentence);
+    say(reporting, CROSS_CHECK_OTHER_MODEL, sentence);
+    be(reporting, "partial", sentence);
     return true;
 }
 
 /* Its metrics were available before the first request, and not after the last one. */
-static void judge_silence(struct telling *telling)
+static void judge_silence(struct reporting *reporting)
 {
     char sentence[256];
 
-    if (had_failures(telling->result)) {
+    if (had_failures(reporting->result)) {
         snprintf(sentence, sizeof sentence, "the server went away in the middle: %.200s",
-                 telling->observations->silent);
-        say(telling, CROSS_CHECK_RESTARTED, sentence);
-        be(telling, "partial", sentence);
+                 reporting->observations->silent);
+        say(reporting, CROSS_CHECK_RESTARTED, sentence);
+        be(reporting, "partial", sentence);
         return;
     }
-    be(telling, "absent", telling->observations->silent);
+    be(reporting, "absent", reporting->observations->silent);
 }
 
 static int64_t window_end_ms(const struct measurement *measurement)
@@ -85,23 +85,24 @@ static int64_t window_end_ms(const struct measurement *measurement)
     return measurement->window_start_ms + (int64_t)(measurement->window_s * 1000);
 }
 
-static bool find_window(const struct telling *telling, const struct engine_metrics_snapshot **first,
+static bool find_window(const struct reporting *reporting,
+                        const struct engine_metrics_snapshot **first,
                         const struct engine_metrics_snapshot **last)
 {
-    const struct measurement *measurement = &telling->result->measurement;
+    const struct measurement *measurement = &reporting->result->measurement;
 
     return measurement->window_s > 0
-           && monitor_log_within(&telling->observations->log, measurement->window_start_ms,
+           && monitor_log_within(&reporting->observations->log, measurement->window_start_ms,
                                  window_end_ms(measurement), first, last);
 }
 
 /* Requests running or waiting on the server, averaged over the window; NaN: too few scrapes. */
-static double mean_present(const struct telling *telling)
+static double mean_present(const struct reporting *reporting)
 {
     const struct engine_metrics_snapshot *first, *last;
     double sum = 0;
 
-    if (!find_window(telling, &first, &last) || last - first + 1 < CROWD_SCRAPES)
+    if (!find_window(reporting, &first, &last) || last - first + 1 < FOREIGN_SCRAPES)
         return NAN;
     for (const struct engine_metrics_snapshot *row = first; row <= last; row++)
         sum += row->requests_running + (isnan(row->requests_waiting) ? 0 : row->requests_waiting);
@@ -111,72 +112,72 @@ static double mean_present(const struct telling *telling)
 /* The server had more requests at once than we ever had under way. Requests that failed here may
  * still run there, so this counts only where none did. It decides where many requests are cut at
  * the end, because an excess in the counts may then be our own. */
-static bool is_crowded(const struct telling *telling)
+static bool is_foreign_load(const struct reporting *reporting)
 {
-    double ours = (double)telling->result->measurement.concurrency_max;
+    double ours = (double)reporting->result->measurement.concurrency_max;
 
-    return !had_failures(telling->result)
-           && mean_present(telling) > CROWD_SHARE * ours + CROWD_LEAST;
+    return !had_failures(reporting->result)
+           && mean_present(reporting) > FOREIGN_SHARE * ours + FOREIGN_LEAST;
 }
 
-static void judge_foreign(struct telling *telling)
+static void judge_foreign(struct reporting *reporting)
 {
     TEXT_AUTO sentence = { 0 };
 
     text_add(&sentence, "the server also worked for others: ");
-    if (telling->counts.foreign) {
-        reconcile_describe(&telling->counts, &sentence);
+    if (reporting->counts.foreign) {
+        reconcile_describe(&reporting->counts, &sentence);
         text_add(&sentence, " more by its own count than were sent");
-    } else if (is_crowded(telling)) {
+    } else if (is_foreign_load(reporting)) {
         text_addf(&sentence,
                   "%.1f requests ran or waited there on average, and never more than %" PRId64
                   " were ours",
-                  mean_present(telling), telling->result->measurement.concurrency_max);
+                  mean_present(reporting), reporting->result->measurement.concurrency_max);
     } else {
         text_addf(&sentence, "it was not idle %s, within the time allowed for it",
-                  telling->observations->begin == POINT_BUSY ? "before the first request"
-                                                             : "after the last request");
+                  reporting->observations->begin == POINT_BUSY ? "before the first request"
+                                                               : "after the last request");
     }
-    say(telling, CROSS_CHECK_CONTAMINATED, text_string(&sentence));
+    say(reporting, CROSS_CHECK_CONTAMINATED, text_string(&sentence));
 }
 
-static void judge_counts(struct telling *telling)
+static void judge_counts(struct reporting *reporting)
 {
-    const struct monitor_observations *observations = telling->observations;
-    bool foreign = telling->counts.foreign || is_crowded(telling)
+    const struct monitor_observations *observations = reporting->observations;
+    bool foreign = reporting->counts.foreign || is_foreign_load(reporting)
                    || observations->begin == POINT_BUSY || observations->end == POINT_BUSY;
 
     if (observations->instances > 1 && observations->counted < observations->instances
-        && (foreign || telling->counts.short_))
-        be(telling, "partial",
+        && (foreign || reporting->counts.short_))
+        be(reporting, "partial",
            "the deployment has several instances, and the counters do not cover all of them");
     else if (foreign)
-        judge_foreign(telling);
-    else if (telling->counts.short_)
-        be(telling, "partial",
+        judge_foreign(reporting);
+    else if (reporting->counts.short_)
+        be(reporting, "partial",
            "the server counted far fewer requests than it answered: several instances behind "
            "one address, or metrics of something else");
 }
 
-static void judge(struct telling *telling)
+static void judge(struct reporting *reporting)
 {
-    const struct monitor_observations *observations = telling->observations;
+    const struct monitor_observations *observations = reporting->observations;
 
-    if (serves_another(telling))
+    if (serves_another(reporting))
         return;
     if (observations->begin == POINT_SILENT || observations->begin == POINT_STOPPED)
-        be(telling, "absent", observations->silent);
+        be(reporting, "absent", observations->silent);
     else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
-        be(telling, "partial",
+        be(reporting, "partial",
            "several instances answer in turns: their counters do not cover all requests");
     else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
-        judge_silence(telling);
+        judge_silence(reporting);
     else if (replicas_have_restarted(&observations->log.instances)) {
-        say(telling, CROSS_CHECK_RESTARTED,
+        say(reporting, CROSS_CHECK_RESTARTED,
             "the server restarted in the middle: its counters started again at zero");
-        be(telling, "partial", telling->out->reason);
+        be(reporting, "partial", reporting->out->reason);
     } else
-        judge_counts(telling);
+        judge_counts(reporting);
 }
 
 /* ---- What it tells --------------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
 }
 
 /* By how much the client's measurements exceed the server's: the network, and the client. */
-static void add_differences(const struct telling *telling, json_t *out)
+static void add_differences(const struct reporting *reporting, json_t *out)
 {
     static const struct {
         const char *server, *name;
@@ -265,7 +266,7 @@ static void add_differences(const struct telling *telling, json_t *out)
         { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL }, /* servers measure time per step */
         { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
     };
-    const struct latency_summary *latency = telling->result->measurement.latency;
+    const struct latency_summary *latency = reporting->result->measurement.latency;
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (latency[pairs[i].metric].count > 0)
@@ -275,11 +276,11 @@ static void add_differences(const struct telling *telling, json_t *out)
 }
 
 /* The scrapes within the window; if it was too short for two, those of the whole attempt. */
-static json_t *derive(const struct telling *telling)
+static json_t *derive(const struct reporting *reporting)
 {
-    const struct monitor_observations *observations = telling->observations;
+    const struct monitor_observations *observations = reporting->observations;
     const struct engine_metrics_snapshot *first, *last;
-    bool in_window = find_window(telling, &first, &last);
+    bool in_window = find_window(reporting, &first, &last);
     json_t *out;
 
     if (!in_window && !monitor_log_within(&observations->log, 0, INT64_MAX, &first, &last))
@@ -290,57 +291,57 @@ static json_t *derive(const struct telling *telling)
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
         add_gauge(&gauges[i], first, last, out);
     add_speculation(first, last, out);
-    add_differences(telling, out);
+    add_differences(reporting, out);
     return out;
 }
 
 /* With several instances that answer in turns, no counter means anything. */
-static json_t *figures(const struct telling *telling)
+static json_t *figures(const struct reporting *reporting)
 {
-    const struct monitor_log *log = &telling->observations->log;
+    const struct monitor_log *log = &reporting->observations->log;
 
     if (log->instances.scrapes == 0 || log->instances.falls > 0)
         return json_object();
-    return derive(telling);
+    return derive(reporting);
 }
 
-static char *write(const struct telling *telling)
+static char *write(const struct reporting *reporting)
 {
-    const struct cross_check *out = telling->out;
-    json_auto_t *json = json_pack("{s:s}", "state", telling->state), *more = figures(telling);
+    const struct cross_check *out = reporting->out;
+    json_auto_t *json = json_pack("{s:s}", "state", reporting->state), *more = figures(reporting);
 
-    if (telling->why[0] != '\0')
-        json_object_set_new(json, "why", json_string(telling->why));
+    if (reporting->why[0] != '\0')
+        json_object_set_new(json, "why", json_string(reporting->why));
     if (out->reason[0] != '\0')
         json_object_set_new(json, "finding", json_string(out->reason));
     json_object_set_new(json, "contaminated",
                         json_boolean(out->verdict == CROSS_CHECK_CONTAMINATED));
     json_object_update(json, more);
     json_object_set_new(json, "restarted", json_boolean(out->verdict == CROSS_CHECK_RESTARTED));
-    if (telling->observations->counted > 0)
-        json_object_set_new(json, "instances", json_integer(telling->observations->counted));
+    if (reporting->observations->counted > 0)
+        json_object_set_new(json, "instances", json_integer(reporting->observations->counted));
     if (out->served[0] != '\0')
         json_object_set_new(json, "model", json_string(out->served));
-    if (strcmp(telling->state, "full") == 0)
-        json_object_set_new(json, "counts", reconcile_to_json(&telling->counts));
+    if (strcmp(reporting->state, "full") == 0)
+        json_object_set_new(json, "counts", reconcile_to_json(&reporting->counts));
     return json_write(json);
 }
 
 void monitor_report_write(const struct monitor_observations *observations,
                           const struct cell_result *result, struct cross_check *out)
 {
-    struct telling telling = {
+    struct reporting reporting = {
         .observations = observations, .result = result, .state = "full", .out = out
     };
 
     *out = (struct cross_check){ 0 };
     text_copy(out->served, sizeof out->served, observations->served_last);
     if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
-        reconcile(&observations->first, &observations->last, &result->sent, &telling.counts);
-    judge(&telling);
+        reconcile(&observations->first, &observations->last, &result->sent, &reporting.counts);
+    judge(&reporting);
     out->gap_s = monitor_log_gap_s(&observations->log, result->measurement.window_start_ms,
                                    window_end_ms(&result->measurement));
-    out->json = write(&telling);
+    out->json = write(&reporting);
     if (observations->log.count > 0) {
         json_auto_t *columns = monitor_log_columns(&observations->log);
 

@@ -30,7 +30,7 @@ struct exchange {
     struct text plain;     /* an answer in one piece, although a stream was requested */
     struct text complaint; /* the message of an error inside the answer */
     bool is_plain, done, finished, broken;
-    size_t told;          /* bytes of the result's text already passed on */
+    size_t reported;      /* bytes of the result's text already passed on */
     enum failure stopped; /* why we ended it; NONE: we did not */
     int64_t first_ns, last_ns;
 };
@@ -38,11 +38,11 @@ struct exchange {
 /* ---- What arrives ---- */
 
 /* Bytes that may begin the secret are held back until the next ones arrive. */
-static void tell_text(struct exchange *exchange, bool is_end)
+static void report_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
-    const char *news = text_string(&exchange->result->text) + exchange->told;
-    size_t length = exchange->result->text.length - exchange->told;
+    const char *news = text_string(&exchange->result->text) + exchange->reported;
+    size_t length = exchange->result->text.length - exchange->reported;
     TEXT_AUTO shown = { 0 };
 
     if (query->on_text == NULL)
@@ -52,7 +52,7 @@ static void tell_text(struct exchange *exchange, bool is_end)
     text_add_bytes(&shown, news, length);
     mask_text(exchange->mask, MASK_ANSWER, false, &shown);
     query->on_text(query->context, text_string(&shown), shown.length, exchange->result->chunks);
-    exchange->told += length;
+    exchange->reported += length;
 }
 
 static void take_text(struct exchange *exchange, const char *text, size_t length,
@@ -63,7 +63,7 @@ static void take_text(struct exchange *exchange, const char *text, size_t length
     utf8_stream_add(&exchange->text, text, length, &result->text, TEXT_LIMIT_BYTES);
     utf8_stream_add(&exchange->reasoning, reasoning, reasoning_length, &result->reasoning,
                     TEXT_LIMIT_BYTES);
-    tell_text(exchange, false);
+    report_text(exchange, false);
 }
 
 static void end_texts(struct exchange *exchange)
@@ -72,8 +72,8 @@ static void end_texts(struct exchange *exchange)
 
     utf8_stream_end(&exchange->text, &result->text, TEXT_LIMIT_BYTES);
     utf8_stream_end(&exchange->reasoning, &result->reasoning, TEXT_LIMIT_BYTES);
-    if (result->text.length > exchange->told)
-        tell_text(exchange, true);
+    if (result->text.length > exchange->reported)
+        report_text(exchange, true);
 }
 
 /* Servers that do not count report a zero. */

@@ -63,7 +63,7 @@ void reconcile(const struct engine_metrics_snapshot *first,
         },
     };
     for (int i = 0; i < COUNTS; i++)
-        if (i != COUNT_INPUT || !sent->input_untold)
+        if (i != COUNT_INPUT || !sent->input_unknown)
             compare(out, i);
     out->short_ = is_short(out);
 }

@@ -8,8 +8,8 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-#define LOOKS 12       /* if something indicates several */
-#define LOOKS_ALWAYS 2 /* if only counters can distinguish them */
+#define SCRAPES_IF_DOUBTFUL 12 /* if something indicates several */
+#define SCRAPES_ALWAYS 2       /* if only counters can distinguish them */
 #define SHORTEST_PAUSE_NS 10000000
 #define PAUSE_VARIES_NS 30000000 /* random, or another scraper might stay in step with us */
 #define RETURN_WITHIN_NS 1000000000
@@ -58,12 +58,12 @@ bool replicas_have_restarted(const struct replicas *instances)
     return instances->falls > 0 && !replicas_are_several(instances);
 }
 
-static void look(const struct small_request *ask, int looks, struct replicas *instances)
+static void scrape_again(const struct small_request *ask, int count, struct replicas *instances)
 {
     struct engine_metrics_snapshot snapshot;
     struct error ignored;
 
-    for (int i = 0; i < looks && !replicas_are_several(instances); i++) {
+    for (int i = 0; i < count && !replicas_are_several(instances); i++) {
         const struct timespec pause = { .tv_nsec = SHORTEST_PAUSE_NS
                                                    + clock_monotonic_ns() % PAUSE_VARIES_NS };
 
@@ -81,14 +81,14 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
 
     replicas_note(instances, snapshot);
     if (is_first || instances->falls > 0)
-        look(ask, LOOKS, instances);
+        scrape_again(ask, SCRAPES_IF_DOUBTFUL, instances);
     else if (isnan(snapshot->process_start_s))
-        look(ask, LOOKS_ALWAYS, instances);
+        scrape_again(ask, SCRAPES_ALWAYS, instances);
     several = replicas_are_several(instances);
     if (several) /* the next scrape begins a new series */
         *instances = (struct replicas){ 0 };
     else
-        instances->falls = instances->newer = 0; /* a restart, now complete */
+        instances->falls = instances->newer = 0; /* the fall was a restart */
     return several;
 }
 

@@ -117,12 +117,12 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
 /* Logged once for each deployment and limit: afterwards the figure is stored with each scrape. */
 static void warn_of_left_out(const struct due *due, const struct scrape_left_out *left_out)
 {
-    TEXT_AUTO told = { 0 };
+    TEXT_AUTO problem = { 0 };
 
     if (!left_out->is_first)
         return;
-    metrics_page_tell_left_out(left_out, &told);
-    log_warning("metrics of %s: %s", due->name, text_string(&told));
+    metrics_page_describe_left_out(left_out, &problem);
+    log_warning("metrics of %s: %s", due->name, text_string(&problem));
 }
 
 /* Our figures and the page as it is, for those who know the server's own names. Ours come first: if

@@ -33,7 +33,7 @@
 
 struct server_monitor {
     struct endpoint endpoint;
-    struct witness_watch watch;
+    struct monitor_watch watch;
     struct monitor_observations observations;
     struct census census; /* before the first request */
     pthread_t thread;
@@ -58,7 +58,7 @@ static void pause_ns(long ns)
 /* ---- One question to the server -------------------------------------------------------------- */
 
 struct asking {
-    const struct witness_watch *watch;
+    const struct monitor_watch *watch;
     const char *doing;
 };
 
@@ -69,19 +69,19 @@ static bool watch_stops(void *context)
     return asking->watch->stopped(asking->watch->context, asking->doing);
 }
 
-static bool scrape(struct server_monitor *witness, struct asking *asking,
+static bool scrape(struct server_monitor *monitor, struct asking *asking,
                    struct engine_metrics_snapshot *out)
 {
-    struct small_request ask = small_request_begin(&witness->endpoint, TIMEOUT_MS);
+    struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
     struct error error;
 
     ask.cancelled = watch_stops;
     ask.context = asking;
     if (metrics_map_fetch(&ask, out, &error)) {
-        monitor_log_add(&witness->observations.log, out);
+        monitor_log_add(&monitor->observations.log, out);
         return true;
     }
-    text_copy(witness->observations.silent, sizeof witness->observations.silent, error.message);
+    text_copy(monitor->observations.silent, sizeof monitor->observations.silent, error.message);
     return false;
 }
 
@@ -115,9 +115,9 @@ static void describe_model(const json_t *model, char out[256])
 }
 
 /* "" if it is not reported. */
-static void ask_served(struct server_monitor *witness, struct asking *asking, char out[256])
+static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
-    struct small_request ask = small_request_begin(&witness->endpoint, TIMEOUT_MS);
+    struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
     json_auto_t *answer = NULL;
     enum failure failure;
     struct error ignored;
@@ -128,11 +128,11 @@ static void ask_served(struct server_monitor *witness, struct asking *asking, ch
     out[0] = '\0';
     if (!small_request_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
         return;
-    model = find_model(json_object_get(answer, "data"), witness->endpoint.model);
+    model = find_model(json_object_get(answer, "data"), monitor->endpoint.model);
     if (model != NULL)
         describe_model(model, out);
     else
-        snprintf(out, 256, "%.200s (not listed)", witness->endpoint.model);
+        snprintf(out, 256, "%.200s (not listed)", monitor->endpoint.model);
 }
 
 /* ---- Idle points ----------------------------------------------------------------------------- */
@@ -169,47 +169,47 @@ struct waiting {
     struct asking asking;
     double silent_limit_s;   /* how long it may be unavailable */
     const struct sent *sent; /* what it should have counted; NULL: nothing */
-    int64_t begun_ns, told_ns, moved_ns;
+    int64_t begun_ns, first_answer_ns, moved_ns;
     struct engine_metrics_snapshot before;
 };
 
 /* One check; true: `*point` says how the wait ended. */
-static bool look(struct server_monitor *witness, struct waiting *waiting,
-                 struct engine_metrics_snapshot *out, enum idle_wait *point)
+static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
+                       struct engine_metrics_snapshot *out, enum idle_wait *point)
 {
     struct engine_metrics_snapshot now;
-    bool first = waiting->told_ns == 0, still;
+    bool first = waiting->first_answer_ns == 0, still;
 
-    if (!scrape(witness, &waiting->asking, &now)) {
+    if (!scrape(monitor, &waiting->asking, &now)) {
         *point = POINT_SILENT;
         return seconds_since(waiting->begun_ns) >= waiting->silent_limit_s;
     }
     if (first)
-        waiting->told_ns = clock_monotonic_ns();
+        waiting->first_answer_ns = clock_monotonic_ns();
     still = !first && !has_moved(&waiting->before, &now);
     if (!still)
         waiting->moved_ns = clock_monotonic_ns();
     *out = waiting->before = now;
     *point = POINT_IDLE;
     if (replicas_are_several(
-            &witness->observations.log.instances)) /* the instances have no common idle point */
+            &monitor->observations.log.instances)) /* the instances have no common idle point */
         return true;
     if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
-        && (waiting->sent == NULL || has_counted(&witness->observations.first, &now, waiting->sent)
-            || seconds_since(waiting->told_ns) >= COUNTING_LIMIT_S))
+        && (waiting->sent == NULL || has_counted(&monitor->observations.first, &now, waiting->sent)
+            || seconds_since(waiting->first_answer_ns) >= COUNTING_LIMIT_S))
         return true;
     *point = POINT_BUSY;
-    return seconds_since(waiting->told_ns) >= IDLE_LIMIT_S;
+    return seconds_since(waiting->first_answer_ns) >= IDLE_LIMIT_S;
 }
 
 /* Idle: nothing runs or waits, and nothing was counted between two checks. */
-static enum idle_wait reach_idle(struct server_monitor *witness, struct waiting *waiting,
+static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {
     enum idle_wait point;
 
     waiting->begun_ns = clock_monotonic_ns();
-    while (!look(witness, waiting, out, &point)) {
+    while (!check_idle(monitor, waiting, out, &point)) {
         if (watch_stops(&waiting->asking))
             return POINT_STOPPED;
         pause_ns(PAUSE_NS);
@@ -218,53 +218,53 @@ static enum idle_wait reach_idle(struct server_monitor *witness, struct waiting 
 }
 
 /* Before the server is blamed for anything: is it a single one? */
-static void confirm(struct server_monitor *witness, struct asking *asking)
+static void confirm(struct server_monitor *monitor, struct asking *asking)
 {
     struct engine_metrics_snapshot ignored;
 
     for (int i = 0;
-         i < CONFIRM_SCRAPES && !replicas_are_several(&witness->observations.log.instances); i++) {
+         i < CONFIRM_SCRAPES && !replicas_are_several(&monitor->observations.log.instances); i++) {
         pause_ns(CONFIRM_PAUSE_NS);
-        if (watch_stops(asking) || !scrape(witness, asking, &ignored))
+        if (watch_stops(asking) || !scrape(monitor, asking, &ignored))
             return;
     }
 }
 
-static void take_census(struct server_monitor *witness, struct asking *asking, struct census *out)
+static void take_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     struct engine_metrics_snapshot snapshot;
 
     *out = (struct census){ 0 };
-    while (!census_is_over(out) && !watch_stops(asking) && scrape(witness, asking, &snapshot)) {
+    while (!census_is_over(out) && !watch_stops(asking) && scrape(monitor, asking, &snapshot)) {
         census_note(out, &snapshot);
         pause_ns(CENSUS_PAUSE_NS);
     }
 }
 
 /* For several, once all of them are idle, or it has taken too long. */
-static void await_census(struct server_monitor *witness, struct asking *asking, struct census *out)
+static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
-    const struct replicas *instances = &witness->observations.log.instances;
+    const struct replicas *instances = &monitor->observations.log.instances;
     int64_t begun_ns = clock_monotonic_ns();
 
     do
-        take_census(witness, asking, out);
+        take_census(monitor, asking, out);
     while (replicas_are_several(instances) && !census_is_whole(out)
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
 /* For several that answer in turns: the sum of what all of them counted. */
-static void count_all(struct server_monitor *witness, struct asking *asking,
+static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {
     int64_t begun_ns = clock_monotonic_ns();
-    struct monitor_observations *observations = &witness->observations;
+    struct monitor_observations *observations = &monitor->observations;
     struct engine_metrics_snapshot growth;
     struct census census;
 
     do {
-        await_census(witness, asking, &census);
-        if (!census_growth(&witness->census, &census, &growth))
+        await_census(monitor, asking, &census);
+        if (!census_growth(&monitor->census, &census, &growth))
             return;
         observations->counted = (int64_t)census.count;
         metrics_map_clear(&observations->first);
@@ -277,101 +277,101 @@ static void count_all(struct server_monitor *witness, struct asking *asking,
 
 static bool is_stopping(void *context, const char *doing)
 {
-    struct server_monitor *witness = context;
+    struct server_monitor *monitor = context;
 
     (void)doing;
-    return atomic_load(&witness->stopping);
+    return atomic_load(&monitor->stopping);
 }
 
-static void wait_until(struct server_monitor *witness, int64_t at_ns)
+static void wait_until(struct server_monitor *monitor, int64_t at_ns)
 {
     const struct timespec until = { at_ns / 1000000000, at_ns % 1000000000 };
 
-    pthread_mutex_lock(&witness->lock);
-    while (!atomic_load(&witness->stopping) && clock_monotonic_ns() < at_ns)
-        pthread_cond_timedwait(&witness->stopped, &witness->lock, &until);
-    pthread_mutex_unlock(&witness->lock);
+    pthread_mutex_lock(&monitor->lock);
+    while (!atomic_load(&monitor->stopping) && clock_monotonic_ns() < at_ns)
+        pthread_cond_timedwait(&monitor->stopped, &monitor->lock, &until);
+    pthread_mutex_unlock(&monitor->lock);
 }
 
 static void *run(void *context)
 {
-    struct server_monitor *witness = context;
-    const struct witness_watch watch = { is_stopping, witness };
+    struct server_monitor *monitor = context;
+    const struct monitor_watch watch = { is_stopping, monitor };
     struct asking asking = { &watch, "" };
     struct engine_metrics_snapshot ignored;
     int64_t at_ns = clock_monotonic_ns();
 
-    while (!atomic_load(&witness->stopping)) {
+    while (!atomic_load(&monitor->stopping)) {
         int64_t now_ns = clock_monotonic_ns();
 
         at_ns = at_ns + INTERVAL_NS > now_ns ? at_ns + INTERVAL_NS : now_ns;
-        wait_until(witness, at_ns);
-        if (!atomic_load(&witness->stopping))
-            scrape(witness, &asking, &ignored);
+        wait_until(monitor, at_ns);
+        if (!atomic_load(&monitor->stopping))
+            scrape(monitor, &asking, &ignored);
     }
     return NULL;
 }
 
-static void start_thread(struct server_monitor *witness)
+static void start_thread(struct server_monitor *monitor)
 {
     struct error problem;
 
-    witness->has_thread = thread_start("witness", run, witness, &witness->thread, &problem);
-    if (!witness->has_thread)
+    monitor->has_thread = thread_start("witness", run, monitor, &monitor->thread, &problem);
+    if (!monitor->has_thread)
         log_warning("a cell is monitored only at its start and end: %s", problem.message);
 }
 
-static void stop_thread(struct server_monitor *witness)
+static void stop_thread(struct server_monitor *monitor)
 {
-    pthread_mutex_lock(&witness->lock);
-    atomic_store(&witness->stopping, true);
-    pthread_cond_signal(&witness->stopped);
-    pthread_mutex_unlock(&witness->lock);
-    if (witness->has_thread)
-        pthread_join(witness->thread, NULL);
-    witness->has_thread = false;
+    pthread_mutex_lock(&monitor->lock);
+    atomic_store(&monitor->stopping, true);
+    pthread_cond_signal(&monitor->stopped);
+    pthread_mutex_unlock(&monitor->lock);
+    if (monitor->has_thread)
+        pthread_join(monitor->thread, NULL);
+    monitor->has_thread = false;
 }
 
 /* ---- From outside ---------------------------------------------------------------------------- */
 
 static struct server_monitor *create(const struct endpoint *endpoint, int64_t instances,
-                                     const struct witness_watch *watch)
+                                     const struct monitor_watch *watch)
 {
-    struct server_monitor *witness = memory_zeroed(1, sizeof *witness);
+    struct server_monitor *monitor = memory_zeroed(1, sizeof *monitor);
 
-    witness->endpoint = *endpoint;
-    witness->watch = *watch;
-    witness->observations.instances = instances;
-    pthread_mutex_init(&witness->lock, NULL);
-    thread_condition_init(&witness->stopped);
-    return witness;
+    monitor->endpoint = *endpoint;
+    monitor->watch = *watch;
+    monitor->observations.instances = instances;
+    pthread_mutex_init(&monitor->lock, NULL);
+    thread_condition_init(&monitor->stopped);
+    return monitor;
 }
 
-static void destroy(struct server_monitor *witness)
+static void destroy(struct server_monitor *monitor)
 {
-    stop_thread(witness);
-    pthread_cond_destroy(&witness->stopped);
-    pthread_mutex_destroy(&witness->lock);
-    monitor_log_finish(&witness->observations.log);
-    explicit_bzero(witness, sizeof *witness);
-    free(witness);
+    stop_thread(monitor);
+    pthread_cond_destroy(&monitor->stopped);
+    pthread_mutex_destroy(&monitor->lock);
+    monitor_log_finish(&monitor->observations.log);
+    explicit_bzero(monitor, sizeof *monitor);
+    free(monitor);
 }
 
 struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int64_t instances,
-                                            const struct witness_watch *watch)
+                                            const struct monitor_watch *watch)
 {
-    struct server_monitor *witness = create(endpoint, instances, watch);
+    struct server_monitor *monitor = create(endpoint, instances, watch);
     struct waiting waiting = { .asking = { watch, "waiting for the server to be idle" },
                                .silent_limit_s = 0 };
-    struct monitor_observations *observations = &witness->observations;
+    struct monitor_observations *observations = &monitor->observations;
 
-    ask_served(witness, &waiting.asking, observations->served_first);
-    observations->begin = reach_idle(witness, &waiting, &observations->first);
+    ask_served(monitor, &waiting.asking, observations->served_first);
+    observations->begin = reach_idle(monitor, &waiting, &observations->first);
     if (observations->begin == POINT_IDLE)
-        await_census(witness, &waiting.asking, &witness->census);
+        await_census(monitor, &waiting.asking, &monitor->census);
     if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
-        start_thread(witness);
-    return witness;
+        start_thread(monitor);
+    return monitor;
 }
 
 static bool had_failures(const struct cell_result *result)
@@ -388,35 +388,35 @@ static bool is_odd(const struct monitor_observations *observations,
     return counts.foreign || replicas_have_restarted(&observations->log.instances);
 }
 
-static void look_at_the_end(struct server_monitor *witness, const struct cell_result *result)
+static void look_at_the_end(struct server_monitor *monitor, const struct cell_result *result)
 {
-    struct monitor_observations *observations = &witness->observations;
+    struct monitor_observations *observations = &monitor->observations;
     struct waiting waiting = {
-        .asking = { &witness->watch, "waiting for the server to be idle again" },
+        .asking = { &monitor->watch, "waiting for the server to be idle again" },
         .silent_limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S,
         .sent = &result->sent,
     };
 
-    observations->end = reach_idle(witness, &waiting, &observations->last);
+    observations->end = reach_idle(monitor, &waiting, &observations->last);
     if (observations->end == POINT_IDLE && is_odd(observations, result))
-        confirm(witness, &waiting.asking);
+        confirm(monitor, &waiting.asking);
     if (observations->end == POINT_IDLE && replicas_are_several(&observations->log.instances))
-        count_all(witness, &waiting.asking, &result->sent);
+        count_all(monitor, &waiting.asking, &result->sent);
 }
 
-void server_monitor_end(struct server_monitor *witness, const struct cell_result *result,
+void server_monitor_end(struct server_monitor *monitor, const struct cell_result *result,
                         struct cross_check *out)
 {
-    struct monitor_observations *observations = &witness->observations;
-    struct asking asking = { &witness->watch, "asking the server what it serves" };
+    struct monitor_observations *observations = &monitor->observations;
+    struct asking asking = { &monitor->watch, "asking the server what it serves" };
 
-    stop_thread(witness);
+    stop_thread(monitor);
     *out = (struct cross_check){ 0 };
     if (result != NULL) {
         if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
-            look_at_the_end(witness, result);
-        ask_served(witness, &asking, observations->served_last);
+            look_at_the_end(monitor, result);
+        ask_served(monitor, &asking, observations->served_last);
         monitor_report_write(observations, result, out);
     }
-    destroy(witness);
+    destroy(monitor);
 }

@@ -157,8 +157,9 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     return true;
 }
 
-/* False: the job went back to the queue and should not be claimed again at once, unless it asked a
- * question, since the answer may have come before it was back in the queue. */
+/* False: the job was returned to the queue and should not be claimed again at once. This does not
+ * apply to a job that asked a question, because the answer may have come before it was back in the
+ * queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
@@ -276,7 +277,7 @@ static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
 }
 
 /* One heartbeat for all running jobs: one transaction a second. */
-static void *heart_loop(void *context)
+static void *heartbeat_loop(void *context)
 {
     struct job_pool *jobs = context;
     FREE_AUTO struct job_beat *beats = memory_zeroed(jobs->runner_count, sizeof *beats);
@@ -285,7 +286,7 @@ static void *heart_loop(void *context)
     bool failed = false;
 
     pthread_mutex_lock(&jobs->lock);
-    while (!jobs->heart_stopping) {
+    while (!jobs->heartbeat_stopping) {
         pthread_mutex_unlock(&jobs->lock);
         pthread_mutex_lock(&jobs->beating);
         pthread_mutex_lock(&jobs->lock);
@@ -301,7 +302,7 @@ static void *heart_loop(void *context)
         if (ok)
             take_answers(jobs, beats, beaten, count);
         int64_t next_ns = in_ms(BEAT_MS);
-        while (!jobs->heart_stopping && clock_monotonic_ns() < next_ns)
+        while (!jobs->heartbeat_stopping && clock_monotonic_ns() < next_ns)
             job_pool_sleep(jobs, &jobs->work, next_ns);
     }
     pthread_mutex_unlock(&jobs->lock);
@@ -330,8 +331,8 @@ static void list_kind_names(struct job_pool *jobs)
 
 static CHECKED bool start_threads(struct job_pool *jobs, struct error *error)
 {
-    jobs->heart_started = thread_start("heart", heart_loop, jobs, &jobs->heart, error);
-    if (!jobs->heart_started)
+    jobs->heartbeat_started = thread_start("heart", heartbeat_loop, jobs, &jobs->heartbeat, error);
+    if (!jobs->heartbeat_started)
         return false;
     for (; jobs->started < jobs->runner_count; jobs->started++) {
         struct runner *runner = &jobs->runners[jobs->started];
@@ -400,11 +401,11 @@ void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms)
     for (unsigned i = 0; i < jobs->started; i++)
         pthread_join(jobs->runners[i].thread, NULL);
     pthread_mutex_lock(&jobs->lock);
-    jobs->heart_stopping = true;
+    jobs->heartbeat_stopping = true;
     pthread_cond_broadcast(&jobs->work);
     pthread_mutex_unlock(&jobs->lock);
-    if (jobs->heart_started)
-        pthread_join(jobs->heart, NULL);
+    if (jobs->heartbeat_started)
+        pthread_join(jobs->heartbeat, NULL);
     pthread_cond_destroy(&jobs->work);
     pthread_cond_destroy(&jobs->changed);
     pthread_mutex_destroy(&jobs->beating);

@@ -29,8 +29,8 @@ struct job_pool {
     char owner[ID_SIZE]; /* this process, in the leases */
     struct runner *runners;
     unsigned runner_count, started;
-    pthread_t heart;
-    bool heart_started;
+    pthread_t heartbeat;
+    bool heartbeat_started;
 
     /* Held from reading progress to storing it, and taken before `lock`, so that an older heartbeat
      * never overwrites the last one. */
@@ -40,7 +40,7 @@ struct job_pool {
     pthread_cond_t changed; /* for callers that wait for a job, and for runs that wait */
     uint64_t kicks;         /* counts announced work */
     uint64_t moves;         /* counts changes of any job */
-    bool stopping, heart_stopping;
+    bool stopping, heartbeat_stopping;
     void (*listener)(void *context, const char *job_id);
     void *listener_context;
 };

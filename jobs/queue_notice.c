@@ -49,8 +49,8 @@ void queue_notice_describe(struct store *store, struct job *job)
     text_copy(job->message, sizeof job->message, text_string(&message));
 }
 
-static void tell_each(const struct endpoint_lease *rows, size_t count,
-                      void (*listener)(void *context, const char *job_id), void *context)
+static void notify_each(const struct endpoint_lease *rows, size_t count,
+                        void (*listener)(void *context, const char *job_id), void *context)
 {
     for (size_t i = 0; i < count; i++)
         if (rows[i].place > 0)
@@ -72,7 +72,7 @@ void job_pool_lines_moved(struct job_pool *jobs)
     if (listener == NULL)
         return;
     if (endpoint_lease_list(jobs->store, &rows, &count, &error))
-        tell_each(rows, count, listener, context);
+        notify_each(rows, count, listener, context);
     else
         log_warning("jobs in line were not notified of their move: %s", error.message);
 }

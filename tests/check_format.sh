@@ -1,5 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a C file is not as .clang-format wants it; `clang-format -i FILE` mends it.
+# Fails if a C file is not formatted as .clang-format says; `clang-format -i FILE` corrects it.
 cd "$(dirname "$0")/.." || exit 1
 git ls-files -z '*.c' '*.h' | xargs -0 clang-format --dry-run -Werror

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Fails when the release build lacks what its compiler offers against memory errors, or the running server its own
-# restrictions. Builds the release preset where it is missing.
+# restrictions. Builds the release preset if it is missing.
 cd "$(dirname "$0")/.." || exit 1
 program=build/release/bin/opsbrain
 bad=0
@@ -26,7 +26,7 @@ has 'a stack that cannot be executed' 'GNU_STACK .* RW ' "$headers"
 has 'calls checked by FORTIFY' '__[a-z]+_chk@' "$(readelf --wide --dyn-syms "$program")"
 has 'stack protectors' '__stack_chk_fail@' "$(readelf --wide --dyn-syms "$program")"
 
-# What the compiler was told, one producer per compiled file: none of ours may lack a flag.
+# The compiler's flags, recorded for each compiled file: no file of opsbrain may lack one.
 compilers=$(readelf --debug-dump=info "$program" 2>/dev/null | sed -n 's/.*DW_AT_producer.*: \(GNU C\|clang\)/\1/p' | sort -u)
 flags=(-fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero)
 case $(uname -m) in
@@ -40,7 +40,7 @@ for flag in "${flags[@]}"; do
 done
 grep -q -- '-D_FORTIFY_SOURCE=[23]' build/release/build.ninja || wrong 'the release preset has no FORTIFY'
 
-# The running server, as somebody who is not root where that can be had.
+# The running server, as a user other than root if possible.
 folder=$(mktemp -d)
 trap 'kill $server 2>/dev/null; wait; rm -rf "$folder"' EXIT
 cp "$program" "$folder/opsbrain" && chmod 755 "$folder"

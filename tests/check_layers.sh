@@ -12,7 +12,7 @@ files() {
     find $ROOMS -name '*.[ch]'
 }
 
-# Every include of a file of ours or of a library that the table knows: "FILE INCLUDE", with FILE's folder before it.
+# Every include of a file of opsbrain or of a library that the table knows: "FILE INCLUDE", with FILE's folder before it.
 # shellcheck disable=SC2086 # a list
 includes() {
     grep -rE '^#include ["<]' $ROOMS --include='*.[ch]' |

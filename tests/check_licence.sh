@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are left as
-# they landed: a database remembers them. The fonts in analysis/charts/font/ are not ours, and have their licence beside them.
+# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) stay as
+# they landed: a database remembers them. The fonts in analysis/charts/font/ are by others, and have their licence beside them.
 cd "$(dirname "$0")/.." || exit 1
 readonly LICENCE='SPDX-License-Identifier: Apache-2.0'
 
@@ -16,7 +16,7 @@ lacking() {
         END { tell() }'
 }
 
-# add LINE FILE: as the first line, or the second where the first says what runs it.
+# add LINE FILE: as the first line, or the second if the first names the interpreter.
 add() {
     if [ "$(head -c 2 "$2")" = '#!' ]; then
         sed -i "1a $1" "$2"

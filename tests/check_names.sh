@@ -36,7 +36,7 @@ bad=$(
             for (i = 1; i <= n && i <= m && singular(x[i]) == singular(y[i]); i++) out = out (i > 1 ? "_" : "") x[i]
             return out
         }
-        # The name that a declaration or a definition at the left margin is of; "" for anything else.
+        # The name in a declaration or a definition at the left margin; "" for anything else.
         function declared(line) {
             if (line !~ /^[a-z][A-Za-z0-9_ *]*[ *][a-z_][a-z0-9_]*\(/ || line ~ /^(static|typedef|return|else|if)/) return ""
             sub(/\(.*/, "", line)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when docs/architecture.svg is not what docs/draw.sh draws of the source tree as it is.
+# Fails if docs/architecture.svg is not what docs/draw.sh draws of the current source tree.
 cd "$(dirname "$0")/.." || exit 1
 docs/draw.sh | cmp -s - docs/architecture.svg || {
     echo 'the picture of the source tree is stale: docs/draw.sh >docs/architecture.svg'

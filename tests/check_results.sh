@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Fails when a function that can fail with a `struct error *` is declared without CHECKED (base/core/error.h), so that the
-# compiler would let its result go unread. In headers each prototype, in .c files each static function, in both each
+# compiler would let a caller ignore its result. In headers each prototype, in .c files each static function, in both each
 # pointer to such a function: in tables, as parameters and as variables. `--write` adds it.
 cd "$(dirname "$0")/.." || exit 1
 

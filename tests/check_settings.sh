@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when the table of settings in docs/operations.md is not that of the program built last;
-# `tests/check_settings.sh --write` mends it.
+# Fails if the table of settings in docs/operations.md differs from that of the latest build;
+# `tests/check_settings.sh --write` corrects it.
 cd "$(dirname "$0")/.." || exit 1
 document=docs/operations.md
 # shellcheck disable=SC2012 # these names are plain
 program=$(ls -t build/asan/bin/opsbrain build/dev/bin/opsbrain build/release/bin/opsbrain 2>/dev/null | head -1)
 [ -n "$program" ] || {
-    echo "no opsbrain is built: ./run test builds one"
+    echo "opsbrain is not built: ./run test builds it"
     exit 1
 }
 

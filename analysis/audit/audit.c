@@ -34,7 +34,7 @@ const struct audit_rule audit_rules[] = {
     { "burst", "one burst of requests: no steady state", 3, audit_check_burst,
       "users and numbers of requests", audit_needs_rounds },
     { "front_door", "more users than the deployment admits at once", 6, audit_check_front_door,
-      "container_concurrency", audit_needs_door },
+      "container_concurrency", audit_needs_admission },
     { "first_shape", "a cold start (a compilation, an empty prefix cache) inside the figures", 9,
       audit_check_first_shape, "mean latencies at two numbers of users", audit_needs_two_levels },
     { "non_monotone", "more work finished in less time: noise of single measurements", 16,
@@ -53,7 +53,7 @@ const struct audit_rule audit_rules[] = {
     { "unknown_output", "output tokens that were not counted", 12, audit_check_unknown_output,
       .of_imports = true },
     { "tokens_estimated", "tokens counted from chunks", 12, audit_check_estimated,
-      "warnings of opsbrain's load generator", audit_needs_marks },
+      "warnings of opsbrain's load generator", audit_needs_warnings },
     { "length_mismatch", "prompts or answers of a different length than requested", 0,
       audit_check_lengths, "token lengths, both requested and measured", audit_needs_lengths,
       .of_imports = true },
@@ -63,18 +63,18 @@ const struct audit_rule audit_rules[] = {
     { "prefix_cache", "prompts served from the prefix cache", 2, audit_check_cache,
       "cached tokens, or latencies of long prompts at two numbers of users", audit_needs_cache },
     { "client_limited", "the load generator was the bottleneck", 16, audit_check_client,
-      "warnings of opsbrain's load generator", audit_needs_marks },
+      "warnings of opsbrain's load generator", audit_needs_warnings },
     { "contaminated", "the server also worked for other clients", 16, audit_check_contaminated,
-      "warnings of opsbrain's load generator", audit_needs_marks },
+      "warnings of opsbrain's load generator", audit_needs_warnings },
     { "uneven", "the server stalled or changed its speed during the measurement", 16,
-      audit_check_uneven, "warnings of opsbrain's load generator", audit_needs_marks },
+      audit_check_uneven, "warnings of opsbrain's load generator", audit_needs_warnings },
     { "rates_disagree", "rates that do not follow from counts and durations", 0, audit_check_rates,
       "rates with the counts they were computed from", audit_needs_rates_twice,
       .of_imports = true },
     { "compute_roofline", "more arithmetic per second than the hardware can do", 14,
-      audit_check_compute, "hardware and model", audit_needs_roof },
+      audit_check_compute, "hardware and model", audit_needs_roofline },
     { "bandwidth_roofline", "weights read faster than the memory allows", 14, audit_check_bandwidth,
-      "hardware and model", audit_needs_roof },
+      "hardware and model", audit_needs_roofline },
     { 0 },
 };
 
@@ -137,7 +137,7 @@ struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight
 }
 
 /* What the run itself records takes precedence over what the caller states. */
-static const char *told(const char *by_run, const char *by_caller)
+static const char *first_stated(const char *by_run, const char *by_caller)
 {
     return by_run[0] != '\0' || by_caller == NULL ? by_run : by_caller;
 }
@@ -159,8 +159,8 @@ void audit_run(const struct audit_input *input, struct findings *out)
     audit.chips = isnan(facts->chips) ? input->chips : facts->chips;
     if (input->catalog != NULL) {
         audit.hardware =
-            catalog_find_hardware(input->catalog, told(facts->hardware, input->hardware));
-        audit.model = catalog_find_model(input->catalog, told(facts->model, input->model));
+            catalog_find_hardware(input->catalog, first_stated(facts->hardware, input->hardware));
+        audit.model = catalog_find_model(input->catalog, first_stated(facts->model, input->model));
     }
     out->hardware = audit.hardware;
     out->model = audit.model;

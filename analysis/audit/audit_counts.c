@@ -11,9 +11,9 @@
 #define LENGTH_WITHIN 0.1   /* share of the tokens requested */
 #define LOOKED_AT 1000      /* how many other cells each cell is compared with */
 
-static bool differs(double counted, double told, double tokens)
+static bool differs(double counted, double reported, double tokens)
 {
-    return fabs(counted - told) > fmax(tokens, RECOUNTED_WITHIN * told);
+    return fabs(counted - reported) > fmax(tokens, RECOUNTED_WITHIN * reported);
 }
 
 /* The number of tokens that the server counts in a prompt beyond the tool's count: a chat template,
@@ -49,11 +49,11 @@ static bool has_other_prompt_count(const struct evidence *evidence,
     return more_of_prompt(cell) < 0 || more_of_prompt(cell) > TEMPLATE_TOKENS;
 }
 
-static void add_counts(const char *which, double counted, double told, struct text *out)
+static void add_counts(const char *which, double counted, double reported, struct text *out)
 {
-    if (!isnan(counted + told))
+    if (!isnan(counted + reported))
         text_addf(out, " the tool's tokenizer counts %.4g %s tokens, the server's usage %.4g;",
-                  counted, which, told);
+                  counted, which, reported);
 }
 
 static bool is_recounted(const struct evidence *evidence, const struct evidence_cell *cell)

@@ -62,7 +62,7 @@ void audit_check_success(struct audit *audit)
 
 /* ---- Failures by another name ---- */
 
-static bool sounds_too_long(const char *text)
+static bool says_too_long(const char *text)
 {
     return text != NULL
            && (strstr(text, "400") != NULL || strcasestr(text, "context length") != NULL
@@ -70,7 +70,7 @@ static bool sounds_too_long(const char *text)
                || strcasestr(text, "max_model_len") != NULL);
 }
 
-static bool sounds_like_memory(const char *text)
+static bool says_out_of_memory(const char *text)
 {
     return text != NULL
            && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
@@ -136,10 +136,10 @@ static bool *find_misnamed(const struct evidence *evidence)
     mark_refused_lengths(evidence, misnamed);
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
-        bool memory = sounds_like_memory(cell->status) || sounds_like_memory(cell->error);
+        bool memory = says_out_of_memory(cell->status) || says_out_of_memory(cell->error);
 
         misnamed[i] |= (needed_length(cell) > limit && cell->state == EVIDENCE_FAILED)
-                       || (memory && sounds_too_long(cell->error));
+                       || (memory && says_too_long(cell->error));
     }
     return misnamed;
 }
@@ -162,7 +162,7 @@ void audit_check_misnamed(struct audit *audit)
     first = audit_first_cell(audit, finding);
     if (!isnan(limit))
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
-    else if (sounds_too_long(first->error))
+    else if (says_too_long(first->error))
         text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else
         text_addf(&finding->arithmetic,

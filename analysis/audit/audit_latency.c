@@ -9,8 +9,8 @@
 #define PAST_LATENCY 1.05     /* share of the timeout that a request may take longer, */
 #define PAST_BURST 1.2        /* and the same for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
-#define WALL_CELLS 2          /* cells at one unstated timeout: a single one may be chance */
-#define WALL_SHARE 0.5        /* share of the cells that lost requests */
+#define TIMEOUT_CELLS 2       /* cells at one unstated timeout: a single one may be chance */
+#define TIMEOUT_SHARE 0.5     /* share of the cells that lost requests */
 #define LOST_SHARE 0.01       /* share of its requests: the cell lost some */
 #define ALONE_LOST 0.05       /* share of its requests: a single cell is enough, */
 #define ALONE_WITHIN 0.015    /* this close to the timeout, unless the figure is a round number */
@@ -67,7 +67,7 @@ static double timeout_of(const struct evidence_cell *cell)
     return isnan(by_latency) ? timeout_near(burst_s(cell), PAST_BURST) : by_latency;
 }
 
-static bool tells_bounds(const struct evidence_latency *latency)
+static bool has_bounds(const struct evidence_latency *latency)
 {
     return latency->p50_at_least || latency->p90_at_least || latency->p95_at_least
            || latency->p99_at_least;
@@ -124,29 +124,29 @@ static double usual_tail(const struct evidence *evidence)
 }
 
 /* The unstated timeouts of a run, found by the cells that stand at them. */
-struct walls {
+struct timeouts {
     double at[32];
     size_t cells[32], count;
     size_t lost;       /* cells that lost requests and whose slowest requests are known */
     double usual_tail; /* p95 / mean of the others; NaN */
 };
 
-static void add_wall(struct walls *walls, double timeout_s)
+static void add_timeout(struct timeouts *timeouts, double timeout_s)
 {
     size_t i = 0;
 
-    while (i < walls->count && fabs(walls->at[i] - timeout_s) > 0.5)
+    while (i < timeouts->count && fabs(timeouts->at[i] - timeout_s) > 0.5)
         i++;
-    if (i == sizeof walls->at / sizeof *walls->at)
+    if (i == sizeof timeouts->at / sizeof *timeouts->at)
         return;
-    if (i == walls->count)
-        walls->at[walls->count++] = timeout_s;
-    walls->cells[i]++;
+    if (i == timeouts->count)
+        timeouts->at[timeouts->count++] = timeout_s;
+    timeouts->cells[i]++;
 }
 
-static struct walls find_walls(const struct evidence *evidence)
+static struct timeouts find_unstated_timeouts(const struct evidence *evidence)
 {
-    struct walls walls = { .usual_tail = usual_tail(evidence) };
+    struct timeouts timeouts = { .usual_tail = usual_tail(evidence) };
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
@@ -155,51 +155,51 @@ static struct walls find_walls(const struct evidence *evidence)
 
         if (!lost && cell->state != EVIDENCE_FAILED)
             continue;
-        walls.lost += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
+        timeouts.lost += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
         if (!isnan(timeout_s))
-            add_wall(&walls, timeout_s);
+            add_timeout(&timeouts, timeout_s);
     }
-    return walls;
+    return timeouts;
 }
 
-static bool is_wall(const struct walls *walls, double timeout_s)
+static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_s)
 {
-    for (size_t i = 0; i < walls->count; i++)
-        if (fabs(walls->at[i] - timeout_s) < 0.5)
-            return walls->cells[i] >= WALL_CELLS
-                   && (double)walls->cells[i] >= WALL_SHARE * (double)walls->lost;
+    for (size_t i = 0; i < timeouts->count; i++)
+        if (fabs(timeouts->at[i] - timeout_s) < 0.5)
+            return timeouts->cells[i] >= TIMEOUT_CELLS
+                   && (double)timeouts->cells[i] >= TIMEOUT_SHARE * (double)timeouts->lost;
     return false;
 }
 
 /* The single cell of a run that shows it: it lost many requests for no stated reason, and its
  * percentile stands at the timeout, in all its digits and unlike the percentiles of its neighbours.
  */
-static bool tells_alone(const struct walls *walls, const struct evidence_cell *cell,
-                        double timeout_s)
+static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
+                           double timeout_s)
 {
     double highest = highest_s(cell);
 
     return cell->success_rate <= 1 - ALONE_LOST && cell->error == NULL
            && fabs(highest / timeout_s - 1) <= ALONE_WITHIN
            && fabs(highest - round(highest)) > 0.0005
-           && !(fabs(tail_of(cell) / walls->usual_tail - 1) < USUAL_WITHIN);
+           && !(fabs(tail_of(cell) / timeouts->usual_tail - 1) < USUAL_WITHIN);
 }
 
 /* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles report
  * it. */
-static double cutting_timeout(const struct evidence *evidence, const struct walls *walls,
+static double cutting_timeout(const struct evidence *evidence, const struct timeouts *timeouts,
                               const struct evidence_cell *cell)
 {
     double stated_s = isnan(cell->timeout_s) ? evidence->facts.timeout_s : cell->timeout_s;
     bool failed = cell->success_rate < 1 || cell->failed > 0;
     double timeout_s = timeout_of(cell);
 
-    if (!audit_cell_is_measured(cell) || !failed || tells_bounds(&cell->latency[METRIC_E2E]))
+    if (!audit_cell_is_measured(cell) || !failed || has_bounds(&cell->latency[METRIC_E2E]))
         return NAN;
     if (!isnan(stated_s))
         return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;
-    if (names_timeout(cell) || (has_lost(cell) && is_bunched(cell)) || is_wall(walls, timeout_s)
-        || tells_alone(walls, cell, timeout_s))
+    if (names_timeout(cell) || (has_lost(cell) && is_bunched(cell))
+        || is_unstated_timeout(timeouts, timeout_s) || suffices_alone(timeouts, cell, timeout_s))
         return timeout_s;
     return NAN;
 }
@@ -221,12 +221,12 @@ static void add_censored(const struct evidence_cell *cell, double timeout_s, str
 void audit_check_censored(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
-    struct walls walls = find_walls(evidence);
+    struct timeouts timeouts = find_unstated_timeouts(evidence);
     struct finding *finding = NULL;
     double timeout_s = NAN;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
-        double cut_s = cutting_timeout(evidence, &walls, &evidence->cells[i]);
+        double cut_s = cutting_timeout(evidence, &timeouts, &evidence->cells[i]);
 
         if (isnan(cut_s))
             continue;

@@ -191,13 +191,13 @@ struct level {
 static double median_in_flight(const struct level_cell *cells, size_t count)
 {
     FREE_AUTO double *values = memory_zeroed(count, sizeof *values);
-    size_t told = 0;
+    size_t known = 0;
 
     for (size_t i = 0; i < count; i++)
         if (!isnan(cells[i].in_flight))
-            values[told++] = cells[i].in_flight;
-    qsort(values, told, sizeof *values, compare_values);
-    return told == 0 ? NAN : values[told / 2];
+            values[known++] = cells[i].in_flight;
+    qsort(values, known, sizeof *values, compare_values);
+    return known == 0 ? NAN : values[known / 2];
 }
 
 /* The levels of users, in ascending order; the caller frees it. */
@@ -217,8 +217,8 @@ static struct level *levels_of(const struct evidence *evidence, const struct evi
     return levels;
 }
 
-static void tell_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
-                         double lowest, double highest)
+static void describe_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
+                             double lowest, double highest)
 {
     const struct evidence *evidence = audit->evidence;
     struct finding *finding = audit_find(audit, FINDING_WRONG);
@@ -260,8 +260,8 @@ static void check_run_plateau(struct audit *audit, const struct evidence_cell *o
         size_t last = end - 1, first = plateau_begin(levels, last);
 
         if (end - first >= PLATEAU_LEVELS && levels[last].users >= 2 * levels[last].in_flight)
-            tell_plateau(audit, of, levels[last].in_flight, levels[first].users,
-                         levels[last].users);
+            describe_plateau(audit, of, levels[last].in_flight, levels[first].users,
+                             levels[last].users);
         end = first < last ? first : last;
     }
 }

@@ -19,51 +19,51 @@ static bool is_any(const struct audit *audit, bool (*tells)(const struct evidenc
     return false;
 }
 
-static bool tells_place(const struct evidence_cell *cell)
+static bool has_place(const struct evidence_cell *cell)
 {
     return !isnan(cell->concurrency) || !isnan(cell->request_rate_asked)
            || !isnan(cell->input_length) || !isnan(cell->requests_asked);
 }
 
-static bool tells_outcome(const struct evidence_cell *cell)
+static bool has_outcome(const struct evidence_cell *cell)
 {
     return !isnan(cell->success_rate) || cell->state == EVIDENCE_FAILED
            || !isnan(cell->failed + cell->succeeded);
 }
 
-static bool tells_in_flight(const struct evidence_cell *cell)
+static bool has_in_flight(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell))
            && (!isnan(cell->concurrency_actual)
                || !isnan(cell->request_throughput * audit_cell_mean_ms(cell)));
 }
 
-static bool tells_requests(const struct evidence_cell *cell)
+static bool has_requests(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell))
            && !isnan(audit_cell_requests(cell));
 }
 
-static bool tells_rounds(const struct evidence_cell *cell)
+static bool has_rounds(const struct evidence_cell *cell)
 {
-    return tells_requests(cell) || !isnan(audit_cell_users(cell) + cell->succeeded);
+    return has_requests(cell) || !isnan(audit_cell_users(cell) + cell->succeeded);
 }
 
-static bool tells_users(const struct evidence_cell *cell)
+static bool has_users(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell));
 }
 
-static bool tells_slowest(const struct evidence_cell *cell)
+static bool has_slowest(const struct evidence_cell *cell)
 {
     const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
 
-    return tells_outcome(cell)
+    return has_outcome(cell)
            && (!isnan(fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms)) || !isnan(cell->duration_s)
                || !isnan(cell->request_throughput));
 }
 
-static bool tells_percentiles(const struct evidence_cell *cell)
+static bool has_percentiles(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell)
            && !isnan(isnan(cell->succeeded) ? audit_cell_requests(cell) : cell->succeeded)
@@ -71,26 +71,26 @@ static bool tells_percentiles(const struct evidence_cell *cell)
                || !isnan(cell->latency[METRIC_TTFT].p99_ms));
 }
 
-static bool tells_two(const struct evidence_latency *latency)
+static bool has_two_figures(const struct evidence_latency *latency)
 {
     const double each[] = { latency->mean_ms, latency->min_ms, latency->p50_ms, latency->p90_ms,
                             latency->p95_ms,  latency->p99_ms, latency->max_ms };
-    size_t told = 0;
+    size_t known = 0;
 
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        told += isnan(each[i]) ? 0 : 1;
-    return told > 1;
+        known += isnan(each[i]) ? 0 : 1;
+    return known > 1;
 }
 
-static bool tells_order(const struct evidence_cell *cell)
+static bool has_order(const struct evidence_cell *cell)
 {
     for (int i = 0; i < METRIC_COUNT; i++)
-        if (tells_two(&cell->latency[i]))
+        if (has_two_figures(&cell->latency[i]))
             return true;
     return !isnan(cell->latency[METRIC_TTFT].mean_ms + audit_cell_mean_ms(cell));
 }
 
-static bool tells_output(const struct evidence_cell *cell)
+static bool has_output(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && !isnan(audit_cell_tokens_out(cell));
 }
@@ -106,10 +106,10 @@ static bool tells_tokens_of_context(const struct evidence_cell *cell)
 static bool has_mark(const struct evidence_cell *cell)
 {
     return cell->client_limited || cell->contaminated || cell->tokens_estimated
-           || evidence_is_marked(cell, "uneven");
+           || evidence_has_warning(cell, "uneven");
 }
 
-static bool tells_lengths(const struct evidence_cell *cell)
+static bool has_lengths(const struct evidence_cell *cell)
 {
     double in =
         isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
@@ -126,7 +126,7 @@ static bool tells_both_counts(const struct evidence_cell *cell)
            || !isnan(cell->output_tokens_mean + cell->output_tokens_usage);
 }
 
-static bool tells_cache(const struct evidence_cell *cell)
+static bool has_cache_counts(const struct evidence_cell *cell)
 {
     return !isnan(cell->cached_share) || !isnan(cell->cached_tokens);
 }
@@ -137,7 +137,7 @@ static bool is_long_and_timed(const struct evidence_cell *cell)
            && (!isnan(cell->latency[METRIC_TTFT].p50_ms) || !isnan(audit_cell_mean_ms(cell)));
 }
 
-static bool tells_rates_twice(const struct evidence_cell *cell)
+static bool has_rates_twice(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell)
            && (!isnan(cell->request_throughput + cell->succeeded + cell->duration_s)
@@ -182,14 +182,14 @@ static bool has_levels(const struct audit *audit, size_t needed,
     return count >= needed;
 }
 
-static bool tells_mean(const struct evidence_cell *cell)
+static bool has_mean(const struct evidence_cell *cell)
 {
-    return tells_users(cell) && !isnan(audit_cell_mean_ms(cell));
+    return has_users(cell) && !isnan(audit_cell_mean_ms(cell));
 }
 
 bool audit_needs_places(const struct audit *audit)
 {
-    return audit->evidence->cell_count > 1 && is_any(audit, tells_place);
+    return audit->evidence->cell_count > 1 && is_any(audit, has_place);
 }
 
 bool audit_needs_others(const struct audit *audit)
@@ -199,57 +199,57 @@ bool audit_needs_others(const struct audit *audit)
 
 bool audit_needs_outcomes(const struct audit *audit)
 {
-    return is_any(audit, tells_outcome);
+    return is_any(audit, has_outcome);
 }
 
 bool audit_needs_in_flight(const struct audit *audit)
 {
-    return is_any(audit, tells_in_flight);
+    return is_any(audit, has_in_flight);
 }
 
 bool audit_needs_three_levels(const struct audit *audit)
 {
-    return has_levels(audit, 3, tells_in_flight);
+    return has_levels(audit, 3, has_in_flight);
 }
 
 bool audit_needs_requests(const struct audit *audit)
 {
-    return is_any(audit, tells_requests);
+    return is_any(audit, has_requests);
 }
 
 bool audit_needs_rounds(const struct audit *audit)
 {
-    return is_any(audit, tells_rounds);
+    return is_any(audit, has_rounds);
 }
 
-bool audit_needs_door(const struct audit *audit)
+bool audit_needs_admission(const struct audit *audit)
 {
-    return !isnan(audit->evidence->facts.container_concurrency) && is_any(audit, tells_users);
+    return !isnan(audit->evidence->facts.container_concurrency) && is_any(audit, has_users);
 }
 
 bool audit_needs_two_levels(const struct audit *audit)
 {
-    return has_levels(audit, 2, tells_mean);
+    return has_levels(audit, 2, has_mean);
 }
 
 bool audit_needs_slowest(const struct audit *audit)
 {
-    return is_any(audit, tells_slowest);
+    return is_any(audit, has_slowest);
 }
 
 bool audit_needs_percentiles(const struct audit *audit)
 {
-    return is_any(audit, tells_percentiles);
+    return is_any(audit, has_percentiles);
 }
 
 bool audit_needs_order(const struct audit *audit)
 {
-    return is_any(audit, tells_order);
+    return is_any(audit, has_order);
 }
 
 bool audit_needs_output(const struct audit *audit)
 {
-    return is_any(audit, tells_output);
+    return is_any(audit, has_output);
 }
 
 bool audit_needs_tokens_of_context(const struct audit *audit)
@@ -257,14 +257,14 @@ bool audit_needs_tokens_of_context(const struct audit *audit)
     return is_any(audit, tells_tokens_of_context);
 }
 
-bool audit_needs_marks(const struct audit *audit)
+bool audit_needs_warnings(const struct audit *audit)
 {
     return !audit->evidence->imported || is_any(audit, has_mark);
 }
 
 bool audit_needs_lengths(const struct audit *audit)
 {
-    return audit->evidence->input_unit == LENGTH_TOKENS && is_any(audit, tells_lengths);
+    return audit->evidence->input_unit == LENGTH_TOKENS && is_any(audit, has_lengths);
 }
 
 bool audit_needs_both_counts(const struct audit *audit)
@@ -274,13 +274,13 @@ bool audit_needs_both_counts(const struct audit *audit)
 
 bool audit_needs_cache(const struct audit *audit)
 {
-    return is_any(audit, tells_cache) || has_levels(audit, 2, is_long_and_timed)
+    return is_any(audit, has_cache_counts) || has_levels(audit, 2, is_long_and_timed)
            || audit_cache_has_prompts(audit->evidence);
 }
 
 bool audit_needs_rates_twice(const struct audit *audit)
 {
-    return is_any(audit, tells_rates_twice);
+    return is_any(audit, has_rates_twice);
 }
 
 bool audit_needs_token_rate(const struct audit *audit)

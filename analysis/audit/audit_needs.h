@@ -13,18 +13,18 @@ bool audit_needs_in_flight(const struct audit *audit);
 bool audit_needs_three_levels(const struct audit *audit);
 bool audit_needs_requests(const struct audit *audit);
 bool audit_needs_rounds(const struct audit *audit);
-bool audit_needs_door(const struct audit *audit);
+bool audit_needs_admission(const struct audit *audit);
 bool audit_needs_two_levels(const struct audit *audit);
 bool audit_needs_slowest(const struct audit *audit);
 bool audit_needs_percentiles(const struct audit *audit);
 bool audit_needs_order(const struct audit *audit);
 bool audit_needs_output(const struct audit *audit);
 bool audit_needs_tokens_of_context(const struct audit *audit);
-bool audit_needs_marks(const struct audit *audit); /* from our own load generator */
+bool audit_needs_warnings(const struct audit *audit); /* from our own load generator */
 bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
-bool audit_needs_roof(const struct audit *audit); /* hardware and model are in the catalogue */
+bool audit_needs_roofline(const struct audit *audit); /* hardware and model are in the catalogue */
 bool audit_needs_token_rate(const struct audit *audit);
 bool audit_needs_stream_rate(const struct audit *audit);

@@ -67,7 +67,7 @@ static struct roof roof_of(const struct audit *audit, const struct evidence_cell
     return roof;
 }
 
-bool audit_needs_roof(const struct audit *audit)
+bool audit_needs_roofline(const struct audit *audit)
 {
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         const struct roof roof = roof_of(audit, &audit->evidence->cells[i]);

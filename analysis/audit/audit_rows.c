@@ -147,8 +147,8 @@ size_t *audit_passes(const struct evidence *evidence)
 }
 
 /* The two cells of one place whose rates differ most. */
-static void tell_spread(const struct evidence *evidence, const struct evidence_cell *const *firsts,
-                        struct finding *finding)
+static void describe_spread(const struct evidence *evidence,
+                            const struct evidence_cell *const *firsts, struct finding *finding)
 {
     const struct evidence_cell *worst_first = NULL, *worst = NULL;
     double widest = -1;
@@ -191,7 +191,7 @@ void audit_check_duplicates(struct audit *audit)
         return;
     text_addf(&finding->arithmetic, "%zu of %zu cells have the same place as an earlier row",
               finding->cell_count, evidence->cell_count);
-    tell_spread(evidence, firsts, finding);
+    describe_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
              "The file holds two runs or more: separate them, and do not average them.");
 }

@@ -250,7 +250,7 @@ void audit_check_contaminated(struct audit *audit)
 
 static bool is_uneven(const struct evidence_cell *cell)
 {
-    return audit_cell_is_measured(cell) && evidence_is_marked(cell, "uneven");
+    return audit_cell_is_measured(cell) && evidence_has_warning(cell, "uneven");
 }
 
 void audit_check_uneven(struct audit *audit)

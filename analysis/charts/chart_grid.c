@@ -277,7 +277,7 @@ static struct load_point load_point_of(const struct chart_point *point, size_t o
     bool overloaded = false, limited = false;
 
     for (size_t i = 0; i < point->entry_count; i++) {
-        overloaded |= evidence_is_marked(point->entries[i].cell, "overloaded");
+        overloaded |= evidence_has_warning(point->entries[i].cell, "overloaded");
         limited |= point->entries[i].cell->client_limited;
     }
     return (struct load_point){

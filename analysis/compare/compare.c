@@ -101,7 +101,7 @@ struct comparing {
     /* Each run's logarithms, over the cells in which every pair counts, and over the others; there
      * only for the pairs that count. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool spoiled[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these other cells */
+    bool is_excluded[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these other cells */
 };
 
 static bool alike(double a, double b)
@@ -195,7 +195,7 @@ static bool is_censored(const struct comparing *comparing, const struct evidence
     return offset > 0 && *(const bool *)((const char *)cell + offset);
 }
 
-static enum left_out why_not(const struct comparing *comparing, const struct evidence_cell *cell)
+static enum left_out refusal_of(const struct comparing *comparing, const struct evidence_cell *cell)
 {
     if (cell->state != EVIDENCE_MEASURED && cell->state != EVIDENCE_UNKNOWN)
         return CELL_NOT_MEASURED;
@@ -230,7 +230,7 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
             return CELL_TWICE;
         *found = &run->cells[i];
     }
-    return *found == NULL ? CELL_MISSING : why_not(comparing, *found);
+    return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
 /* Disturbances that the servers did not cause. Failures are the servers' own: omitting only the
@@ -255,14 +255,14 @@ static bool are_enough(const struct comparing *comparing, size_t without)
 }
 
 /* Of one value per run, keeps those that count, the baseline's first, and counts each side's. */
-static void keep(const struct comparing *comparing, const double *values, const bool *spoiled,
+static void keep(const struct comparing *comparing, const double *values, const bool *is_excluded,
                  double *kept, size_t counts[SIDES])
 {
     size_t baseline = comparing->input->counts[SIDE_BASELINE], count = 0;
 
     counts[SIDE_BASELINE] = counts[SIDE_CANDIDATE] = 0;
     for (size_t i = 0; i < comparing->run_count; i++) {
-        if (spoiled[pair_of(comparing, i)])
+        if (is_excluded[pair_of(comparing, i)])
             continue;
         kept[count++] = values[i];
         counts[i < baseline ? SIDE_BASELINE : SIDE_CANDIDATE]++;
@@ -270,12 +270,12 @@ static void keep(const struct comparing *comparing, const double *values, const 
 }
 
 static bool is_other_output(const struct comparing *comparing, const double *tokens,
-                            const bool *spoiled)
+                            const bool *is_excluded)
 {
     double kept[COMPARE_RUNS_MAX], baseline, candidate;
     size_t counts[SIDES];
 
-    keep(comparing, tokens, spoiled, kept, counts);
+    keep(comparing, tokens, is_excluded, kept, counts);
     baseline = statistics_mean(kept, counts[SIDE_BASELINE]);
     candidate = statistics_mean(kept + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
     return fabs(candidate / baseline - 1) > OUTPUT_TOLERANCE
@@ -284,13 +284,13 @@ static bool is_other_output(const struct comparing *comparing, const double *tok
 
 /* The logarithms of all runs, the baseline's first. */
 static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
-                                const bool *spoiled)
+                                const bool *is_excluded)
 {
     bool higher_is_better = comparing->metric->higher_is_better;
     double kept[COMPARE_RUNS_MAX], *candidate;
     size_t counts[SIDES];
 
-    keep(comparing, logarithms, spoiled, kept, counts);
+    keep(comparing, logarithms, is_excluded, kept, counts);
     candidate = kept + counts[SIDE_BASELINE];
     if (comparing->input->paired)
         return compare_estimate_pairs(kept, candidate, counts[SIDE_BASELINE], higher_is_better);
@@ -299,13 +299,13 @@ static struct estimate estimate(const struct comparing *comparing, const double 
 }
 
 static void add_to_sums(struct comparing *comparing, const struct compared_cell *cell,
-                        const double *logarithms, const bool *spoiled)
+                        const double *logarithms, const bool *is_excluded)
 {
     double *sums = cell->pairs_left_out > 0 ? comparing->disturbed_sums : comparing->sums;
 
     for (size_t i = 0; i < comparing->run_count; i++) {
-        if (spoiled[pair_of(comparing, i)])
-            comparing->spoiled[pair_of(comparing, i)] = true;
+        if (is_excluded[pair_of(comparing, i)])
+            comparing->is_excluded[pair_of(comparing, i)] = true;
         else
             sums[i] += logarithms[i];
     }
@@ -316,7 +316,7 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
 
 /* False where the cell cannot be compared at all. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
-                          enum left_out why, const struct evidence *run, bool *spoiled)
+                          enum left_out why, const struct evidence *run, bool *is_excluded)
 {
     if (!comparing->input->paired || !is_disturbance(why)) {
         cell->why = why;
@@ -327,15 +327,15 @@ static bool note_left_out(const struct comparing *comparing, struct compared_cel
         cell->disturbed = why;
         cell->run = run->id;
     }
-    cell->pairs_left_out += !*spoiled;
-    *spoiled = true;
+    cell->pairs_left_out += !*is_excluded;
+    *is_excluded = true;
     return true;
 }
 
 static void compare_cell(struct comparing *comparing, struct compared_cell *cell)
 {
     double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
-    bool spoiled[COMPARE_RUNS_MAX] = { false };
+    bool is_excluded[COMPARE_RUNS_MAX] = { false };
     const struct evidence_cell *found;
     const char *first_estimated = NULL;
     size_t counted = 0, estimated = 0;
@@ -346,7 +346,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
 
         if (why != CELL_COMPARED) {
             cell->rule = why == CELL_FOUND_WRONG ? found->found_wrong : NULL;
-            if (!note_left_out(comparing, cell, why, run, &spoiled[pair_of(comparing, i)]))
+            if (!note_left_out(comparing, cell, why, run, &is_excluded[pair_of(comparing, i)]))
                 return;
             continue;
         }
@@ -366,13 +366,13 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         cell->run = first_estimated;
         return;
     }
-    if (is_other_output(comparing, tokens, spoiled)) {
+    if (is_other_output(comparing, tokens, is_excluded)) {
         cell->why = CELL_OTHER_OUTPUT;
         cell->run = NULL;
         return;
     }
-    cell->estimate = estimate(comparing, logarithms, spoiled);
-    add_to_sums(comparing, cell, logarithms, spoiled);
+    cell->estimate = estimate(comparing, logarithms, is_excluded);
+    add_to_sums(comparing, cell, logarithms, is_excluded);
 }
 
 /* ---- Many cells ---- */
@@ -454,10 +454,10 @@ static void estimate_primary(struct comparing *comparing)
     struct comparison *out = comparing->out;
     bool whole = out->primary_cells > 0;
     double *sums = whole ? comparing->sums : comparing->disturbed_sums;
-    const bool *spoiled = whole ? none : comparing->spoiled;
+    const bool *is_excluded = whole ? none : comparing->is_excluded;
 
     for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
-        out->primary_pairs_left_out += spoiled[i];
+        out->primary_pairs_left_out += is_excluded[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
         no_comparison(out,
                       "no cell counts in every pair, and every cell has too few pairs: see the "
@@ -468,7 +468,7 @@ static void estimate_primary(struct comparing *comparing)
         out->primary_cells = out->compared;
     for (size_t i = 0; i < comparing->run_count; i++)
         sums[i] /= (double)out->primary_cells;
-    out->primary = estimate(comparing, sums, spoiled);
+    out->primary = estimate(comparing, sums, is_excluded);
     out->reason = reason_of(comparing->input, out);
 }
 

@@ -86,9 +86,9 @@ static void write_output_length(const struct evidence *run, struct text *out)
 static const struct fact {
     const char *name;
     bool needed;
-    bool of_work;        /* a fact of the workload, not of the deployment */
-    bool is_told;        /* a difference is reported, but does not refuse the comparison */
-    size_t offset, size; /* in the facts; size 0: a double */
+    bool of_work;          /* a fact of the workload, not of the deployment */
+    bool is_only_reported; /* a difference is reported, but does not refuse the comparison */
+    size_t offset, size;   /* in the facts; size 0: a double */
     void (*write)(const struct evidence *run, struct text *out); /* function to use instead */
 } facts[] = {
 #define NUMBER(member) #member, .offset = offsetof(struct evidence_facts, member)
@@ -114,8 +114,8 @@ static const struct fact {
     { "input_unit", .needed = true, .of_work = true, .write = write_input_unit },
     { "output_length", .needed = true, .of_work = true, .write = write_output_length },
     { TEXT(tool), .of_work = true },
-    { "dataset", .of_work = true, .is_told = true, .write = write_dataset },
-    { NUMBER(timeout_s), .of_work = true, .is_told = true },
+    { "dataset", .of_work = true, .is_only_reported = true, .write = write_dataset },
+    { NUMBER(timeout_s), .of_work = true, .is_only_reported = true },
 #undef NUMBER
 #undef TEXT
 };
@@ -180,7 +180,7 @@ static bool same(const struct fact *fact, const struct evidence *runs[2], const 
 static bool is_allowed(const struct compare_input *input, const struct fact *fact,
                        const struct difference *difference)
 {
-    if (fact->is_told)
+    if (fact->is_only_reported)
         return true;
     if (input->as_deployments && !fact->of_work && !difference->within_a_side)
         return true;

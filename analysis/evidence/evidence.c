@@ -215,7 +215,7 @@ static bool is_name(const char *name)
     return name[0] != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-bool evidence_is_marked(const struct evidence_cell *cell, const char *name)
+bool evidence_has_warning(const struct evidence_cell *cell, const char *name)
 {
     size_t size = strlen(name);
 
@@ -225,11 +225,11 @@ bool evidence_is_marked(const struct evidence_cell *cell, const char *name)
     return false;
 }
 
-void evidence_mark(struct evidence_cell *cell, const char *name)
+void evidence_add_warning(struct evidence_cell *cell, const char *name)
 {
     size_t length = strlen(cell->marks), more = strlen(name) + 2;
 
-    if (!is_name(name) || evidence_is_marked(cell, name) || length + more >= sizeof cell->marks)
+    if (!is_name(name) || evidence_has_warning(cell, name) || length + more >= sizeof cell->marks)
         return;
     snprintf(cell->marks + length, sizeof cell->marks - length, "%s%s", length > 0 ? ", " : "",
              name);
@@ -238,13 +238,13 @@ void evidence_mark(struct evidence_cell *cell, const char *name)
     cell->tokens_estimated |= strcmp(name, "tokens_estimated") == 0;
 }
 
-void evidence_mark_all(struct evidence_cell *cell, const char *marks)
+void evidence_add_warnings(struct evidence_cell *cell, const char *marks)
 {
     char list[sizeof cell->marks], *rest = NULL;
 
     text_copy(list, sizeof list, marks);
     for (char *name = strtok_r(list, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
-        evidence_mark(cell, name);
+        evidence_add_warning(cell, name);
 }
 
 /* ---- JSON ---- */

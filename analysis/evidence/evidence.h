@@ -118,10 +118,10 @@ void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds a warning once, and sets its flag; a text that is not a name ([a-z0-9_]) is ignored. */
-void evidence_mark(struct evidence_cell *cell, const char *name);
+void evidence_add_warning(struct evidence_cell *cell, const char *name);
 /* Adds the warnings that such a text lists. */
-void evidence_mark_all(struct evidence_cell *cell, const char *marks);
-bool evidence_is_marked(const struct evidence_cell *cell, const char *name);
+void evidence_add_warnings(struct evidence_cell *cell, const char *marks);
+bool evidence_has_warning(const struct evidence_cell *cell, const char *name);
 
 bool evidence_is_import(const char *id); /* our own or an import, by its prefix */
 /* Loads a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after

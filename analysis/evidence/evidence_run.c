@@ -50,7 +50,7 @@ static void read_marks(const struct measurement *from, struct evidence_cell *out
 
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (marks[i].is_set)
-            evidence_mark(out, marks[i].name);
+            evidence_add_warning(out, marks[i].name);
 }
 
 static void read_measurement(const struct measurement *from, struct evidence_cell *out)

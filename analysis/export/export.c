@@ -133,9 +133,9 @@ void export_mark(struct evidence *evidence, const struct findings *findings)
         const struct finding *finding = &findings->at[f];
 
         for (size_t i = 0; finding->cell_count == 0 && i < evidence->cell_count; i++)
-            evidence_mark(&evidence->cells[i], finding->rule->name);
+            evidence_add_warning(&evidence->cells[i], finding->rule->name);
         for (size_t i = 0; i < finding->cell_count; i++)
-            evidence_mark(&evidence->cells[finding->cells[i]], finding->rule->name);
+            evidence_add_warning(&evidence->cells[finding->cells[i]], finding->rule->name);
     }
 }
 

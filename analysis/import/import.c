@@ -259,7 +259,7 @@ static bool is_table(const struct evidence *evidence)
 
 /* A document of another kind, read as a named format, yields cells without any known value. For a
  * table the columns are known, and errors in their values are reported. */
-static bool tells_nothing(const struct evidence *evidence)
+static bool has_nothing(const struct evidence *evidence)
 {
     if (is_table(evidence))
         return false;
@@ -281,13 +281,13 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
-    if (tells_nothing(out))
+    if (has_nothing(out))
         return error_set(error, ERROR_INVALID,
                          "the %s file has no requests, no rate and no latency: is it of that "
                          "format? Omit `format` to have it detected",
                          out->format);
     if (!is_table(out))
-        import_tell_unknown(out);
+        import_list_unknown(out);
     import_mark_variants(out);
     return true;
 }

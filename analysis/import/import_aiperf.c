@@ -83,7 +83,7 @@ static bool read_error(struct json_scan *scan, void *context)
 
     if (!import_object(scan, row, &read, NULL))
         return false;
-    profile->errors_told += read.count;
+    profile->errors_reported += read.count;
     if (profile->error[0] == '\0')
         snprintf(profile->error, sizeof profile->error, "%s%s%s", read.type,
                  read.type[0] != '\0' ? ": " : "", read.message);
@@ -94,7 +94,7 @@ static bool read_errors(struct json_scan *scan, void *base)
 {
     struct import_aiperf_profile *profile = base;
 
-    profile->errors_told = 0;
+    profile->errors_reported = 0;
     return import_array(scan, read_error, profile);
 }
 
@@ -216,8 +216,8 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
         BLOCK("usage_prompt_cache_read_tokens", cached),                                           \
         BLOCK("total_usage_prompt_cache_read_tokens", cached_total),                               \
-        BLOCK("total_usage_prompt_tokens", told_input_total),                                      \
-        BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
+        BLOCK("total_usage_prompt_tokens", usage_input_total),                                     \
+        BLOCK("usage_prompt_tokens", usage_input), BLOCK("usage_completion_tokens", usage_output), \
         BLOCK("effective_concurrency", concurrency)
 const struct import_member import_aiperf_metrics[] = { METRICS, { 0 } };
 
@@ -229,8 +229,8 @@ void import_aiperf_forget(struct import_aiperf_profile *profile)
         &profile->good,         &profile->duration,        &profile->request_rate,
         &profile->goodput,      &profile->output_rate,     &profile->total_rate,
         &profile->stream_rate,  &profile->input,           &profile->output,
-        &profile->told_input,   &profile->told_output,     &profile->concurrency,
-        &profile->cached,       &profile->cached_total,    &profile->told_input_total,
+        &profile->usage_input,  &profile->usage_output,    &profile->concurrency,
+        &profile->cached,       &profile->cached_total,    &profile->usage_input_total,
         &profile->second_token, &profile->first_output,    &profile->input_rate,
         &profile->total_input,  &profile->total_output,
     };
@@ -242,7 +242,7 @@ void import_aiperf_forget(struct import_aiperf_profile *profile)
         blocks[i]->values = unknown.latency[METRIC_TTFT];
     profile->asked_concurrency = profile->asked_rate = profile->asked_requests = NAN;
     profile->asked_input = profile->asked_output = profile->timeout_s = NAN;
-    profile->errors_told = NAN;
+    profile->errors_reported = NAN;
     profile->cell = unknown;
     import_own_init(&profile->own);
 }
@@ -265,10 +265,10 @@ static void take_latency(const struct import_aiperf_block *block, struct evidenc
 /* Of all input tokens: requests that report no cached tokens count too. */
 static double cached_share(const struct import_aiperf_profile *from)
 {
-    const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
+    const struct evidence_latency *cached = &from->cached.values, *all = &from->usage_input.values;
 
     if (!isnan(from->cached_total.values.mean_ms))
-        return from->cached_total.values.mean_ms / from->told_input_total.values.mean_ms;
+        return from->cached_total.values.mean_ms / from->usage_input_total.values.mean_ms;
     return cached->mean_ms * cached->count / (all->mean_ms * all->count);
 }
 
@@ -295,8 +295,8 @@ static void fill(const struct import_aiperf_profile *from, struct evidence_cell 
     cell->stream_throughput = from->stream_rate.values.mean_ms;
     cell->input_tokens_mean = from->input.values.mean_ms;
     cell->output_tokens_mean = from->output.values.mean_ms;
-    cell->input_tokens_usage = from->told_input.values.mean_ms;
-    cell->output_tokens_usage = from->told_output.values.mean_ms;
+    cell->input_tokens_usage = from->usage_input.values.mean_ms;
+    cell->output_tokens_usage = from->usage_output.values.mean_ms;
     cell->cached_share = cached_share(from);
     cell->concurrency_actual = from->concurrency.values.mean_ms;
     cell->concurrency_max = from->concurrency.values.max_ms;
@@ -323,7 +323,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
     cell->original = json_incref(original);
     cell->row = row;
     if (isnan(cell->failed)) /* a count of zero is omitted, but the summary is not */
-        cell->failed = profile->errors_told;
+        cell->failed = profile->errors_reported;
     if (profile->error[0] != '\0')
         cell->error = memory_copy_text(profile->error);
     import_settle(cell);

@@ -20,14 +20,14 @@ struct import_aiperf_profile {
     struct import_aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token,
         first_output;
     struct import_aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
-    struct import_aiperf_block total_rate, stream_rate, input, output, told_input, told_output;
-    struct import_aiperf_block concurrency, cached, cached_total, told_input_total;
+    struct import_aiperf_block total_rate, stream_rate, input, output, usage_input, usage_output;
+    struct import_aiperf_block concurrency, cached, cached_total, usage_input_total;
     struct import_aiperf_block input_rate, total_input, total_output;
     struct import_own own;
     struct evidence_cell cell; /* added by our own exports */
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
     char model[160], start_time[40];
-    double errors_told; /* from the error summary; NaN: there is none */
+    double errors_reported; /* from the error summary; NaN: there is none */
     char error[600];
     char aggregation[24]; /* "confidence": repeated runs, of which the file has only means */
     /* of a sweep */

@@ -25,7 +25,7 @@ struct sample {
 struct record {
     char phase[24], error_type[96], error_message[400];
     double start_ns, end_ns, error_code;
-    struct sample ttft, latency, inter_token, input, output, told_input, told_output;
+    struct sample ttft, latency, inter_token, input, output, usage_input, usage_output;
 };
 
 struct records {
@@ -35,7 +35,7 @@ struct records {
     char chunk_unit[24];
     double succeeded, failed, warmup;
     double first_ns, last_ns, busy_ns;
-    double input, output, told_input, told_output; /* sums over the successes */
+    double input, output, usage_input, usage_output; /* sums over the successes */
     char error[600];
 };
 
@@ -79,8 +79,8 @@ static const struct import_member metrics[] = {
     SAMPLE("inter_token_latency", inter_token),
     SAMPLE("input_sequence_length", input),
     SAMPLE("output_sequence_length", output),
-    SAMPLE("usage_prompt_tokens", told_input),
-    SAMPLE("usage_completion_tokens", told_output),
+    SAMPLE("usage_prompt_tokens", usage_input),
+    SAMPLE("usage_completion_tokens", usage_output),
     { 0 },
 };
 static const struct import_member members[] = {
@@ -139,8 +139,8 @@ static void count_success(struct records *records, const struct record *record)
     records->succeeded++;
     records->input += record->input.value;
     records->output += record->output.value;
-    records->told_input += record->told_input.value;
-    records->told_output += record->told_output.value;
+    records->usage_input += record->usage_input.value;
+    records->usage_output += record->usage_output.value;
     add(&records->metrics[METRIC_TTFT], sample_ms(&record->ttft));
     add(&records->metrics[METRIC_E2E], sample_ms(&record->latency));
     add(&records->metrics[METRIC_TPOT], sample_ms(&record->inter_token));
@@ -172,7 +172,7 @@ static CHECKED bool read_record(void *context, const char *document, size_t size
     (void)error;
     record.ttft.value = record.latency.value = record.inter_token.value = NAN;
     record.input.value = record.output.value = NAN;
-    record.told_input.value = record.told_output.value = NAN;
+    record.usage_input.value = record.usage_output.value = NAN;
     import_scan_init(&scan, document, size);
     import_object(&scan, members, &record, NULL);
     if (strcmp(record.phase, "warmup") == 0) {
@@ -247,8 +247,8 @@ static void fill(struct records *records, struct evidence_cell *cell)
     cell->output_tokens = records->output;
     cell->input_tokens_mean = records->input / records->succeeded;
     cell->output_tokens_mean = records->output / records->succeeded;
-    cell->input_tokens_usage = records->told_input / records->succeeded;
-    cell->output_tokens_usage = records->told_output / records->succeeded;
+    cell->input_tokens_usage = records->usage_input / records->succeeded;
+    cell->output_tokens_usage = records->usage_output / records->succeeded;
     if (records->error[0] != '\0')
         cell->error = memory_copy_text(records->error);
     for (enum metric i = 0; i < METRIC_COUNT; i++)

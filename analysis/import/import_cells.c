@@ -110,7 +110,7 @@ static void settle_marks(struct evidence_cell *cell)
 
     text_copy(marks, sizeof marks, cell->marks);
     cell->marks[0] = '\0';
-    evidence_mark_all(cell, marks);
+    evidence_add_warnings(cell, marks);
 }
 
 void import_settle(struct evidence_cell *cell)
@@ -158,7 +158,7 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
 
 /* ---- What no member of a cell takes ---- */
 
-#define NAMES_TOLD 16
+#define NAMES_LISTED 16
 
 /* Whether the value is a figure, or a list or an object that contains one: words and digits in them
  * are only names. */
@@ -193,26 +193,26 @@ static void count_figures(const json_t *original, json_t *counts)
     }
 }
 
-void import_tell_unknown(struct evidence *evidence)
+void import_list_unknown(struct evidence *evidence)
 {
     json_auto_t *counts = json_object();
     TEXT_AUTO names = { 0 };
-    size_t told = 0;
+    size_t listed = 0;
     const char *name;
     json_t *count;
 
     for (size_t i = 0; i < evidence->cell_count; i++)
         count_figures(evidence->cells[i].original, counts);
     json_object_foreach(counts, name, count) {
-        if (told++ >= NAMES_TOLD)
+        if (listed++ >= NAMES_LISTED)
             continue;
         text_addf(&names, "%s\"%.60s\"", names.length > 0 ? ", " : "", name);
         if ((size_t)json_integer_value(count) < evidence->cell_count)
             text_addf(&names, " (in %lld of %zu)", (long long)json_integer_value(count),
                       evidence->cell_count);
     }
-    if (told > NAMES_TOLD)
-        text_addf(&names, " and %zu more", told - NAMES_TOLD);
-    if (told > 0)
+    if (listed > NAMES_LISTED)
+        text_addf(&names, " and %zu more", listed - NAMES_LISTED);
+    if (listed > 0)
         evidence_remark(evidence, "figures not known here, kept as text: %s", text_string(&names));
 }

@@ -17,8 +17,9 @@ struct total {
 struct lifecycle {
     struct evidence_cell cell;
     double requested_rate, asked_concurrency;
-    struct evidence_latency input, output, told; /* reported: output tokens by the server's usage */
-    struct total input_total, output_total, told_total;
+    struct evidence_latency input, output,
+        usage_output; /* reported: output tokens by the server's usage */
+    struct total input_total, output_total, usage_output_total;
     char label[160], message[400]; /* for the first kind of failure */
 };
 
@@ -106,7 +107,7 @@ static bool read_told(struct json_scan *scan, void *base)
 {
     struct lifecycle *lifecycle = base;
 
-    return read_lengths(scan, &lifecycle->told, &lifecycle->told_total);
+    return read_lengths(scan, &lifecycle->usage_output, &lifecycle->usage_output_total);
 }
 
 static const struct import_member load[] = {
@@ -165,10 +166,10 @@ static void take_output(const struct lifecycle *from, struct evidence_cell *cell
 {
     bool is_counted = !isnan(from->output.mean_ms);
 
-    cell->output_tokens_mean = is_counted ? from->output.mean_ms : from->told.mean_ms;
-    cell->output_tokens = is_counted ? from->output_total.total : from->told_total.total;
+    cell->output_tokens_mean = is_counted ? from->output.mean_ms : from->usage_output.mean_ms;
+    cell->output_tokens = is_counted ? from->output_total.total : from->usage_output_total.total;
     if (is_counted)
-        cell->output_tokens_usage = from->told.mean_ms;
+        cell->output_tokens_usage = from->usage_output.mean_ms;
 }
 
 static void fill(struct lifecycle *from)
@@ -200,8 +201,9 @@ static void forget(struct lifecycle *lifecycle)
     *lifecycle = (struct lifecycle){ .requested_rate = NAN, .asked_concurrency = NAN };
     evidence_cell_read(NULL, &lifecycle->cell);
     lifecycle->cell.original = json_object();
-    lifecycle->input = lifecycle->output = lifecycle->told = lifecycle->cell.latency[METRIC_TTFT];
-    lifecycle->input_total = lifecycle->output_total = lifecycle->told_total = unknown;
+    lifecycle->input = lifecycle->output = lifecycle->usage_output =
+        lifecycle->cell.latency[METRIC_TTFT];
+    lifecycle->input_total = lifecycle->output_total = lifecycle->usage_output_total = unknown;
 }
 
 static CHECKED bool read_lifecycle(void *context, const char *document, size_t size, int64_t line,

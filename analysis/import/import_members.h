@@ -115,4 +115,4 @@ bool import_has_speed(const struct evidence_cell *cell);
 void import_settle(struct evidence_cell *cell);
 /* Adds a remark on the figures that remain in the originals because no member of a cell holds them.
  */
-void import_tell_unknown(struct evidence *evidence);
+void import_list_unknown(struct evidence *evidence);

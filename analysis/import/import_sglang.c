@@ -211,7 +211,7 @@ struct reading {
     bool told_lengths;
 };
 
-static void tell_lengths(const struct result *result, struct reading *reading)
+static void remark_lengths(const struct result *result, struct reading *reading)
 {
     if (!draws_lengths(result) || reading->told_lengths)
         return;
@@ -243,7 +243,7 @@ static CHECKED bool read_result(void *context, const char *document, size_t size
     merge_facts(&result, out);
     settle(&result, cell);
     settle_burst(cell);
-    tell_lengths(&result, reading);
+    remark_lengths(&result, reading);
     return true;
 }
 

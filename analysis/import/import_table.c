@@ -163,7 +163,7 @@ static void drop_repeated(struct import_table *table)
                 table->columns[table->columns[j].is_of_each ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
-static void tell_assumed(struct import_table *table)
+static void remark_assumed(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->columns[i].assumed != NULL)
@@ -180,7 +180,7 @@ bool import_table_columns_done(struct import_table *table, struct error *error)
     find_unit(table);
     if (!table->fills)
         drop_repeated(table);
-    tell_assumed(table);
+    remark_assumed(table);
     return true;
 }
 

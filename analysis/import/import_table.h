@@ -21,7 +21,7 @@ struct import_table {
     size_t count;
     struct import_column columns[CSV_FIELDS_MAX];
     char headings[CSV_FIELDS_MAX][HEADING_SIZE]; /* as in the file */
-    bool fact_told[CSV_FIELDS_MAX], fact_differs[CSV_FIELDS_MAX];
+    bool fact_stated[CSV_FIELDS_MAX], fact_differs[CSV_FIELDS_MAX];
     bool fills; /* a row may have one of several columns of one meaning: the first that it has is
                  * read */
     size_t fields_kept, odd_rows, odd_count; /* odd_count: fields of the last odd row */

@@ -90,7 +90,7 @@ static bool apply_unit(struct import_table *table, const struct import_column *c
     return isfinite(*out);
 }
 
-static void tell_assumed(struct import_table *table, const char *text, double value)
+static void remark_assumed(struct import_table *table, const char *text, double value)
 {
     if (table->has_assumed)
         return;
@@ -137,7 +137,7 @@ static void read_number(struct import_table *table, size_t i, const char *text,
         return;
     }
     if (figure.assumed)
-        tell_assumed(table, text, value);
+        remark_assumed(table, text, value);
     *at = value;
 }
 
@@ -145,11 +145,11 @@ static void read_fact(struct import_table *table, size_t i, const char *text)
 {
     char *at = (char *)&table->out->facts + table->columns[i].offset;
 
-    if (!table->fact_told[i])
+    if (!table->fact_stated[i])
         text_copy(at, table->columns[i].size, text);
     else if (strncmp(at, text, table->columns[i].size - 1) != 0)
         table->fact_differs[i] = true;
-    table->fact_told[i] = true;
+    table->fact_stated[i] = true;
 }
 
 static void read_fact_number(struct import_table *table, size_t i, const char *text)
@@ -158,11 +158,11 @@ static void read_fact_number(struct import_table *table, size_t i, const char *t
     struct import_figure figure;
     double value = import_figure_read(text, false, &figure) ? figure.value : NAN;
 
-    if (!table->fact_told[i])
+    if (!table->fact_stated[i])
         *at = value;
     else if (isnan(*at) != isnan(value) || fabs(*at - value) > 1e-9)
         table->fact_differs[i] = true;
-    table->fact_told[i] = true;
+    table->fact_stated[i] = true;
 }
 
 static void read_field(struct import_table *table, size_t i, struct evidence_cell *cell)

@@ -91,14 +91,15 @@ static double requests_of(const struct evidence_cell *cell)
 }
 
 /* What the rows of the same length show about one row. */
-struct twins {
+struct same_lengths {
     bool any, other_requests, other_users; /* others: with a number of requests that is not known in
                                             * both */
 };
 
-static struct twins find_twins(const struct evidence *out, const struct evidence_cell *of)
+static struct same_lengths find_same_lengths(const struct evidence *out,
+                                             const struct evidence_cell *of)
 {
-    struct twins found = { 0 };
+    struct same_lengths found = { 0 };
 
     for (size_t i = 0; i < out->cell_count && i < LOOKED_AT; i++) {
         const struct evidence_cell *cell = &out->cells[i];
@@ -122,14 +123,14 @@ static bool is_of_each(const struct evidence *out, bool *levels)
 
     *levels = true;
     for (size_t i = 0; i < out->cell_count; i++) {
-        struct twins twins = find_twins(out, &out->cells[i]);
+        struct same_lengths same_lengths = find_same_lengths(out, &out->cells[i]);
 
         if (isnan(out->cells[i].input_length))
             continue;
-        if (out->cells[i].input_length < requests_of(&out->cells[i]) || twins.other_requests)
+        if (out->cells[i].input_length < requests_of(&out->cells[i]) || same_lengths.other_requests)
             return true;
-        other_users &= twins.other_users;
-        *levels &= twins.any;
+        other_users &= same_lengths.other_users;
+        *levels &= same_lengths.any;
     }
     return other_users;
 }
@@ -220,7 +221,7 @@ static void add_unknown(const struct import_table *table, size_t i, struct text 
         text_addf(names, " (in %zu of %zu)", count, table->out->cell_count);
 }
 
-static void tell_unknown(const struct import_table *table)
+static void remark_unknown(const struct import_table *table)
 {
     TEXT_AUTO names = { 0 };
     TEXT_AUTO unitless = { 0 };
@@ -255,7 +256,7 @@ void import_table_settle(struct import_table *table)
     settle_throughput(table);
     settle_lengths(table);
     settle_facts(table);
-    tell_unknown(table);
+    remark_unknown(table);
     for (size_t i = 0; i < out->cell_count; i++) {
         settle_failures(&out->cells[i]);
         import_settle(&out->cells[i]);

@@ -187,13 +187,13 @@ void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_r
 
 json_t *cell_grid_server_counters(const struct cell_row *cell)
 {
-    json_t *witness = NULL;
+    json_t *counters = NULL;
     struct error ignored;
 
     if (cell->witness == NULL
-        || !json_parse(cell->witness, strlen(cell->witness), &witness, &ignored))
+        || !json_parse(cell->witness, strlen(cell->witness), &counters, &ignored))
         return NULL;
-    return witness;
+    return counters;
 }
 
 enum failure cell_grid_failure(const struct cell_row *cell)

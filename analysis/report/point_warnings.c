@@ -153,39 +153,39 @@ static bool is_unsteady(const struct cell_row *cell)
     return fabs(cell->measurement.little_ratio - 1) > 0.2;
 }
 
-static double witnessed(const struct cell_row *cell, const char *name)
+static double server_counter(const struct cell_row *cell, const char *name)
 {
-    json_auto_t *witness = cell_grid_server_counters(cell);
+    json_auto_t *counters = cell_grid_server_counters(cell);
 
-    return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
+    return json_is_true(json_object_get(counters, name)) ? 1 : json_get_number(counters, name, 0);
 }
 
-static bool is_witness(const struct cell_row *cell, const char *state)
+static bool has_state(const struct cell_row *cell, const char *state)
 {
-    json_auto_t *witness = cell_grid_server_counters(cell);
+    json_auto_t *counters = cell_grid_server_counters(cell);
 
-    return strcmp(json_get_text(witness, "state", ""), state) == 0;
+    return strcmp(json_get_text(counters, "state", ""), state) == 0;
 }
 
 /* The server monitor saw one of several instances, or alternating ones. */
-static bool is_partly_witnessed(const struct cell_row *cell)
+static bool is_partly_cross_checked(const struct cell_row *cell)
 {
-    return is_witness(cell, "partial");
+    return has_state(cell, "partial");
 }
 
-static bool is_not_witnessed(const struct cell_row *cell)
+static bool is_not_cross_checked(const struct cell_row *cell)
 {
-    return is_witness(cell, "absent");
+    return has_state(cell, "absent");
 }
 
 static bool saw_preemptions(const struct cell_row *cell)
 {
-    return witnessed(cell, "preemptions") > 0;
+    return server_counter(cell, "preemptions") > 0;
 }
 
 static bool saw_restart(const struct cell_row *cell)
 {
-    return witnessed(cell, "restarted") > 0;
+    return server_counter(cell, "restarted") > 0;
 }
 
 /* ---- Of a point ---- */
@@ -290,10 +290,10 @@ const struct point_warning warnings[] = {
     { "witness_partial",
       "the server's own counters do not match what was sent (several instances?): whether it "
       "also worked for others is not known",
-      false, is_partly_witnessed, NULL },
+      false, is_partly_cross_checked, NULL },
     { "witness_absent",
       "the server's own counters could not be read: whether it also worked for others is not known",
-      false, is_not_witnessed, NULL },
+      false, is_not_cross_checked, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };

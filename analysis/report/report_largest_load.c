@@ -37,12 +37,12 @@ static void add_limits(const struct slo *limits, struct text *out)
 }
 
 /* "E2E 812 of 900 ms" */
-static void add_nearest(const struct largest_load_level *stand, struct text *out)
+static void add_nearest(const struct largest_load_level *level, struct text *out)
 {
-    const struct slo_nearest *worst = &stand->worst;
+    const struct slo_nearest *worst = &level->worst;
     char value[NUMBER_SIZE], limit[NUMBER_SIZE];
 
-    if (!stand->judged)
+    if (!level->judged)
         text_add(out, "-");
     else if (worst->unit[0] == '\0')
         text_addf(out, "%.3g %% failed", 100 * worst->value);
@@ -51,11 +51,11 @@ static void add_nearest(const struct largest_load_level *stand, struct text *out
                   repetition_stats_number(worst->limit, limit), worst->unit);
 }
 
-static void nearest_cell(struct table *table, const struct largest_load_level *stand)
+static void nearest_cell(struct table *table, const struct largest_load_level *level)
 {
     TEXT_AUTO text = { 0 };
 
-    add_nearest(stand, &text);
+    add_nearest(level, &text);
     table_cell(table, "%s", text.data);
 }
 
@@ -139,17 +139,17 @@ bool report_limit_sentence(const struct report_input *input, const struct cell_g
     return true;
 }
 
-static json_t *stand_to_json(const struct largest_load_level *stand)
+static json_t *level_to_json(const struct largest_load_level *level)
 {
     json_t *json;
 
-    if (!stand->judged)
+    if (!level->judged)
         return json_null();
-    json = json_pack("{s:s, s:o, s:o, s:o}", "metric", stand->worst.name, "value",
-                     json_number_or_null(stand->worst.value), "limit",
-                     json_number_or_null(stand->worst.limit), "ratio",
-                     json_number_or_null(stand->ratio));
-    cell_grid_load_set(json, "", stand->point.load, stand->point.is_rate);
+    json = json_pack("{s:s, s:o, s:o, s:o}", "metric", level->worst.name, "value",
+                     json_number_or_null(level->worst.value), "limit",
+                     json_number_or_null(level->worst.limit), "ratio",
+                     json_number_or_null(level->ratio));
+    cell_grid_load_set(json, "", level->point.load, level->point.is_rate);
     return json;
 }
 
@@ -166,8 +166,8 @@ json_t *report_limit_to_json(const struct report_input *input, const struct cell
 
         json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:b, s:I}", "context_tokens",
                                               (json_int_t)grid->contexts.values[context], "met",
-                                              stand_to_json(&found.met), "missed",
-                                              stand_to_json(&found.miss), "exact", found.exact,
+                                              level_to_json(&found.met), "missed",
+                                              level_to_json(&found.miss), "exact", found.exact,
                                               "smaller_loads_that_miss", (json_int_t)found.uneven));
     }
     return rows;

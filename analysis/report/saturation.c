@@ -62,11 +62,11 @@ static double noise_of(const struct grid_point *point)
 /* For a server whose counters cover all its instances; else NaN. */
 static double waiting_at_cell(const struct cell_row *cell)
 {
-    json_auto_t *witness = cell == NULL ? NULL : cell_grid_server_counters(cell);
+    json_auto_t *counters = cell == NULL ? NULL : cell_grid_server_counters(cell);
 
-    if (strcmp(json_get_text(witness, "state", ""), "full") != 0)
+    if (strcmp(json_get_text(counters, "state", ""), "full") != 0)
         return NAN;
-    return json_get_number(witness, "requests_waiting_mean", NAN);
+    return json_get_number(counters, "requests_waiting_mean", NAN);
 }
 
 static double waiting_of(const struct grid_point *point)

@@ -13,11 +13,11 @@ enum error_kind {
     ERROR_CONFLICT,        /* its state does not allow this, or a stale holder wrote */
     ERROR_BUSY,            /* a queue or a lock is full; try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
-    ERROR_CANCELLED,       /* the caller, or our shutdown, asked to stop */
+    ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
     ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
     ERROR_INPUT_REQUIRED,  /* the caller was asked a question and must call again with the answer */
-    ERROR_UPSTREAM,        /* a server that we called failed */
-    ERROR_INTERNAL,        /* a fault of our own: logged in full, shown as "internal error" */
+    ERROR_UPSTREAM,        /* a called server failed */
+    ERROR_INTERNAL,        /* an internal fault: logged in full, shown as "internal error" */
 };
 
 struct error {
@@ -25,10 +25,10 @@ struct error {
     char message[480];
 };
 
-/* Of every function that fails with a `struct error *`: the compiler reports who does not look at
- * its result (tests/check_results.sh finds a declaration without it). */
+/* Of every function that fails with a `struct error *`: the compiler warns if a caller ignores the
+ * result (tests/check_results.sh finds a declaration without it). */
 #define CHECKED __attribute__((warn_unused_result))
-/* For the rare result that decides nothing; a comment beside the call says why. */
+/* For the rare result that does not matter; a comment beside the call says why. */
 static inline void error_ignore(bool done)
 {
     (void)done;

@@ -14,7 +14,7 @@ struct user {
     struct user *next;
     char name[RATE_LIMIT_NAME_SIZE];
     int64_t in_use;
-    double spent; /* permits, at the time below; they come back as it passes */
+    double spent; /* permits, as of counted_ns; they are returned as time passes */
     int64_t counted_ns;
 };
 
@@ -58,7 +58,7 @@ static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
     return &rate_limit->chains[hash % CHAINS];
 }
 
-/* Its place in the chain; NULL there: it is new. */
+/* The link that points to it; if that is NULL, the name is new. */
 static struct user **find(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at = chain_of(rate_limit, name);
@@ -94,7 +94,7 @@ bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
     return free_place;
 }
 
-/* Who uses nothing is forgotten. */
+/* Removes users that use nothing. */
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;

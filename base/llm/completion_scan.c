@@ -66,7 +66,7 @@ static bool is_null_next(struct scan *scan)
 }
 
 /* null, or "". */
-static bool read_unsaid(struct scan *scan)
+static bool read_unknown(struct scan *scan)
 {
     struct json_span text;
 
@@ -170,9 +170,9 @@ static bool read_ids(struct scan *scan)
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
-        MEMBER("delta", read_delta),          MEMBER("text", read_content),
-        MEMBER("token_ids", read_ids),        MEMBER("usage", read_null),
-        MEMBER("finish_reason", read_unsaid), { NULL, 0, NULL },
+        MEMBER("delta", read_delta),           MEMBER("text", read_content),
+        MEMBER("token_ids", read_ids),         MEMBER("usage", read_null),
+        MEMBER("finish_reason", read_unknown), { NULL, 0, NULL },
     };
 
     if (!json_take(&scan->cursor, '['))

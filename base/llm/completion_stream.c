@@ -19,7 +19,7 @@ struct completion_stream {
     bool names_error;    /* event: error */
     struct text line;    /* its end has not arrived yet */
     struct text pending; /* data lines that are not complete JSON yet */
-    struct text mended;
+    struct text repaired;
 };
 
 /* Who receives the events. */
@@ -43,7 +43,7 @@ void completion_stream_destroy(struct completion_stream *stream)
         return;
     text_finish(&stream->line);
     text_finish(&stream->pending);
-    text_finish(&stream->mended);
+    text_finish(&stream->repaired);
     free(stream);
 }
 
@@ -59,7 +59,7 @@ void completion_stream_reset(struct completion_stream *stream)
 {
     clear_text(&stream->line);
     clear_text(&stream->pending);
-    clear_text(&stream->mended);
+    clear_text(&stream->repaired);
     stream->begun = stream->broken = stream->names_error = false;
 }
 
@@ -74,13 +74,13 @@ static json_t *parse(struct completion_stream *stream, const char *bytes, size_t
 
     if (json != NULL || json_error_code(&problem) != json_error_invalid_utf8)
         return json;
-    text_clear(&stream->mended);
+    text_clear(&stream->repaired);
     for (size_t at = 0, size; at<length; at += size> 0 ? size : 1) {
         size = text_utf8_sequence(bytes + at, length - at);
-        text_add_bytes(&stream->mended, size > 0 ? bytes + at : "\xef\xbf\xbd",
+        text_add_bytes(&stream->repaired, size > 0 ? bytes + at : "\xef\xbf\xbd",
                        size > 0 ? size : 3);
     }
-    return json_loadb(stream->mended.data, stream->mended.length, JSON_ALLOW_NUL, &problem);
+    return json_loadb(stream->repaired.data, stream->repaired.length, JSON_ALLOW_NUL, &problem);
 }
 
 static bool is_filled(const json_t *value)
@@ -159,7 +159,7 @@ static void note_choice(const json_t *choice, bool want_text, struct completion_
     }
 }
 
-static int64_t count_or_unsaid(const json_t *object, const char *name)
+static int64_t count_or_unknown(const json_t *object, const char *name)
 {
     int64_t count = json_get_integer(object, name, -1);
 
@@ -187,12 +187,12 @@ static void note_usage(const json_t *usage, struct completion_event *event)
     if (!json_is_object(usage))
         return;
     event->has_usage = true;
-    event->prompt_tokens = count_or_unsaid(usage, "prompt_tokens");
-    event->completion_tokens = count_or_unsaid(usage, "completion_tokens");
-    event->cached_tokens = count_or_unsaid(input, "cached_tokens");
-    event->reasoning_tokens = count_or_unsaid(output, "reasoning_tokens");
+    event->prompt_tokens = count_or_unknown(usage, "prompt_tokens");
+    event->completion_tokens = count_or_unknown(usage, "completion_tokens");
+    event->cached_tokens = count_or_unknown(input, "cached_tokens");
+    event->reasoning_tokens = count_or_unknown(output, "reasoning_tokens");
     if (event->reasoning_tokens < 0)
-        event->reasoning_tokens = count_or_unsaid(usage, "reasoning_tokens");
+        event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
 /* llama.cpp before it had usage in streams: the tokens it computed, and those it took from its
@@ -200,14 +200,14 @@ static void note_usage(const json_t *usage, struct completion_event *event)
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
-    int64_t computed = count_or_unsaid(timings, "prompt_n");
-    int64_t cached = count_or_unsaid(timings, "cache_n");
+    int64_t computed = count_or_unknown(timings, "prompt_n");
+    int64_t cached = count_or_unknown(timings, "cache_n");
 
     if (event->has_usage || computed < 0)
         return;
     event->has_usage = true;
     event->prompt_tokens = computed + (cached > 0 ? cached : 0);
-    event->completion_tokens = count_or_unsaid(timings, "predicted_n");
+    event->completion_tokens = count_or_unknown(timings, "predicted_n");
     event->cached_tokens = cached;
 }
 
@@ -224,7 +224,7 @@ static const json_t *find_error(const json_t *json, bool named)
     return NULL;
 }
 
-static void tell_error(const json_t *error, const struct listener *listener)
+static void report_error(const json_t *error, const struct listener *listener)
 {
     struct completion_event event;
     const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
@@ -238,8 +238,8 @@ static void tell_error(const json_t *error, const struct listener *listener)
 }
 
 /* False when it is not JSON. */
-static bool tell_parsed(struct completion_stream *stream, const char *bytes, size_t length,
-                        const struct listener *listener)
+static bool report_parsed(struct completion_stream *stream, const char *bytes, size_t length,
+                          const struct listener *listener)
 {
     json_auto_t *json = parse(stream, bytes, length);
     struct completion_event event;
@@ -250,7 +250,7 @@ static bool tell_parsed(struct completion_stream *stream, const char *bytes, siz
         return false;
     error = find_error(json, stream->names_error);
     if (error != NULL) {
-        tell_error(error, listener);
+        report_error(error, listener);
         return true;
     }
     completion_scan_clear(&event);
@@ -265,7 +265,7 @@ static bool tell_parsed(struct completion_stream *stream, const char *bytes, siz
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
 /* Uses the raw bytes as the message: `event: error` with data that is not JSON. */
-static void tell_raw_error(const char *bytes, size_t length, const struct listener *listener)
+static void report_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;
 
@@ -287,7 +287,7 @@ static bool is_done(const char *data, size_t length)
     return length == 6 && memcmp(data, "[DONE]", 6) == 0;
 }
 
-static void tell_done(const struct listener *listener)
+static void report_done(const struct listener *listener)
 {
     struct completion_event event;
 
@@ -312,8 +312,8 @@ static bool take_data(struct completion_stream *stream, const char *data, size_t
         return true;
     }
     if (is_done(data, length))
-        tell_done(listener);
-    else if (!tell_parsed(stream, data, length, listener))
+        report_done(listener);
+    else if (!report_parsed(stream, data, length, listener))
         text_add_bytes(&stream->pending, data, length);
     return true;
 }
@@ -324,9 +324,9 @@ static bool end_event(struct completion_stream *stream, const struct listener *l
     bool good = true;
 
     if (stream->pending.length > 0) {
-        good = tell_parsed(stream, stream->pending.data, stream->pending.length, listener);
+        good = report_parsed(stream, stream->pending.data, stream->pending.length, listener);
         if (!good && stream->names_error) {
-            tell_raw_error(stream->pending.data, stream->pending.length, listener);
+            report_raw_error(stream->pending.data, stream->pending.length, listener);
             good = true;
         }
     }

@@ -9,23 +9,23 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-void cross_check_finish(struct cross_check *testimony)
+void cross_check_finish(struct cross_check *cross_check)
 {
-    free(testimony->json);
-    free(testimony->series);
-    *testimony = (struct cross_check){ 0 };
+    free(cross_check->json);
+    free(cross_check->series);
+    *cross_check = (struct cross_check){ 0 };
 }
 
-void cross_check_set_series(struct cross_check *testimony, const json_t *columns, int64_t scrapes)
+void cross_check_set_series(struct cross_check *cross_check, const json_t *columns, int64_t scrapes)
 {
     FREE_AUTO char *written = json_write(columns);
     struct error error;
     void *packed;
 
-    if (!compress_bytes(written, strlen(written), &packed, &testimony->series_length, &error)) {
+    if (!compress_bytes(written, strlen(written), &packed, &cross_check->series_length, &error)) {
         log_warning("the scrapes of a cell are not stored: %s", error.message);
         return;
     }
-    testimony->series = packed;
-    testimony->series_scrapes = scrapes;
+    cross_check->series = packed;
+    cross_check->series_scrapes = scrapes;
 }

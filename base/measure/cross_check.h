@@ -19,8 +19,8 @@ struct sent {
     /* What the server may have counted in addition: requests that failed or were cut off, those
      * sent twice, and the possible tokens of an answer without usage. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_untold; /* the input tokens of answers without usage are not known: they are not
-                        * compared */
+    bool input_unknown; /* the input tokens of answers without usage are not known: they are not
+                         * compared */
 };
 
 enum cross_check_verdict {
@@ -31,7 +31,7 @@ enum cross_check_verdict {
 };
 
 /* Whether a caller that waits for a server should stop. Asked at least five times a second. */
-struct witness_watch {
+struct monitor_watch {
     bool (*stopped)(void *context, const char *doing);
     void *context;
 };
@@ -49,8 +49,9 @@ struct cross_check {
     int64_t series_scrapes;
 };
 #define CROSS_CHECK_AUTO __attribute__((cleanup(cross_check_finish))) struct cross_check
-void cross_check_finish(struct cross_check *testimony);
+void cross_check_finish(struct cross_check *cross_check);
 
 /* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Packs
- * the JSON's text into testimony->series; if that fails it is logged and omitted. */
-void cross_check_set_series(struct cross_check *testimony, const json_t *columns, int64_t scrapes);
+ * the JSON's text into cross_check->series; if that fails it is logged and omitted. */
+void cross_check_set_series(struct cross_check *cross_check, const json_t *columns,
+                            int64_t scrapes);

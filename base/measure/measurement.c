@@ -315,9 +315,9 @@ json_t *measurement_to_json(const struct measurement *measurement)
  */
 static void read_old_gaps(struct measurement *out)
 {
-    bool is_told = !out->tokens_estimated && out->chunks > 0;
+    bool is_counted = !out->tokens_estimated && out->chunks > 0;
 
-    out->tokens_per_chunk = is_told ? (double)out->output_tokens / (double)out->chunks : NAN;
+    out->tokens_per_chunk = is_counted ? (double)out->output_tokens / (double)out->chunks : NAN;
     out->latency[METRIC_ICL] = out->latency[METRIC_ITL];
     if (!(fabs(out->tokens_per_chunk - 1) < SAME_SHARE))
         forget_latency(&out->latency[METRIC_ITL]);

@@ -23,17 +23,17 @@ struct calibration {
     struct ceiling ceiling;
 };
 
-struct asking {
+struct calibrating {
     bool (*stopped)(void *context);
     void *context;
 };
 
 static bool is_stopped(void *context, const char *doing, double elapsed_s)
 {
-    const struct asking *asking = context;
+    const struct calibrating *calibrating = context;
 
     (void)doing, (void)elapsed_s;
-    return asking->stopped(asking->context);
+    return calibrating->stopped(calibrating->context);
 }
 
 static void make_workload(struct workload *out)
@@ -70,7 +70,7 @@ static CHECKED bool measure(const struct cell_order *order, struct ceiling *out,
     return done;
 }
 
-static CHECKED bool calibrate(struct asking *asking, int port, struct ceiling *out,
+static CHECKED bool calibrate(struct calibrating *calibrating, int port, struct ceiling *out,
                               struct error *error)
 {
     const struct plan plan = { .window_s = WINDOW_S,
@@ -89,7 +89,7 @@ static CHECKED bool calibrate(struct asking *asking, int port, struct ceiling *o
                                 .output_tokens = LOOPBACK_SERVER_TOKENS,
                                 .shards = 1,
                                 .stopped = is_stopped,
-                                .context = asking };
+                                .context = calibrating };
     bool done;
 
     random_bytes(&nonce, sizeof nonce);
@@ -101,7 +101,7 @@ static CHECKED bool calibrate(struct asking *asking, int port, struct ceiling *o
     return done;
 }
 
-static CHECKED bool find(struct asking *asking, struct ceiling *out, struct error *error)
+static CHECKED bool find(struct calibrating *calibrating, struct ceiling *out, struct error *error)
 {
     struct loopback_server *loopback;
     bool done;
@@ -109,7 +109,7 @@ static CHECKED bool find(struct asking *asking, struct ceiling *out, struct erro
 
     if (!loopback_server_create(&loopback, &port, error))
         return false;
-    done = calibrate(asking, port, out, error);
+    done = calibrate(calibrating, port, out, error);
     loopback_server_destroy(loopback);
     return done;
 }
@@ -117,12 +117,12 @@ static CHECKED bool find(struct asking *asking, struct ceiling *out, struct erro
 bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context), void *context,
                      struct ceiling *out, struct error *error)
 {
-    struct asking asking = { stopped, context };
+    struct calibrating calibrating = { stopped, context };
     bool done = true;
 
     pthread_mutex_lock(&calibration->lock);
     if (calibration->ceiling.measured_ms == 0)
-        done = find(&asking, &calibration->ceiling, error);
+        done = find(&calibrating, &calibration->ceiling, error);
     *out = calibration->ceiling;
     pthread_mutex_unlock(&calibration->lock);
     return done;

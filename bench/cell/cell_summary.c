@@ -61,24 +61,24 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 /* 1 if no answer reported it. */
 static double tokens_per_chunk(const struct tally *tally)
 {
-    double told = tally_tokens_per_chunk(tally);
+    double per_chunk = tally_tokens_per_chunk(tally);
 
-    return isnan(told) ? 1 : told;
+    return isnan(per_chunk) ? 1 : per_chunk;
 }
 
 static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct measurement *out)
 {
-    double untold = (double)tally->untold_chunks * tokens_per_chunk(tally);
-    int64_t silent = tally->succeeded - tally->input_told;
+    double uncounted = (double)tally->uncounted_chunks * tokens_per_chunk(tally);
+    int64_t silent = tally->succeeded - tally->input_reported;
 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
     out->tokens_estimated = !tally->load->workload->tells_usage || silent > 0;
     requested_lengths_fill(&tally->asked, out);
-    out->input_tokens = tally->input_tokens + tally->asked.untold_input;
-    out->input_tokens_mean = per((double)tally->input_tokens, tally->input_told);
+    out->input_tokens = tally->input_tokens + tally->asked.uncounted_input;
+    out->input_tokens_mean = per((double)tally->input_tokens, tally->input_reported);
     out->output_tokens_mean = per((double)tally->output_tokens, tally->succeeded);
-    if (tally->input_told > 0) {
+    if (tally->input_reported > 0) {
         out->input_tokens_min = tally->input.low;
         out->input_tokens_max = tally->input.high;
     }
@@ -87,10 +87,10 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
         out->output_tokens_max = tally->output.high;
     }
     out->cached_tokens = tally->cached_tokens;
-    out->output_tokens = llround(tally->window_tokens + untold);
+    out->output_tokens = llround(tally->window_tokens + uncounted);
     out->chunks = tally->window_chunks;
     out->tokens_per_chunk = tally_tokens_per_chunk(tally);
-    out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_told);
+    out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_reported);
 }
 
 /* Over the window's whole seconds. */
@@ -107,7 +107,7 @@ static double throughput_deviation(const struct tally *tally, double window_s)
 static void fill_rates(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out)
 {
-    int64_t silent = tally->ended.requests - tally->ended.input_told;
+    int64_t silent = tally->ended.requests - tally->ended.input_reported;
 
     out->request_throughput = (double)tally->ended.requests / window_s;
     out->input_throughput = (double)(tally->ended.input_tokens + silent * input_tokens) / window_s;

@@ -60,7 +60,7 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
 }
 
 /* A probe or a thread ended, or a bound of the window was set. */
-static inline void load_tell(struct load *load)
+static inline void load_notify(struct load *load)
 {
     sem_post(&load->news);
 }
@@ -68,7 +68,7 @@ static inline void load_tell(struct load *load)
 static inline void load_start_window(struct load *load, int64_t at_ns)
 {
     atomic_store(&load->window_start_ns, at_ns);
-    load_tell(load);
+    load_notify(load);
 }
 
 /* Once set, the window's end does not change. */
@@ -77,7 +77,7 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     int_fast64_t unset = INT64_MAX;
 
     atomic_compare_exchange_strong(&load->window_end_ns, &unset, at_ns);
-    load_tell(load);
+    load_notify(load);
 }
 
 /* A request ended at at_ns (which then is before the window, or in it). */

@@ -7,8 +7,8 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* Without usage a chunk may be several tokens, and a token may come without a chunk; a short answer
- * is then recognised by the model ending it. */
+/* Without usage a chunk may be several tokens, and a token may come without a chunk; an answer then
+ * counts as short if the model itself ended it. */
 static bool is_short(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;

@@ -27,7 +27,7 @@ static void note_input(struct requested_lengths *asked, int64_t wanted, int64_t 
     if (got >= 0)
         note_difference(&asked->input, got - wanted);
     else
-        asked->untold_input += wanted;
+        asked->uncounted_input += wanted;
 }
 
 void requested_lengths_count(struct requested_lengths *asked, const struct wanted *wanted,
@@ -42,7 +42,7 @@ void requested_lengths_count(struct requested_lengths *asked, const struct wante
     asked->repeated += wanted->repeated;
     asked->cut += wanted->cut;
     asked->shared_tokens += wanted->shared_tokens;
-    asked->told_of_caching += cached_tokens >= 0;
+    asked->reported_caching += cached_tokens >= 0;
 }
 
 static void merge_lengths(struct requested_lengths_lengths *into,
@@ -65,11 +65,11 @@ void requested_lengths_merge(struct requested_lengths *into, const struct reques
 {
     merge_lengths(&into->input, &from->input);
     merge_lengths(&into->output, &from->output);
-    into->untold_input += from->untold_input;
+    into->uncounted_input += from->uncounted_input;
     into->repeated += from->repeated;
     into->cut += from->cut;
     into->shared_tokens += from->shared_tokens;
-    into->told_of_caching += from->told_of_caching;
+    into->reported_caching += from->reported_caching;
 }
 
 static double mean(const struct requested_lengths_lengths *lengths)
@@ -92,5 +92,5 @@ void requested_lengths_fill(const struct requested_lengths *asked, struct measur
     out->prompts_repeated = asked->repeated;
     out->lengths_cut = asked->cut;
     out->shared_tokens = asked->shared_tokens;
-    out->cached_told = asked->told_of_caching;
+    out->cached_told = asked->reported_caching;
 }

@@ -14,11 +14,11 @@ struct requested_lengths_lengths {
 
 struct requested_lengths {
     struct requested_lengths_lengths input, output;
-    int64_t untold_input;    /* tokens requested by requests whose input the server did not count */
+    int64_t uncounted_input; /* tokens requested by requests whose input the server did not count */
     int64_t repeated;        /* requests whose prompt had been sent before */
     int64_t cut;             /* requests whose drawn length did not fit */
     int64_t shared_tokens;   /* of their inputs, by design */
-    int64_t told_of_caching; /* requests whose usage reports how much was cached */
+    int64_t reported_caching; /* requests whose usage reports how much was cached */
 };
 
 /* Adds a request that succeeded; counts are -1 if the server did not report them. */

@@ -21,7 +21,7 @@ static void add_whole(struct sent_totals_sums *sums, const struct request *reque
     if (request->prompt_tokens >= 0)
         sent->input_tokens += request->prompt_tokens;
     else
-        sent->input_untold = true;
+        sent->input_unknown = true;
     if (request->completion_tokens >= 0) {
         sent->output_tokens += request->completion_tokens;
     } else { /* a chunk is at least one token, and the server generated no more than was requested
@@ -70,7 +70,7 @@ void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_s
     sent->more_requests += from->sent.more_requests;
     sent->more_input_tokens += from->sent.more_input_tokens;
     sent->more_output_tokens += from->sent.more_output_tokens;
-    sent->input_untold = sent->input_untold || from->sent.input_untold;
+    sent->input_unknown = sent->input_unknown || from->sent.input_unknown;
     into->unsized += from->unsized;
     into->longest_input = larger(into->longest_input, from->longest_input);
     into->longest_output = larger(into->longest_output, from->longest_output);

@@ -42,7 +42,7 @@ static void publish(struct shard *shard, const struct virtual_user *user)
         if (request->failure == FAILURE_NONE)
             atomic_store(&published->probe_e2e_ns, request->end_ns - request->sent_ns);
         atomic_fetch_add(&published->probes_ended, 1);
-        load_tell(shard->load);
+        load_notify(shard->load);
         return;
     }
     if (user->rounds == SETTLED_ROUNDS)
@@ -175,7 +175,7 @@ static void *run(void *context)
     shard_count_unsent(shard);
     tally_close(&shard->tally, clock_monotonic_ns());
     atomic_store(&shard->published.done, true);
-    load_tell(shard->load);
+    load_notify(shard->load);
     return NULL;
 }
 

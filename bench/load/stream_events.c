@@ -63,10 +63,10 @@ static void take_output(struct tally *tally, struct request *request,
 }
 
 /* The last one reported counts. */
-static void take_count(int64_t told, int64_t *out)
+static void take_count(int64_t count, int64_t *out)
 {
-    if (told >= 0)
-        *out = told;
+    if (count >= 0)
+        *out = count;
 }
 
 static void take_usage(struct request *request, const struct completion_event *event)

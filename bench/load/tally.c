@@ -249,7 +249,7 @@ static void count_success(struct tally *tally, const struct request *request)
     requested_lengths_count(&tally->asked, &request->wanted, request->prompt_tokens,
                             request->completion_tokens, request->cached_tokens);
     if (request->prompt_tokens >= 0) {
-        tally->input_told++;
+        tally->input_reported++;
         tally->input_tokens += request->prompt_tokens;
         note(&tally->input, request->prompt_tokens);
     }
@@ -257,7 +257,7 @@ static void count_success(struct tally *tally, const struct request *request)
     note(&tally->output, tokens);
     tally->cached_tokens += request->cached_tokens > 0 ? request->cached_tokens : 0;
     if (request->reasoning_tokens >= 0) {
-        tally->reasoning_told++;
+        tally->reasoning_reported++;
         tally->reasoning_tokens += request->reasoning_tokens;
     }
     tally->reasoned += request->reasoned;
@@ -325,7 +325,7 @@ static void count_rates(struct tally *tally, const struct request *request)
     tally->ended.e2e_ns += (double)(request->end_ns - request->sent_ns);
     if (request->prompt_tokens < 0)
         return;
-    tally->ended.input_told++;
+    tally->ended.input_reported++;
     tally->ended.input_tokens += request->prompt_tokens;
 }
 
@@ -343,7 +343,7 @@ static void count_window_tokens(struct tally *tally, const struct request *reque
     else if (request->completion_tokens >= 0)
         tally->window_tokens += (double)request->window_chunks * tokens / (double)request->chunks;
     else
-        tally->untold_chunks += request->window_chunks;
+        tally->uncounted_chunks += request->window_chunks;
 }
 
 static uint32_t microseconds(int64_t from_ns, int64_t to_ns)
@@ -355,7 +355,7 @@ static uint32_t microseconds(int64_t from_ns, int64_t to_ns)
     return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
-static uint32_t count_or_unsaid(int64_t count)
+static uint32_t count_or_unknown(int64_t count)
 {
     return count < 0 || count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
@@ -380,10 +380,10 @@ static void note_record(struct tally *tally, const struct request *request, enum
         .due_us = request->due_ns,
         .ttft_us = microseconds(request->sent_ns, request->first_ns),
         .e2e_us = microseconds(request->sent_ns, request->end_ns),
-        .output_tokens = count_or_unsaid(output_tokens(request)),
-        .chunks = count_or_unsaid(request->chunks),
-        .input_tokens = count_or_unsaid(request->prompt_tokens),
-        .cached_tokens = count_or_unsaid(request->cached_tokens),
+        .output_tokens = count_or_unknown(output_tokens(request)),
+        .chunks = count_or_unknown(request->chunks),
+        .input_tokens = count_or_unknown(request->prompt_tokens),
+        .cached_tokens = count_or_unknown(request->cached_tokens),
         .failure = (uint8_t)request->failure,
         .phase = (uint8_t)phase,
     };

@@ -86,22 +86,22 @@ struct tally {
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
     struct requested_lengths asked;
-    struct range input, output;               /* tokens of a successful request */
-    int64_t input_told;                       /* how many reported their input tokens: */
-    int64_t input_tokens, cached_tokens;      /* sums over those */
-    int64_t reasoning_told, reasoning_tokens; /* the same for reasoning */
-    int64_t reasoned;                         /* how many successful requests had reasoning */
-    int64_t output_tokens, chunks;            /* sums over all successful requests */
+    struct range input, output;                   /* tokens of a successful request */
+    int64_t input_reported;                       /* how many reported their input tokens: */
+    int64_t input_tokens, cached_tokens;          /* sums over those */
+    int64_t reasoning_reported, reasoning_tokens; /* the same for reasoning */
+    int64_t reasoned;                             /* how many successful requests had reasoning */
+    int64_t output_tokens, chunks;                /* sums over all successful requests */
     struct {
-        int64_t requests, good, input_told, input_tokens; /* good: within the limits */
-        double e2e_ns;                                    /* from being sent */
+        int64_t requests, good, input_reported, input_tokens; /* good: within the limits */
+        double e2e_ns;                                        /* from being sent */
     } ended;              /* successes that ended in the window, for its rates */
     int64_t window_sent;  /* requests, in the window */
     double window_tokens; /* tokens that arrived in the window, of requests that reported their
                            * count */
-    int64_t window_chunks, untold_chunks; /* in the window: all, and those of requests that reported
-                                           * none */
-    int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
+    int64_t window_chunks, uncounted_chunks; /* in the window: all, and those of requests that
+                                              * reported none */
+    int64_t second_chunks[TALLY_SECONDS];    /* per second of the window */
     int64_t stale_connections, left_open;
     int64_t finish_wrong, finish_missing, done_missing; /* of the successful ones */
     atomic_int_fast64_t arrived; /* chunks in all; the only member that other threads read */

@@ -41,17 +41,17 @@ static void merge_tokens(struct tally *into, const struct tally *from)
     requested_lengths_merge(&into->asked, &from->asked);
     merge_range(&into->input, &from->input);
     merge_range(&into->output, &from->output);
-    into->input_told += from->input_told;
+    into->input_reported += from->input_reported;
     into->input_tokens += from->input_tokens;
     into->cached_tokens += from->cached_tokens;
-    into->reasoning_told += from->reasoning_told;
+    into->reasoning_reported += from->reasoning_reported;
     into->reasoning_tokens += from->reasoning_tokens;
     into->reasoned += from->reasoned;
     into->output_tokens += from->output_tokens;
     into->chunks += from->chunks;
     into->window_tokens += from->window_tokens;
     into->window_chunks += from->window_chunks;
-    into->untold_chunks += from->untold_chunks;
+    into->uncounted_chunks += from->uncounted_chunks;
     for (int i = 0; i < TALLY_SECONDS; i++)
         into->second_chunks[i] += from->second_chunks[i];
 }
@@ -76,7 +76,7 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->window_sent += from->window_sent;
     into->ended.requests += from->ended.requests;
     into->ended.good += from->ended.good;
-    into->ended.input_told += from->ended.input_told;
+    into->ended.input_reported += from->ended.input_reported;
     into->ended.input_tokens += from->ended.input_tokens;
     into->ended.e2e_ns += from->ended.e2e_ns;
     into->stale_connections += from->stale_connections;
@@ -96,9 +96,9 @@ void tally_merge(struct tally *into, const struct tally *from)
 
 double tally_tokens_per_chunk(const struct tally *tally)
 {
-    int64_t told = tally->window_chunks - tally->untold_chunks;
+    int64_t counted = tally->window_chunks - tally->uncounted_chunks;
 
-    return told > 0 ? tally->window_tokens / (double)told : NAN;
+    return counted > 0 ? tally->window_tokens / (double)counted : NAN;
 }
 
 void tally_settle(struct tally *tally)

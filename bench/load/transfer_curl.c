@@ -75,7 +75,7 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static void tell_head(struct transfer_curl *curl)
+static void report_head(struct transfer_curl *curl)
 {
     long status = 0;
     char *type = NULL;
@@ -107,7 +107,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
     if (is_other_version(curl))
         return 0;
     if (!curl->told_head)
-        tell_head(curl);
+        report_head(curl);
     return transfer->listener->on_bytes(transfer->context, bytes, size, now_ns) ? size : 0;
 }
 
@@ -277,7 +277,7 @@ static void end(struct transfer *transfer)
     if (curl->code != CURLE_OK && transfer->said[0] == '\0')
         snprintf(transfer->said, sizeof transfer->said, "%s", curl_easy_strerror(curl->code));
     if (!curl->told_head)
-        tell_head(curl);
+        report_head(curl);
 }
 
 struct transfer *transfer_curl_take_ended(struct load_loop *loop)

@@ -4,7 +4,7 @@
 
 #include "bench/search/search_view.h"
 
-#define STRAIN_NOISE 0.03 /* a limit missed by less may be met by the next load */
+#define LIMIT_NOISE 0.03 /* a limit missed by less may be met by the next load */
 
 static bool is_met(const struct search_view *view, size_t level)
 {
@@ -80,7 +80,7 @@ bool search_ask_for_limit(const struct search_view *view, struct search_step *ou
         return ask_for_miss(view, out);
     if (out->miss > out->limit + 1)
         return ask(out, guess_limit(view, out));
-    return view->levels[out->miss].slo_ratio <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
+    return view->levels[out->miss].slo_ratio <= 1 + LIMIT_NOISE && out->miss + 1 < view->count
            && !is_known(view, out->miss + 1) && ask(out, out->miss + 1);
 }
 

@@ -29,60 +29,60 @@ static void stop(struct sweep_work *work, const char *reason)
 }
 
 /* A sweep measures one model: the one that was served when it began. */
-static bool serves_another(struct subject *subject, const struct cross_check *testimony,
+static bool serves_another(struct subject *subject, const struct cross_check *cross_check,
                            char reason[256])
 {
     if (subject->served[0] == '\0')
-        text_copy(subject->served, sizeof subject->served, testimony->served);
-    if (testimony->verdict == CROSS_CHECK_OTHER_MODEL)
-        text_copy(reason, 256, testimony->reason);
-    else if (testimony->served[0] != '\0' && strcmp(testimony->served, subject->served) != 0)
+        text_copy(subject->served, sizeof subject->served, cross_check->served);
+    if (cross_check->verdict == CROSS_CHECK_OTHER_MODEL)
+        text_copy(reason, 256, cross_check->reason);
+    else if (cross_check->served[0] != '\0' && strcmp(cross_check->served, subject->served) != 0)
         snprintf(reason, 256,
                  "the deployment serves a model other than when the sweep began: "
                  "%.80s, then %.80s",
-                 subject->served, testimony->served);
+                 subject->served, cross_check->served);
     else
         return false;
     return true;
 }
 
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
-                           const struct cross_check *testimony, struct cell_result *result)
+                           const struct cross_check *cross_check, struct cell_result *result)
 {
     bool again = work->rejected + 1 < ATTEMPTS_LIMIT;
     char reason[256];
 
-    if (serves_another(subject, testimony, reason)) {
+    if (serves_another(subject, cross_check, reason)) {
         reject(work, reason, result);
         stop(work, reason);
-    } else if (testimony->verdict == CROSS_CHECK_RESTARTED) {
+    } else if (cross_check->verdict == CROSS_CHECK_RESTARTED) {
         if (again)
-            reject(work, testimony->reason, result);
+            reject(work, cross_check->reason, result);
         else
-            fail(testimony->reason, result);
-    } else if (testimony->verdict == CROSS_CHECK_CONTAMINATED && result->state == CELL_MEASURED) {
+            fail(cross_check->reason, result);
+    } else if (cross_check->verdict == CROSS_CHECK_CONTAMINATED && result->state == CELL_MEASURED) {
         if (again)
-            reject(work, testimony->reason, result);
+            reject(work, cross_check->reason, result);
         else
             result->measurement.contaminated = true;
     }
 }
 
-static void look_at_scrapes(const struct cross_check *testimony, struct cell_result *result)
+static void look_at_scrapes(const struct cross_check *cross_check, struct cell_result *result)
 {
-    if (result->measurement.uneven || !(testimony->gap_s > 0))
+    if (result->measurement.uneven || !(cross_check->gap_s > 0))
         return;
     result->measurement.uneven = true;
     snprintf(result->reason, sizeof result->reason,
-             "the server's metrics were unavailable for %.1f s in the middle", testimony->gap_s);
+             "the server's metrics were unavailable for %.1f s in the middle", cross_check->gap_s);
 }
 
-void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,
+void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *cross_check,
                               struct cell_result *result)
 {
     if (result->state != CELL_MEASURED)
         return;
-    look_at_scrapes(testimony, result);
+    look_at_scrapes(cross_check, result);
     if (!result->measurement.uneven || work->rejected > 0)
         return;
     work->rejected++;

@@ -7,9 +7,9 @@
 /* Turns the result into a rejected one (CELL_PENDING, to be measured again), a failed or a marked
  * one, or leaves it unchanged; may stop the sweep. */
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
-                           const struct cross_check *testimony, struct cell_result *result);
+                           const struct cross_check *cross_check, struct cell_result *result);
 /* Marks an attempt uneven if the server stalled or changed its speed in its middle, or its metrics
  * were unavailable for a while. It is rejected once; the second time it is kept, with its mark and
  * the reason. */
-void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,
+void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *cross_check,
                               struct cell_result *result);

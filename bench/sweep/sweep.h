@@ -23,9 +23,9 @@ struct sweep_host {
     /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
      * server to be idle, and watches its metrics until end, which compares them with what was sent.
      * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */
-    void *(*witness_begin)(void *context, const struct deployment *deployment,
-                           const struct endpoint *endpoint, const struct witness_watch *watch);
-    void (*witness_end)(void *context, void *witness, const struct cell_result *result,
+    void *(*monitor_begin)(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct monitor_watch *watch);
+    void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
 };
 

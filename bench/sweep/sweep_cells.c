@@ -14,7 +14,7 @@
 #include "bench/sweep/sweep_private.h"
 
 #define FAILED_CELLS_LIMIT 3 /* this many in a row: the deployment keeps failing */
-#define TELL_EVERY_NS 1000000000
+#define MESSAGE_EVERY_NS 1000000000
 #define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
 #define TROUBLE_S 10.0          /* the longest pause before a lost level is measured again */
 #define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
@@ -95,11 +95,11 @@ static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
     if (work->subject_count > 1)
         text_addf(&message, " on %s", cell->deployment);
     text_addf(&message, ", %s", doing);
-    if (now_ns - work->told_ns < TELL_EVERY_NS
-        && strncmp(message.data, work->told, message.length) == 0)
+    if (now_ns - work->message_ns < MESSAGE_EVERY_NS
+        && strncmp(message.data, work->message, message.length) == 0)
         return;
-    text_copy(work->told, sizeof work->told, message.data);
-    work->told_ns = now_ns;
+    text_copy(work->message, sizeof work->message, message.data);
+    work->message_ns = now_ns;
     write_time_left(work, elapsed_s, &message);
     job_run_progress(work->run, (double)work->done + share, (double)work->count, message.data);
 }
@@ -184,37 +184,37 @@ static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
 }
 
 /* For a server monitor: whether to stop. */
-static bool witness_is_stopped(void *context, const char *doing)
+static bool monitor_is_stopped(void *context, const char *doing)
 {
     return cell_is_stopped(context, doing, 0);
 }
 
-static void *begin_witness(struct sweep_work *work)
+static void *begin_monitor(struct sweep_work *work)
 {
     const struct sweep_host *host = work->sweep->host;
     const struct subject *subject = subject_of(work, work->current);
-    const struct witness_watch watch = { witness_is_stopped, work };
+    const struct monitor_watch watch = { monitor_is_stopped, work };
 
-    if (host->witness_begin == NULL)
+    if (host->monitor_begin == NULL)
         return NULL;
-    return host->witness_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
+    return host->monitor_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
 }
 
 /* `measured` false: the attempt was stopped, and nothing is reported of it. */
-static void end_witness(struct sweep_work *work, void *witness, bool measured,
-                        struct cell_result *result, struct cross_check *testimony)
+static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
+                        struct cell_result *result, struct cross_check *cross_check)
 {
     const struct sweep_host *host = work->sweep->host;
 
-    if (host->witness_end == NULL)
+    if (host->monitor_end == NULL)
         return;
-    host->witness_end(host->context, witness, measured ? result : NULL, testimony);
-    result->witness_json = testimony->json;
-    result->series = testimony->series;
-    result->series_length = testimony->series_length;
-    result->series_scrapes = testimony->series_scrapes;
+    host->monitor_end(host->context, monitor, measured ? result : NULL, cross_check);
+    result->witness_json = cross_check->json;
+    result->series = cross_check->series;
+    result->series_length = cross_check->series_length;
+    result->series_scrapes = cross_check->series_scrapes;
     if (measured)
-        attempt_outcome_judge(work, subject_of(work, work->current), testimony, result);
+        attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
 /* Whether this server was already measured in the sweep, as this deployment or as the other. */
@@ -258,7 +258,7 @@ static struct workload_room widest_room(const struct sweep_work *work)
 }
 
 static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
-                            struct cross_check *testimony, struct error *error)
+                            struct cross_check *cross_check, struct error *error)
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
@@ -287,12 +287,12 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
         .stopped = cell_is_stopped,
         .context = work,
     };
-    void *witness = begin_witness(work);
+    void *monitor = begin_monitor(work);
     bool done = cell_measure(&order, out, error);
 
-    end_witness(work, witness, done, out, testimony);
+    end_monitor(work, monitor, done, out, cross_check);
     if (done)
-        attempt_outcome_evenness(work, testimony, out);
+        attempt_outcome_evenness(work, cross_check, out);
     return done;
 }
 
@@ -393,12 +393,12 @@ static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct 
     struct cell_result result = { 0 };
     struct job_run *run = work->run;
     struct error problem;
-    CROSS_CHECK_AUTO testimony = { 0 };
+    CROSS_CHECK_AUTO cross_check = { 0 };
     bool done;
 
     done = sweep_resolve(work, subject_of(work, work->current), error)
            && (take_from_sibling(work, &result)
-               || measure(work, attempt_id, &result, &testimony, error));
+               || measure(work, attempt_id, &result, &cross_check, error));
     if (done)
         doubt(work, &result);
     if (done)

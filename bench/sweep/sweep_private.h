@@ -38,8 +38,8 @@ struct sweep_work {
     double cells_s; /* time the cells of this run took, */
     int64_t cells_run;
     struct cell_row *current;
-    int64_t told_ns;
-    char told[256];
+    int64_t message_ns;
+    char message[256];
     int rejected;      /* attempts at the current cell rejected by the server monitor */
     char lost[160];    /* how the current cell's attempt was lost, if it is to be repeated; "": none
                         */

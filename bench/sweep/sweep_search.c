@@ -110,7 +110,7 @@ static void read_group(const struct sweep_work *work, const struct cell_row *lik
             add_cell(out, work, &work->cells[i]);
 }
 
-static bool is_told(const struct group *group)
+static bool is_known(const struct group *group)
 {
     bool known = false;
 
@@ -150,7 +150,7 @@ static bool find_earlier(const struct sweep_work *work, const struct cell_row *c
         return false;
     read_group(work, nearest, group);
     *hint = (struct search_hint){ group->levels, is_same_shape(nearest, cell) };
-    return is_told(group);
+    return is_known(group);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ struct workload {
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
 };
 
-/* New references. The specification is the part that belongs into a fingerprint: the pieces as
+/* New references. The specification is the part that belongs in a fingerprint: the pieces as
  * their digest. */
 json_t *workload_to_json(const struct workload *workload);
 json_t *workload_specification(const struct workload *workload);

@@ -13,7 +13,7 @@ models=()
 urls=()
 trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 
-# In front of whatever else runs here, where that is allowed: a busy machine is not what is tested.
+# With a higher priority than other processes, if that is allowed: a busy machine is not what is tested.
 first=()
 chrt -f 5 true 2>/dev/null && first=(chrt -f 5)
 

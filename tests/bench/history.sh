@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./run bench history   a day of scrapes in opsbrain's store and in Prometheus: bytes, CPU and query times (4 minutes)
 #
-# ./run bench history [DEPLOYMENTS [HOURS]]: 4 and 24 where nothing is said. Prometheus is Debian's package; where it cannot be had, opsbrain is
+# ./run bench history [DEPLOYMENTS [HOURS]]: 4 and 24 by default. Prometheus is Debian's package; if it is unavailable, opsbrain is
 # measured alone.
 set -u
 cd "$(dirname "$0")/../../build/release/bin" || exit 1

@@ -4,7 +4,7 @@
 #
 # BIN: bench_store of another build. The two take turns, in new folders; the smallest of the medians counts, since what
 # else runs on a machine only adds. Without --before this build is measured against itself, which says how far to trust it.
-# In memory where there is such a file system: a disk's own time is the same for both, and varies more than they differ.
+# In memory if there is such a file system: a disk's own time is the same for both, and varies more than they differ.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 after=build/release/bin/bench_store before=build/release/bin/bench_store

@@ -4,7 +4,7 @@
 #
 # From 1 to 4,096 streams; with several tokens per chunk, with a role-only first chunk that comes early, with usage in odd
 # places. Allowed: 1 % or 0.5 ms up to 512 streams, 2 % or 3 ms above. `./run bench truth libcurl`: all by libcurl.
-# Server and client have a core each where there are two; figures mean something on a machine that does nothing else.
+# Server and client have a core each if there are two; figures are meaningful only on an otherwise idle machine.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 readonly ADDRESS=127.0.0.1:18100
 readonly WAY=${1-}

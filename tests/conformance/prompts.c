@@ -13,7 +13,7 @@ static void say_block_take(json_t *messages, json_t *block)
 static bool write_simple(struct call *call, json_t *messages, struct error *error)
 {
     (void)call, (void)error;
-    prompt_say(messages, "This is a simple prompt for testing.");
+    prompt_write(messages, "This is a simple prompt for testing.");
     return true;
 }
 
@@ -24,7 +24,7 @@ static bool write_arguments(struct call *call, json_t *messages, struct error *e
     (void)error;
     text_addf(&text, "Prompt with arguments: arg1='%s', arg2='%s'", call_text(call, "arg1"),
               call_text(call, "arg2"));
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 
@@ -35,7 +35,7 @@ static bool write_resource(struct call *call, json_t *messages, struct error *er
                    json_pack("{s:s, s:{s:s, s:s, s:s}}", "type", "resource", "resource", "uri",
                              call_text(call, "resourceUri"), "mimeType", "text/plain", "text",
                              "Embedded resource content for testing."));
-    prompt_say(messages, "Please process the embedded resource above.");
+    prompt_write(messages, "Please process the embedded resource above.");
     return true;
 }
 
@@ -43,7 +43,7 @@ static bool write_image(struct call *call, json_t *messages, struct error *error
 {
     (void)call, (void)error;
     say_block_take(messages, fixture_json(fixture_image));
-    prompt_say(messages, "Please analyze the image above.");
+    prompt_write(messages, "Please analyze the image above.");
     return true;
 }
 
@@ -57,7 +57,7 @@ static bool write_after_asking(struct call *call, json_t *messages, struct error
         return false;
     text_addf(&text, "Prompt with context: %s",
               fixture_entered(answers, "user_context", "context"));
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 

@@ -27,7 +27,7 @@ static const char *const slow[] = { "--ttft-ms", "5", "--step-ms", "20", NULL };
 struct scene {
     struct simserve server;
     struct endpoint endpoint;
-    struct server_monitor *witness;
+    struct server_monitor *monitor;
     struct cell_result result;
     struct cross_check said;
     json_t *json;
@@ -49,14 +49,14 @@ static bool is_stopped(void *context, const char *doing)
 
 static void begin_on(struct scene *scene, int port, int64_t instances)
 {
-    const struct witness_watch watch = { goes_on, NULL };
+    const struct monitor_watch watch = { goes_on, NULL };
 
     scene->endpoint = (struct endpoint){ .model = "simserve/toy" };
     snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d", port);
     scene->result = (struct cell_result){ .state = CELL_MEASURED };
     scene->result.measurement.success_rate = 1;
     scene->result.measurement.window_start_ms = clock_utc_ms();
-    scene->witness = server_monitor_begin(&scene->endpoint, instances, &watch);
+    scene->monitor = server_monitor_begin(&scene->endpoint, instances, &watch);
 }
 
 static struct scene begin(const char *const *flags)
@@ -94,7 +94,7 @@ static void end(struct scene *scene)
     struct measurement *measurement = &scene->result.measurement;
 
     measurement->window_s = (double)(clock_utc_ms() - measurement->window_start_ms) / 1000;
-    server_monitor_end(scene->witness, &scene->result, &scene->said);
+    server_monitor_end(scene->monitor, &scene->result, &scene->said);
     scene->json = json_loads(scene->said.json, 0, NULL);
     assert_non_null(scene->json);
 }
@@ -516,14 +516,14 @@ static void counters_of_a_part_of_the_instances_are_partial(void **state)
 
 static void an_interrupted_attempt_ends_at_once_and_tells_nothing(void **state)
 {
-    const struct witness_watch watch = { is_stopped, NULL };
+    const struct monitor_watch watch = { is_stopped, NULL };
     struct scene scene = { .server = simserve_start(quick) };
 
     (void)state;
     snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d",
              scene.server.port);
-    scene.witness = server_monitor_begin(&scene.endpoint, 0, &watch);
-    server_monitor_end(scene.witness, NULL, &scene.said);
+    scene.monitor = server_monitor_begin(&scene.endpoint, 0, &watch);
+    server_monitor_end(scene.monitor, NULL, &scene.said);
     assert_null(scene.said.json);
     assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     leave(&scene);

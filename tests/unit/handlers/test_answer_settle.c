@@ -15,9 +15,10 @@
 
 static const struct field row_fields[] = {
     { "id", VALUE_TEXT, .help = "its id" },
-    { "plan", VALUE_OBJECT, .told = TOLD_ALONE, .defaults_of = "sweep_plan", .help = "its plan" },
+    { "plan", VALUE_OBJECT, .included = INCLUDED_OUTSIDE_LISTS, .defaults_of = "sweep_plan",
+      .help = "its plan" },
     { "late", VALUE_BOOLEAN, .sparse = true, .help = "a mark" },
-    { "digest", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "of it" },
+    { "digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "of it" },
     { 0 },
 };
 

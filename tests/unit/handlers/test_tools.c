@@ -120,7 +120,7 @@ static void describes_every_argument_somewhere(void **state)
 
         json_object_foreach(json_object_get(schema, "properties"), name, property)
             if (json_object_get(property, "description") == NULL)
-                assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
+                assert_non_null(param_of(tool_find(tools[i]->params_described_in), name));
     }
 }
 

@@ -184,7 +184,7 @@ static void cancels_queued_and_running_jobs(void **state)
     assert_ok(ledger, job_pool_cancel(jobs, running.id, &change, &out, &ledger->error));
     await(ledger, jobs, running.id, JOB_CANCELLED, "");
     assert_refused(ledger, job_pool_cancel(jobs, running.id, &change, &out, &ledger->error),
-                   ERROR_CONFLICT, "ended already");
+                   ERROR_CONFLICT, "already ended");
     job_pool_destroy(jobs, 1000);
 }
 

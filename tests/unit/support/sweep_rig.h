@@ -21,7 +21,7 @@
 
 #define PATIENCE_MS 60000
 
-/* What the sweep's host functions are given. */
+/* What the sweep's host functions receive. */
 struct rig {
     struct ledger *ledger;
     struct simserve server;
@@ -35,7 +35,7 @@ struct rig {
     size_t says_count, said;
     int64_t context_tokens;
     atomic_int attempts; /* begun so far, in this process's life of the sweep; of these */
-    atomic_int held_at;  /* that one waits to be let go, or stopped; 0: none does */
+    atomic_int held_at;  /* the attempt that waits to be released, or stopped; 0: none */
 };
 
 static inline bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
@@ -69,9 +69,9 @@ static inline bool discover(void *context, const struct deployment *deployment,
     return true;
 }
 
-static inline void *witness_begin(void *context, const struct deployment *deployment,
+static inline void *monitor_begin(void *context, const struct deployment *deployment,
                                   const struct endpoint *endpoint,
-                                  const struct witness_watch *watch)
+                                  const struct monitor_watch *watch)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
     struct rig *rig = context;
@@ -85,13 +85,13 @@ static inline void *witness_begin(void *context, const struct deployment *deploy
     return context;
 }
 
-/* What the test made it say of the next attempts; then that all is well. */
-static inline void witness_end(void *context, void *witness, const struct cell_result *result,
+/* Its verdicts on the next attempts, set by the test; later ones are favourable. */
+static inline void monitor_end(void *context, void *monitor, const struct cell_result *result,
                                struct cross_check *out)
 {
     struct rig *rig = context;
 
-    assert_ptr_equal(context, witness);
+    assert_ptr_equal(context, monitor);
     *out = (struct cross_check){ 0 };
     if (result == NULL)
         return;
@@ -103,7 +103,7 @@ static inline void witness_end(void *context, void *witness, const struct cell_r
 
 static inline enum job_end run_sweep(struct job_run *run, char **outcome, struct error *error)
 {
-    const struct sweep_host host = { run->services, resolve, discover, witness_begin, witness_end };
+    const struct sweep_host host = { run->services, resolve, discover, monitor_begin, monitor_end };
     const struct rig *rig = run->services;
     const struct sweep_job sweep = { .host = &host,
                                      .shards = 1,
@@ -168,7 +168,7 @@ static inline struct sweep_row start_sweep(struct rig *rig, const char *plan_tex
     return start_sweep_of(rig, "demo", plan_text);
 }
 
-/* Holds that attempt at a cell before it sends anything, so that the cell is seen. */
+/* Holds that attempt at a cell before it sends anything, so that the cell can be observed. */
 static inline void hold(struct rig *rig, int attempt)
 {
     atomic_store(&rig->held_at, attempt);
@@ -179,7 +179,7 @@ static inline void let_go(struct rig *rig)
     atomic_store(&rig->held_at, 0);
 }
 
-/* Waits until the job is in the state and its message holds the words. */
+/* Waits until the job is in the state and its message contains the words. */
 static inline struct job await(struct rig *rig, const char *id, enum job_state state,
                                const char *words)
 {
@@ -235,7 +235,7 @@ static inline void tear_down(struct rig *rig)
 
 #define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
 
-/* Keeps a dataset; its digest into `digest`. */
+/* Stores a dataset; its digest goes into `digest`. */
 static inline void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
 {
     static char lengths[] = "{}";

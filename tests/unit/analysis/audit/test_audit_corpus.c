@@ -466,7 +466,7 @@ static void mark_contaminated(struct made *made)
 
 static void mark_uneven(struct made *made)
 {
-    evidence_mark(cell_at(made, any_cell(made)), "uneven");
+    evidence_add_warning(cell_at(made, any_cell(made)), "uneven");
 }
 
 static void mark_estimated(struct made *made)

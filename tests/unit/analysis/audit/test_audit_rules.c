@@ -150,7 +150,7 @@ static void finds_cells_in_which_the_server_stalled(void **state)
     struct trial *trial = *state;
 
     trial->evidence.imported = false;
-    evidence_mark(&trial->evidence.cells[2], "uneven");
+    evidence_add_warning(&trial->evidence.cells[2], "uneven");
     assert_int_equal(only(trial, "uneven")->cells[0], 2);
     trial->evidence.imported = true; /* an export of it, read again */
     assert_int_equal(only(trial, "uneven")->cells[0], 2);

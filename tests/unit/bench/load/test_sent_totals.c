@@ -36,7 +36,7 @@ static void sums_what_was_answered_whole(void **state)
     assert_int_equal(sent.input_tokens, 300);
     assert_int_equal(sent.output_tokens, 48);
     assert_int_equal(sent.more_requests + sent.more_input_tokens + sent.more_output_tokens, 0);
-    assert_false(sent.input_untold);
+    assert_false(sent.input_unknown);
 }
 
 /* Its prompt was no longer than the longest that was told, its answer no longer than asked for. */
@@ -112,7 +112,7 @@ static void answers_without_usage_leave_a_range(void **state)
     sent_totals_add(&sums, &silent);
     sent = sent_totals_total(&sums, 100);
     assert_int_equal(sent.requests, 1);
-    assert_true(sent.input_untold);
+    assert_true(sent.input_unknown);
     assert_int_equal(sent.output_tokens, 10);
     assert_int_equal(sent.more_output_tokens, 6);
 }

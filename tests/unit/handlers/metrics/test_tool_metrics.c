@@ -386,7 +386,7 @@ static void says_what_cannot_be_asked(void **state)
           ERROR_INVALID },
         { "{\"metric\":\"ttft_ms\",\"labels\":{\"a\":\"b\"}}", "without \"series\"",
           ERROR_INVALID },
-        { "{\"series\":\"vllm:request_succ\"}", "e.g.: vllm:request_success_total",
+        { "{\"series\":\"vllm:request_succ\"}", "such as: vllm:request_success_total",
           ERROR_NOT_FOUND },
     };
     struct world *world = *state;

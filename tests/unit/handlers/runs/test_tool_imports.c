@@ -322,8 +322,8 @@ static void a_bad_run_does_not_leave_clean(void **state)
         content = json_get_text(exported, "content", "");
         if (!import_read(content, strlen(content), NULL, &again, &error))
             fail_msg("%s", error.message);
-        assert_true(evidence_is_marked(&again.cells[1], "low_success"));
-        assert_false(evidence_is_marked(&again.cells[0], "low_success"));
+        assert_true(evidence_has_warning(&again.cells[1], "low_success"));
+        assert_false(evidence_has_warning(&again.cells[0], "low_success"));
         assert_int_equal(json_array_size(json_object_get(exported, "marked")), 1);
         world_says(world, "1 have warnings, which the file carries");
     }

@@ -204,7 +204,7 @@ static void plans_with_all_arguments_of_the_start(void **state)
                   ERROR_NOT_FOUND, "swp_none");
     text_addf(&arguments, "{" SMALL_GRID ",\"purpose\":\"once more\",\"corrects\":\"%s\"", earlier);
     text_add(&arguments, "}");
-    world_refused(world, "sweep_plan", text_string(&arguments), ERROR_CONFLICT, "at work still");
+    world_refused(world, "sweep_plan", text_string(&arguments), ERROR_CONFLICT, "is still running");
     sweep_measured(world, earlier, 4, "completed", "");
     plan = world_ok(world, "sweep_plan", text_string(&arguments));
     arguments.length -= 1;
@@ -700,8 +700,7 @@ static void corrects_only_what_is_the_same_and_over(void **state)
     text_addf(&more, ",\"deployment\":\"demo\",\"corrects\":\"%s\"", run);
     sweep_started(world, text_string(&more), second);
     sweep_measured(world, second, 4, "completed", "");
-    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT,
-                  ": correct that one");
+    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, ": correct that one");
 }
 
 static void corrects_one_run_or_all_of_two_deployments(void **state)

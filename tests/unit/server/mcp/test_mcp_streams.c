@@ -516,11 +516,11 @@ static void the_same_news_does_not_wait_twice(void **state)
     peer_begin(&peer);
     session = sessions_find(served.server->sessions, peer.session);
     for (int i = 0; i < 5; i++)
-        session_tell(session, same, strlen(same));
+        session_notify(session, same, strlen(same));
     wait_for_events(&peer, 1);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
     check_hears(&peer, "m");
-    session_tell(session, same, strlen(same));
+    session_notify(session, same, strlen(same));
     check_hears(&peer, "m");
     session_release(session);
     peer_end(&peer);

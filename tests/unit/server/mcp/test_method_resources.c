@@ -63,7 +63,7 @@ static const struct resource *const table[] = { &bytes, &things, NULL };
 static bool write_hello(struct call *call, json_t *messages, struct error *error)
 {
     (void)error;
-    prompt_say(messages, call_text(call, "word"));
+    prompt_write(messages, call_text(call, "word"));
     return true;
 }
 

@@ -218,8 +218,8 @@ static void tells_of_a_thing_by_its_name(void **state)
                           "\"params\":{\"uri\":\"opsbrain://deployments/demo\"}}",
                           &status);
     assert_non_null(json_at(reply, "result"));
-    notifier_thing_changed(served.server->notifier, "other");
-    notifier_thing_changed(served.server->notifier, "demo");
+    notifier_resource_changed(served.server->notifier, "other");
+    notifier_resource_changed(served.server->notifier, "demo");
     hears(&hearer, UPDATED, "opsbrain://deployments/demo");
     hearer_close(&hearer);
 }

@@ -66,10 +66,10 @@ static enum sse_queue_state read_state(void)
 static void a_farewell_is_the_last_event(void **state)
 {
     (void)state;
-    stream_set_farewell_take(stream, strdup("{\"bye\":1}"));
+    stream_set_closing_message_take(stream, strdup("{\"bye\":1}"));
     assert_true(push("{}"));
-    stream_say_farewell(stream);
-    stream_say_farewell(stream);
+    stream_send_closing_message(stream);
+    stream_send_closing_message(stream);
     check_read(sse_queue, "event: message\ndata: {}\n\nevent: message\ndata: {\"bye\":1}\n\n");
     assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_false(push("{}"));

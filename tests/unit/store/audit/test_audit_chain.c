@@ -96,7 +96,7 @@ static void assert_whole(struct ledger *ledger, int64_t rows)
     struct audit_verdict verdict = verify(ledger);
     TEXT_AUTO words = { 0 };
 
-    audit_verdict_tell(&verdict, &words);
+    audit_verdict_describe(&verdict, &words);
     if (!verdict.whole)
         fail_msg("%s", text_string(&words));
     assert_int_equal(verdict.rows, rows);
@@ -108,7 +108,7 @@ static void assert_words(struct ledger *ledger, const char *expected)
     struct audit_verdict verdict = verify(ledger);
     TEXT_AUTO words = { 0 };
 
-    audit_verdict_tell(&verdict, &words);
+    audit_verdict_describe(&verdict, &words);
     assert_false(verdict.whole);
     assert_non_null(strstr(text_string(&words), "DOES NOT HOLD"));
     if (strstr(text_string(&words), expected) == NULL)

@@ -28,7 +28,7 @@ static void refuses_a_name_that_is_taken_and_leaves_no_trace(void **state)
 
     assert_refused(ledger,
                    deployment_add(ledger->store, &wanted, 2000, &change, &out, &ledger->error),
-                   ERROR_CONFLICT, "registered already");
+                   ERROR_CONFLICT, "already registered");
     assert_int_equal(out.id, 77);
     assert_false(change.written);
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 10, &rows, &count,

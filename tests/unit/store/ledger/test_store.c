@@ -347,8 +347,8 @@ static void stores_nothing_in_files_taken_from_under_it(void **state)
         assert_true(store_something(place, store));
         take_away(path, i % 2 == 1);
         assert_refused(place, store_something(place, store), ERROR_BUSY, path);
-        assert_non_null(strstr(place->error.message,
-                               i % 2 == 1 ? "another file is there" : "not there any more"));
+        assert_non_null(
+            strstr(place->error.message, i % 2 == 1 ? "another file is there" : "no longer there"));
         assert_refused(place, store_check(store, &place->error), ERROR_BUSY,
                        "moved or deleted under the running server");
         assert_false(store_intact(store));

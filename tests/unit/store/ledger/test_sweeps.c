@@ -337,16 +337,16 @@ static void never_measures_a_cell_twice(void **state)
     assert_refused(
         ledger,
         attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 210, &second, &ledger->error),
-        ERROR_CONFLICT, "being measured already");
+        ERROR_CONFLICT, "already being measured");
     assert_ok(ledger,
               attempt_accept(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
     assert_refused(ledger,
                    attempt_accept(ledger->store, &scene.claim, id, &result, 310, &ledger->error),
-                   ERROR_CONFLICT, "has a result already");
+                   ERROR_CONFLICT, "already has a result");
     assert_refused(
         ledger,
         attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 320, &second, &ledger->error),
-        ERROR_CONFLICT, "measured already");
+        ERROR_CONFLICT, "is already measured");
     end(&scene);
 }
 
