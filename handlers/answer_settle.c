@@ -50,7 +50,8 @@ static bool is_left_out(const struct settling *settling, const struct field *fie
         return false;
     return (field->sparse && json_is_blank(value))
            || (!settling->detail
-               && (field->told == TOLD_IN_DETAIL || (field->told == TOLD_ALONE && in_list)));
+               && (field->included == INCLUDED_IN_DETAIL
+                   || (field->included == INCLUDED_OUTSIDE_LISTS && in_list)));
 }
 
 static json_t *settle_list(const struct settling *settling, const json_t *list,
@@ -125,7 +126,8 @@ static bool is_settled(const json_t *object, const struct field *fields)
 
         if (json_is_object(value) || json_is_array(value) || json_is_real(value)
             || json_is_null(value)
-            || (field != NULL && (field->foreign || field->sparse || field->told != TOLD_ALWAYS)))
+            || (field != NULL
+                && (field->foreign || field->sparse || field->included != INCLUDED_ALWAYS)))
             return false;
     }
     return true;

@@ -12,7 +12,7 @@ CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer 
 /* Fills in what the audit log will record of the call; both texts are borrowed until it has ended.
  */
 void call_begin(struct call *call, const char *name, const char *arguments);
-/* Counts in the audit that `what` was read. */
+/* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);
 /* Masks secrets in `error`, writes its audit row, and replaces internal errors by the request's id.
  */

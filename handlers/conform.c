@@ -29,7 +29,7 @@ static CHECKED bool check_field(const struct tool *tool, const struct field *fie
                                 const json_t *value, struct error *error)
 {
     if (value == NULL || json_is_null(value)) {
-        if (field->optional || field->sparse || field->told != TOLD_ALWAYS)
+        if (field->optional || field->sparse || field->included != INCLUDED_ALWAYS)
             return true;
         return error_set(error, ERROR_INTERNAL, "%s: \"%s\" is missing in the answer", tool->name,
                          field->name);

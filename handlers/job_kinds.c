@@ -41,18 +41,18 @@ static int64_t instances_of(const struct deployment *deployment)
     return json_get_integer(limits, "max_instances", 0);
 }
 
-static void *begin_witness(void *context, const struct deployment *deployment,
-                           const struct endpoint *endpoint, const struct witness_watch *watch)
+static void *begin_monitor(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct monitor_watch *watch)
 {
     (void)context;
     return server_monitor_begin(endpoint, instances_of(deployment), watch);
 }
 
-static void end_witness(void *context, void *witness, const struct cell_result *result,
+static void end_monitor(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out)
 {
     (void)context;
-    server_monitor_end(witness, result, out);
+    server_monitor_end(monitor, result, out);
 }
 
 static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, struct error *error)
@@ -62,8 +62,8 @@ static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, 
         .context = run->services,
         .resolve = resolve,
         .discover = discover,
-        .witness_begin = begin_witness,
-        .witness_end = end_witness,
+        .monitor_begin = begin_monitor,
+        .monitor_end = end_monitor,
     };
     const struct sweep_job sweep = { .host = &host,
                                      .shards = services->sweep_shards,

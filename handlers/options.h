@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as hosts and agents write them, brought to the form that a tool's rows check:
  *
- * - rare ones, which the published schema does not list, stand in `options`, a list of texts such
- *   as "window_s=10"; by their own name they are taken as well;
- * - a map is a list of "name=value" too, for strict hosts allow no objects without fixed members;
- * - what says nothing is left out: such hosts send every argument, as "", [] or null. */
+ * - rare ones, which the published schema does not list, are given in `options`, a list of texts
+ * such as "window_s=10"; they are also accepted under their own name;
+ * - a map may be a list of "name=value", since strict hosts allow no objects without fixed members;
+ * - values that say nothing are dropped: such hosts send every argument, as "", [] or null. */
 #pragma once
 
 #include "handlers/tool.h"

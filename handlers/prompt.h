@@ -37,4 +37,4 @@ CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, co
                         const struct prompt **prompt, json_t **out, struct error *error);
 
 /* For write(): one message with text, from the user. */
-void prompt_say(json_t *messages, const char *text);
+void prompt_write(json_t *messages, const char *text);

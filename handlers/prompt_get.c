@@ -166,7 +166,7 @@ bool prompt_get(const struct prompt *const *table, struct call *call, const char
     return true;
 }
 
-void prompt_say(json_t *messages, const char *text)
+void prompt_write(json_t *messages, const char *text)
 {
     json_array_append_new(messages, json_pack("{s:s, s:{s:s, s:s}}", "role", "user", "content",
                                               "type", "text", "text", text));

@@ -13,15 +13,15 @@ static const char *find_effect_problem(const struct tool *tool)
 {
     bool states_one = tool->destroys != 0 || tool->spends_money != 0;
     bool states_both = tool->destroys != 0 && tool->spends_money != 0;
-    bool is_grave = tool->destroys == STATED_YES || tool->spends_money == STATED_YES;
+    bool is_dangerous = tool->destroys == STATED_YES || tool->spends_money == STATED_YES;
 
     if (tool->read_only && states_one)
         return "only reads: it can neither destroy nor spend money";
     if (!tool->read_only && !states_both)
         return "does not state whether it destroys and whether it spends money";
-    if (is_grave && tool->go_ahead == NULL)
+    if (is_dangerous && tool->go_ahead == NULL)
         return "destroys or spends money without go_ahead()";
-    if (!is_grave && tool->go_ahead != NULL)
+    if (!is_dangerous && tool->go_ahead != NULL)
         return "has go_ahead(), but neither destroys nor spends money";
     return NULL;
 }

@@ -40,15 +40,15 @@ struct param {
     const char *initial;        /* the default as JSON text, published; NULL: none */
     const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
                            Mcp-Param-<this> (2026-07-28); NULL: it does not */
-    const char *help;   /* listed, so that every word costs each client context */
+    const char *help;   /* listed: every word costs each client context */
     const char *more;   /* text that follows it in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
 /* Where a member of an answer is included. A resource includes all of them. */
-enum told {
-    TOLD_ALWAYS,
-    TOLD_ALONE,     /* not in the rows of a list */
-    TOLD_IN_DETAIL, /* only where the call's argument `detail` is true */
+enum inclusion {
+    INCLUDED_ALWAYS,
+    INCLUDED_OUTSIDE_LISTS, /* not in the rows of a list */
+    INCLUDED_IN_DETAIL,     /* only where the call's argument `detail` is true */
 };
 
 /* One member of a structured answer. */
@@ -57,7 +57,7 @@ struct field {
     enum value_type type;
     bool optional; /* omitted if it is not known, or does not exist */
     bool sparse;   /* omitted if it is false, 0 or empty, which is usual */
-    enum told told;
+    enum inclusion included;
     bool foreign; /* text from a model, a server or a file: the answer says so */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
@@ -109,7 +109,8 @@ struct tool {
     const char *more;           /* what follows it in the guide */
     unsigned sets;              /* of enum tool_set: the sets that contain it */
     const struct param *params; /* ends with a NULL name */
-    const char *params_told_in; /* the tool whose schema lists the shared options; NULL: this one */
+    const char
+        *params_described_in;   /* the tool whose schema lists the shared options; NULL: this one */
     const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */
@@ -167,7 +168,7 @@ struct call {
     struct principal principal;
     struct change change; /* for the store's functions that change something */
     void *host;
-    /* Never NULL; total 0: not known. The client only hears of progress that rises. */
+    /* Never NULL; total 0: not known. The client only receives progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
     /* Whether the client receives progress, and so knows that its call is still running. */
     bool is_followed;
@@ -183,10 +184,10 @@ struct call {
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
     /* Never NULL: ends the connection that waits for the answer, while the call runs on. The client
-     * comes back for it; nothing happens where its protocol has no way to. */
+     * comes back for it; does nothing if its protocol has no way to. */
     void (*close_stream)(struct call *call);
-    /* A message to the client's log, never NULL: told where it asked for this severity. `data` is
-     * any JSON value, taken; `logger` names who speaks, or is NULL. */
+    /* A message to the client's log, never NULL: sent if the client asked for this severity. `data`
+     * is any JSON value, taken over; `logger` names its source, or is NULL. */
     void (*log_take)(struct call *call, enum severity severity, const char *logger, json_t *data);
 };
 

@@ -50,13 +50,13 @@ static bool is_list(enum value_type type)
 }
 
 /* Whether it is described by the tool that also lists the options. */
-static bool is_told_elsewhere(const struct tool *tool, const struct param *param)
+static bool is_described_elsewhere(const struct tool *tool, const struct param *param)
 {
-    const struct tool *teller =
-        tool->params_told_in == NULL ? NULL : tool_find(tool->params_told_in);
+    const struct tool *describing =
+        tool->params_described_in == NULL ? NULL : tool_find(tool->params_described_in);
 
-    return teller != NULL && value_param_find(teller, param->name) != NULL
-           && !value_param_find(teller, param->name)->rare;
+    return describing != NULL && value_param_find(describing, param->name) != NULL
+           && !value_param_find(describing, param->name)->rare;
 }
 
 /* A map is a list of name=value: strict hosts accept no object without fixed members. */
@@ -66,7 +66,7 @@ static json_t *param_schema(const struct tool *tool, const struct param *param)
     json_t *schema =
         json_pack("{s:s}", "type", list ? "array" : value_kind(param->type)->schema_type);
 
-    if (!is_told_elsewhere(tool, param))
+    if (!is_described_elsewhere(tool, param))
         json_object_set_new(schema, "description", json_string(param->help));
     if (param->type == VALUE_CHOICE)
         json_object_set_new(schema, "enum", choices_schema(param->choices));
@@ -85,8 +85,8 @@ static json_t *options_schema(const struct tool *tool)
 {
     TEXT_AUTO help = { 0 };
 
-    if (tool->params_told_in != NULL) {
-        text_addf(&help, "More as name=value: see %s.", tool->params_told_in);
+    if (tool->params_described_in != NULL) {
+        text_addf(&help, "More as name=value: see %s.", tool->params_described_in);
     } else {
         text_add(&help, "More as name=value:");
         for (const struct param *param = tool->params; param->name != NULL; param++)
@@ -133,7 +133,7 @@ static json_t *fields_schema(const struct field *fields)
     json_t *required = json_array();
 
     for (const struct field *field = fields; field->name != NULL; field++)
-        if (field->told != TOLD_IN_DETAIL && !field->optional && !field->sparse)
+        if (field->included != INCLUDED_IN_DETAIL && !field->optional && !field->sparse)
             json_array_append_new(required, json_string(field->name));
     return json_pack("{s:s, s:o}", "type", "object", "required", required);
 }

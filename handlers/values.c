@@ -190,8 +190,8 @@ void value_add_masked(struct text *out, const char *text)
     TEXT_AUTO printable = { 0 };
     TEXT_AUTO hidden = { 0 };
 
-    text_add_printable(&printable, text, strlen(text), SIZE_MAX / 2); /* in the form in which it
-                                                                       * will be shown */
+    text_add_printable(&printable, text, strlen(text),
+                       SIZE_MAX / 2); /* in the form in which it will be shown */
     add_without_credentials(&hidden, text_string(&printable));
     for (text = text_string(&hidden); *text != '\0';) {
         size_t gap = strspn(text, separators);

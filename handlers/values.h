@@ -29,8 +29,10 @@ const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
  * and the user part of URLs omitted. */
 void value_add_masked(struct text *out, const char *text);
 
-/* The distance of two names: the number of edits between them (Levenshtein). */
+/* The distance between two names: the number of edits that turn one into the other (Levenshtein).
+ */
 unsigned value_name_distance(const char *a, const char *b);
 /* Whether `known` is likely what was meant by `given`. */
 bool value_name_is_near(const char *given, const char *known);
-bool value_name_is_synonym(const char *given, const char *ours); /* other tools' names for it */
+bool value_name_is_synonym(const char *given,
+                           const char *ours); /* or is another tool's name for it */

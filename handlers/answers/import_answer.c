@@ -13,7 +13,7 @@
 const struct field import_answer_source_fields[] = {
     { "format", VALUE_TEXT, .help = "Format of the file." },
     { "file", VALUE_TEXT, .foreign = true, .help = "The file's name." },
-    { "digest", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "SHA-256 of the file." },
+    { "digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "SHA-256 of the file." },
     { "principal", VALUE_TEXT, .help = "Who imported it." },
     { "corrects", VALUE_TEXT, .optional = true,
       .help = "The import of the same file whose stated facts this one replaces." },

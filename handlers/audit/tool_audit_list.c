@@ -55,7 +55,7 @@ static void add_check(const struct call *call, struct answer *answer)
             && !call_boolean(call, "detail", false)))
         return;
     text_addf(&words, "%s: ", clock_format_utc(verdict.at_ms, at));
-    audit_verdict_tell(&verdict, &words);
+    audit_verdict_describe(&verdict, &words);
     text_addf(&answer->text, "Check at %s\n", text_string(&words));
     json_object_set_new(answer->structured, "check", json_string(text_string(&words)));
 }

@@ -36,8 +36,9 @@ static const struct field model_fields[] = {
     { "context_tokens", VALUE_INTEGER, .optional = true, .help = "Longest prompt plus answer." },
     { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
-    { "details", VALUE_OBJECT, .told = TOLD_IN_DETAIL, .help = "What else it reports of itself." },
-    { "observed_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+    { "details", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL,
+      .help = "What else it reports of itself." },
+    { "observed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it first said so, UTC." },
     { 0 },
 };
@@ -220,7 +221,7 @@ static json_t *watch_json(const struct view *view)
 {
     TEXT_AUTO left_out = { 0 };
 
-    metrics_page_tell_left_out(&view->left_out, &left_out);
+    metrics_page_describe_left_out(&view->left_out, &left_out);
     return json_pack("{s:f, s:o, s:o, s:o}", "interval_s", (double)view->watch.interval_ms / 1000,
                      "last_at", answer_json_time(view->watch.last_ms), "last_error",
                      answer_json_text(view->watch.last_error), "left_out",
@@ -293,7 +294,7 @@ static void add_watch(const struct view *view, struct text *out)
     text_addf(&line, "stored every %g s, last %s%s%s", (double)view->watch.interval_ms / 1000,
               answer_time(view->watch.last_ms, time),
               view->watch.last_error[0] != '\0' ? ", failing: " : "", view->watch.last_error);
-    metrics_page_tell_left_out(&view->left_out, &left_out);
+    metrics_page_describe_left_out(&view->left_out, &left_out);
     if (left_out.length > 0)
         text_addf(&line, "; %s", left_out.data);
     add_line(out, "Metrics", text_string(&line));

@@ -175,7 +175,7 @@ const struct tool tool_deployment_update = {
             "deployment_register.",
     .sets = SET_FLEET,
     .params = params,
-    .params_told_in = "deployment_register",
+    .params_described_in = "deployment_register",
     .fields = deployment_welcome_fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,

@@ -109,8 +109,8 @@ static CHECKED bool ask(struct call *call, const struct deployment *deployment,
     return false;
 }
 
-static void tell_passed(const struct deployment *deployment, const struct endpoint *endpoint,
-                        const struct query_result *result, struct answer *answer)
+static void describe_success(const struct deployment *deployment, const struct endpoint *endpoint,
+                             const struct query_result *result, struct answer *answer)
 {
     const struct text *said = result->text.length > 0 ? &result->text : &result->reasoning;
 
@@ -141,8 +141,8 @@ static void drop_class(enum failure failure, char *sentence)
         memmove(at, at + named.length, strlen(at + named.length) + 1);
 }
 
-static void tell_failed(const struct deployment *deployment, const struct endpoint *endpoint,
-                        enum failure failure, struct error *problem, struct answer *answer)
+static void describe_failure(const struct deployment *deployment, const struct endpoint *endpoint,
+                             enum failure failure, struct error *problem, struct answer *answer)
 {
     static const char next[] =
         "deployment_show for what is known of it; deployment_update corrects a "
@@ -176,20 +176,20 @@ static CHECKED bool check(struct call *call, const struct deployment *deployment
             *error = problem;
             return false;
         }
-        tell_failed(deployment, &endpoint, failure, &problem, answer);
+        describe_failure(deployment, &endpoint, failure, &problem, answer);
         return true;
     }
     if (ask(call, deployment, &endpoint, since_ns, &result, &problem))
-        tell_passed(deployment, &endpoint, &result, answer);
+        describe_success(deployment, &endpoint, &result, answer);
     else if (result.failure != FAILURE_CANCELLED)
-        tell_failed(deployment, &endpoint, result.failure, &problem, answer);
+        describe_failure(deployment, &endpoint, result.failure, &problem, answer);
     else
         *error = problem;
     query_result_finish(&result);
     return answer->structured != NULL;
 }
 
-static void tell_age(struct answer *answer, double age_s)
+static void describe_age(struct answer *answer, double age_s)
 {
     json_object_set_new(answer->structured, "asked_s_ago", json_real(age_s));
     text_addf(&answer->text, "It was asked %.0f s ago: for a viewer at most every %d s.\n", age_s,
@@ -212,7 +212,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (turn == HEALTH_LEFT)
         return error_set(error, ERROR_CANCELLED, "the client disconnected");
     if (turn == HEALTH_KNOWN) {
-        tell_age(answer, age_s);
+        describe_age(answer, age_s);
         return true;
     }
     done = check(call, &deployment, answer, error);

@@ -12,7 +12,7 @@
 #include "fleet/engine_histograms.h"
 
 #define LABEL_SIZE 256
-#define NAMES_TOLD 8
+#define NAMES_LISTED 8
 
 const char *const metric_history_functions[] = { "value", "mean",     "min",        "max",
                                                  "rate",  "increase", "percentile", NULL };
@@ -322,7 +322,7 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
     if (!scrape_names(store, ask->deployment_id, &names, &count, error))
         return false;
     for (int alike = 1; alike >= 0; alike--)
-        for (size_t i = 0; i < count && shown < NAMES_TOLD; i++)
+        for (size_t i = 0; i < count && shown < NAMES_LISTED; i++)
             if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
                 text_addf(&told, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
     return error_set(error, ERROR_NOT_FOUND,

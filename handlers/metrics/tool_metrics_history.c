@@ -111,7 +111,7 @@ struct view {
 /* ---- Range and step ---- */
 
 /* The shortest round step with which `points` steps cover the range. */
-static int64_t pleasant_step_s(int64_t range_ms, int64_t points)
+static int64_t round_step_s(int64_t range_ms, int64_t points)
 {
     static const int64_t steps_s[] = { 1,     2,     5,      10,     15,      30,     60,    120,
                                        300,   600,   900,    1800,   3600,    7200,   10800, 21600,
@@ -155,7 +155,7 @@ static bool is_summary(const struct view *view)
 /* A summary has no pages: if it does not fit, the steps are longer than requested. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
-    int64_t fitting_s = pleasant_step_s(range_ms, points);
+    int64_t fitting_s = round_step_s(range_ms, points);
     int64_t step_s = call_integer(view->call, "step_s", fitting_s);
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
@@ -333,7 +333,7 @@ static CHECKED bool note_left_out(struct view *view, struct error *error)
 
     if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
         return false;
-    metrics_page_tell_left_out(&left_out, &told);
+    metrics_page_describe_left_out(&left_out, &told);
     if (told.length > 0)
         text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", told.data);
     return true;

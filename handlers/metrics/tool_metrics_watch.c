@@ -27,8 +27,8 @@ static const struct field fields[] = {
 };
 
 /* If it cannot be scraped now, *problem says why: it is watched nevertheless. */
-static CHECKED bool try_it(const struct call *call, const struct deployment *deployment,
-                           struct error *problem)
+static CHECKED bool scrape_once(const struct call *call, const struct deployment *deployment,
+                                struct error *problem)
 {
     ENDPOINT_AUTO endpoint = { 0 };
 
@@ -53,7 +53,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (!deployment_argument(call, &deployment, error))
         return false;
-    if (interval_s > 0 && !try_it(call, &deployment, &problem))
+    if (interval_s > 0 && !scrape_once(call, &deployment, &problem))
         value_add_masked(&why, problem.message);
     if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
                            error))

@@ -72,7 +72,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
              "warnings.\n");
     text_add(&text, how_to_read);
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 

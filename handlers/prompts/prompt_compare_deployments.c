@@ -55,7 +55,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               "shows both in full; what decides is %s.\n",
               aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 

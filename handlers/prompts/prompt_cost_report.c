@@ -66,7 +66,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "3. One table: users, context, output tokens per second, TTFT p99, cost of a million "
              "output tokens.\n");
     text_add(&text, how_to_read);
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 

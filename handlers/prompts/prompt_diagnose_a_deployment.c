@@ -70,7 +70,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "5. run_list and run_report: how it was when it was measured last.\n"
              "6. audit_list: was it changed since, and by whom?\n");
     text_add(&text, how_to_read);
-    prompt_say(messages, text_string(&text));
+    prompt_write(messages, text_string(&text));
     return true;
 }
 

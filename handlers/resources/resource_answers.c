@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://answers: what each member of each tool's answer means, written from the tools' rows.
- * tools/list has only their names and types, for agents carry that in their context. */
+ * tools/list has only their names and types, because agents carry it in their context. */
 
 #include <stdio.h>
 
@@ -18,8 +18,9 @@ static void add_members(struct text *out, const char *record, const struct field
         text_addf(out, "- `%s%s`: %s", record, field->name, field->help);
         if (field->described_in != NULL)
             text_addf(out, " As in %s.", field->described_in);
-        text_add(out, field->told == TOLD_ALONE ? " Not in lists." : "");
-        text_add(out, field->told == TOLD_IN_DETAIL ? " In resources and with `detail`." : "");
+        text_add(out, field->included == INCLUDED_OUTSIDE_LISTS ? " Not in lists." : "");
+        text_add(out,
+                 field->included == INCLUDED_IN_DETAIL ? " In resources and with `detail`." : "");
         text_add(out, field->sparse ? " Missing: false, 0 or none." : "");
         text_add_char(out, '\n');
         snprintf(nested, sizeof nested, "%s%s.", record, field->name);

@@ -124,7 +124,7 @@ const struct resource_instances sweep_instances = { "sweep", list_sweeps, find_s
 
 /* ---- Runs ---- */
 
-static void tell_run(const struct any_run *row, struct instance *out)
+static void describe_run(const struct any_run *row, struct instance *out)
 {
     text_copy(out->value, sizeof out->value, row->id);
     if (row->import != NULL)
@@ -147,7 +147,7 @@ static CHECKED bool list_runs(const struct services *services, const char *after
         return false;
     *out = memory_zeroed(all.count + 1, sizeof **out);
     for (size_t i = 0; i < all.count; i++)
-        tell_run(&all.rows[i], &(*out)[i]);
+        describe_run(&all.rows[i], &(*out)[i]);
     *count = end_page(*out, all.count, limit, next);
     for (size_t i = 0; i < *count; i++)
         if (all.rows[i].run != NULL)

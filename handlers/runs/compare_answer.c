@@ -83,7 +83,7 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* Where to begin with two values of which one is too long to show: at the member that differs. */
+/* Where to begin showing two values, one of which is too long: at the member that differs. */
 static size_t first_unlike(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);

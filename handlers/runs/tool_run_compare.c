@@ -260,7 +260,7 @@ static size_t metric_index(const struct call *call)
     return index;
 }
 
-static void tell_pairs(const struct request *request, struct answer *answer)
+static void describe_pairs(const struct request *request, struct answer *answer)
 {
     static const char *const names[] = { "none", "some", "all" };
     static const char *const sentences[] = {
@@ -322,7 +322,7 @@ static CHECKED bool compare(struct call *call, struct request *request, struct a
     answer->structured =
         compare_answer_json(&input, &comparison, call_boolean(call, "detail", false));
     compare_answer_describe(&input, &comparison, &answer->text);
-    tell_pairs(request, answer);
+    describe_pairs(request, answer);
     return true;
 }
 

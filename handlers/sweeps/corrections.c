@@ -94,7 +94,7 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "\"corrects\": %s was measured on %s, not on the deployment of this call: a correction "
+        "\"corrects\": %s was measured on %s, not on the deployments of this call: a correction "
         "has the same deployments",
         id, earlier->runs[0].deployment);
 }

@@ -21,7 +21,7 @@ struct entry {
 struct reviewed_plans {
     pthread_mutex_t lock;
     struct entry entries[REVIEWED_PLANS_MAX];
-    size_t next; /* to be written over */
+    size_t next; /* the next to be overwritten */
 };
 
 struct reviewed_plans *reviewed_plans_create(void)

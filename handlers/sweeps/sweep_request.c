@@ -79,7 +79,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-/* Lengths that would be replaced by those of the dataset. */
+/* Refuses lengths that the dataset's would replace. */
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");

@@ -235,7 +235,7 @@ const struct tool tool_sweep_start = {
             "nothing changes a finished run.",
     .sets = SET_MEASURE,
     .params = params,
-    .params_told_in = "sweep_plan",
+    .params_described_in = "sweep_plan",
     .fields = fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
