@@ -201,7 +201,7 @@ static bool is_genuine(const struct audit_chain_head *head)
                || (head->stored_id == 0 && head->anchored_id == head->id));
 }
 
-/* So that what follows does not hide it. */
+/* Recorded first, so that the rows that follow do not hide it. */
 static CHECKED bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
                               struct audit_chain_head *head, struct error *error)
 {

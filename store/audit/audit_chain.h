@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit as a chain. A row's digest is over its own contents and the digest of the row before,
- * as SHA-256, or HMAC-SHA-256 where there is a key. Private to store/.
+/* The audit log as a chain. A row's digest is over its own contents and the digest of the row
+ * before, as SHA-256, or HMAC-SHA-256 where there is a key. Private to store/.
  *
  * The digested bytes: "opsbrain audit row 1", the digest before (32 bytes, zeros before the first),
  * the numbers in the order of enum audit_number, 8 bytes each, the highest first, and the texts in
@@ -33,11 +33,13 @@ enum audit_text {
     "id, at_ms, intent, times, request_id, principal, role, client, tool, arguments, phase, "      \
     "outcome, detail, subject, changed, key_id"
 
-/* the principal of what no principal does: none can have this name */
+/* the principal of rows that no principal caused: none can have this name */
 #define AUDIT_SERVER "(server)"
-#define AUDIT_ALARM "audit_alarm" /* a row that says that others wrote the audit */
+#define AUDIT_ALARM                                                                                \
+    "audit_alarm" /* a row that says that another program wrote to the audit log                   \
+                   */
 
-/* A row on its way into the table or out of it; borrowed. */
+/* A row to be written to the table, or read from it; borrowed. */
 struct audit_link {
     int64_t numbers[AUDIT_NUMBERS];
     struct audit_span {
@@ -66,11 +68,11 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
 /* The newest row, as the chain left it. */
 struct audit_chain_head {
     int64_t id;
-    int64_t stored_id;   /* the newest row that there is; 0: none */
-    int64_t anchored_id; /* the newest that retention removed; 0: none */
+    int64_t stored_id;   /* the newest row in the table; 0: none */
+    int64_t anchored_id; /* the newest row that retention removed; 0: none */
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed;  /* by us: nobody else wrote it; also if its key is unknown */
+    bool sealed;  /* written by opsbrain, not by another program; also true if its key is unknown */
     bool missing; /* somebody removed it; the other members are then 0, except stored_id and
                    * anchored_id */
 };
@@ -82,12 +84,12 @@ CHECKED bool audit_chain_check_key(const struct audit_keys *keys,
 CHECKED bool audit_chain_head_write(struct sql_connection *connection,
                                     const struct audit_keys *keys,
                                     const struct audit_chain_head *head, struct error *error);
-/* Adds a row that has its id; the head becomes it, and is still to be written. */
+/* Adds a row whose id is set; it becomes the head, which the caller still has to write. */
 CHECKED bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_chain_head *head, struct audit_link *link,
                                 struct error *error);
 
-/* What stands for rows that are gone. */
+/* The anchor, which represents the removed rows. */
 struct audit_chain_anchor {
     int64_t last_id, at_ms, removed, from_ms, to_ms;
     uint8_t digest[DIGEST_BYTES];

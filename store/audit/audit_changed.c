@@ -38,7 +38,7 @@ void audit_changed_number(struct text *changed, const char *member, int64_t befo
     text_addf(changed, "%" PRId64 ",%" PRId64 "]}", before, after);
 }
 
-/* Of what the store keeps as JSON. */
+/* For members that the store keeps as JSON. */
 static void changed_json(struct text *changed, const char *member, const char *before,
                          const char *after)
 {

@@ -28,7 +28,7 @@ static const char *const text_names[] = {
     [AUDIT_KEY_ID] = "key_id",
 };
 
-/* What others wrote there may be anything. */
+/* Rows that another program wrote may contain anything. */
 static json_t *text_of(const struct audit_span *span)
 {
     TEXT_AUTO shown = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit as it is stored, for other programs. */
+/* The audit log as it is stored, for other programs. */
 #pragma once
 
 #include <jansson.h>

@@ -12,7 +12,7 @@
 #define AUDIT_KEYS_LIMIT 8
 #define AUDIT_KEY_ID_SIZE 17
 
-/* The first is what new rows are made with, the others were so once. */
+/* New rows use the first; older rows may use the others. */
 struct audit_keys {
     size_t count;
     struct audit_key {
@@ -25,5 +25,5 @@ struct audit_keys {
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
 /* NULL where it is not among them. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
-/* The id of what new rows are made with; "" without a key. */
+/* The id of the key that new rows use; "" without a key. */
 const char *audit_keys_current(const struct audit_keys *keys);

@@ -12,7 +12,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-/* Of a text that is too long, what is shown of its start: escaped it still fits. */
+/* How much of the start of an overlong text is shown: even escaped it fits. */
 #define CLIP_START(limit) ((limit) / 8)
 
 char *audit_log_clip(const char *json, size_t limit)
@@ -106,7 +106,7 @@ struct audited {
     struct noting noting;
 };
 
-/* The first of its changes settles a request. */
+/* A request's first change makes it count as carried out. */
 static CHECKED bool settle(struct sql_connection *connection, const struct change *change,
                            struct error *error)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit: who, with which client, called what, with which arguments, and what came of it. */
+/* The audit log: who called what, with which client and arguments, and with what outcome. */
 #pragma once
 
 #include "store/ledger/change.h"
 
-/* Principals of what no principal does, and of callers that did not identify: no principal can have
- * these names. */
+/* The principals of rows that no principal caused, and of callers without credentials: no principal
+ * can have these names. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
 struct audit_row {
     int64_t id, at_ms;
-    int64_t began_ms; /* when it was announced; 0: it was not */
-    int64_t times;    /* how many calls it stands for */
+    int64_t began_ms; /* when its intent was recorded; 0: it had none */
+    int64_t times;    /* how many calls it represents */
     char request_id[40], principal[64], role[16], client[128], tool[64], outcome[24];
-    char phase[8]; /* "intent": announced, and what came of it is not known */
+    char phase[8]; /* "intent": recorded beforehand, and the outcome is not known */
     char *arguments, *detail, *subject, *changed; /* heap */
 };
 
-/* Before something has effects outside: what comes of it is added with the same change. */
+/* Records the intent of a call with outside effects before it runs; its outcome is added with the
+ * same change. */
 CHECKED bool audit_log_announce(struct store *store, struct change *change, struct error *error);
-/* An outcome of its own: refusals and failures, and changes that were already there. */
+/* An outcome without an effect: refusals, failures, and changes that had already been made. */
 CHECKED bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
                            const char *detail, const char *subject, struct error *error);
 
@@ -38,7 +39,7 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */
-    AUDIT_READ,    /* of exports and of the audit */
+    AUDIT_READ,    /* of exports and of the audit log log */
     AUDIT_LOGIN,   /* that failed; `subject` is where it came from */
     AUDIT_SESSION, /* opened and ended */
     AUDIT_SECRET,  /* used; `subject` is the secret and where it was sent */
@@ -50,13 +51,14 @@ struct audit_event {
                                     rows that are written whole */
     const char *outcome, *detail, *subject;
 };
-/* By its kind, the first of a principal, tool, outcome and subject get rows of their own at once;
- * the others are counted and get one row together, which audit_log_flush writes. Memory and rows
- * are bounded whatever callers send: what is too varied is counted as "(several)". False: a row of
- * its own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk.
+/* Depending on the kind, the first calls of a principal, tool, outcome and subject get rows of
+ * their own at once; the others are counted and share one row, which audit_log_flush writes. Memory
+ * and rows are bounded whatever callers send: beyond the bound calls are counted as "(several)".
+ * False: a row of its own could not be written. Thread safe; only the own rows of AUDIT_REFUSED
+ * wait for the disk.
  */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
-/* Once a minute: writes what was counted since. What cannot be written stays counted. The store
+/* Once a minute: writes what was counted since. Counts that cannot be written are kept. The store
  * does so by itself when it is closed. */
 CHECKED bool audit_log_flush(struct store *store, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What retention takes from the old end of the audit, and the anchor that it leaves. */
+/* Retention's removal of the oldest rows of the audit log, and the anchor that it leaves. */
 #include "base/core/clock.h"
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
@@ -11,7 +11,7 @@ struct shortening {
     int64_t before_ms, taken;
 };
 
-/* The oldest rows, up to the first that is to be kept: *anchor becomes what stands for them too. */
+/* The oldest rows, up to the first to be kept; *anchor then represents them too. */
 static CHECKED bool gather(struct sql_connection *connection, struct shortening *shortening,
                            struct audit_chain_anchor *anchor, struct error *error)
 {

@@ -13,13 +13,13 @@
 #include "store/ledger/store_private.h"
 
 #define CHAINS 512
-#define USERS_LIMIT 128                /* beyond that all are one */
+#define USERS_LIMIT 128                /* beyond that, all are counted as one */
 #define WHOLE_BYTES_LIMIT (32UL << 10) /* of one principal's rows of their own, in a round */
 #define ROW_BYTES 400                  /* of such a row beside its texts */
 #define SEVERAL "(several)"            /* no name of a principal or tool */
 
 static const struct rule {
-    int64_t whole;   /* this many get rows of their own */
+    int64_t whole;   /* this many calls get rows of their own */
     unsigned rounds; /* this many calls of audit_log_flush make a window */
     size_t counts;   /* of one principal */
     bool waits;      /* for the disk */
@@ -29,7 +29,7 @@ static const struct rule {
     [AUDIT_SECRET] = { 1, 60, 256, false },
 };
 
-/* What is counted together. */
+/* The calls with these values are counted together. */
 struct sort {
     enum audit_kind kind;
     char principal[64], tool[64], outcome[24], subject[192];
@@ -38,10 +38,10 @@ struct sort {
 struct count {
     struct count *next;
     struct sort sort;
-    char role[16], client[128], request_id[40]; /* of the newest, as the next */
+    char role[16], client[128], request_id[40]; /* of the newest call, as is the next */
     char *detail;
     int64_t seen;              /* in this window */
-    int64_t unwritten;         /* of these */
+    int64_t unwritten;         /* of these, not written yet, not written yet */
     int64_t first_ms, last_ms; /* of the unwritten */
     unsigned rounds;           /* since the window began */
 };
@@ -330,7 +330,7 @@ static void leave_user(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Under the lock: those that use nothing are forgotten. */
+/* Under the lock: forgets principals that use nothing. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {
@@ -371,7 +371,7 @@ static struct count *take_due(struct audit_tally *tally, bool closing)
     return due;
 }
 
-/* What could not be written: to what has come since. */
+/* Adds counts that could not be written to those made since. */
 static void put_back(struct audit_tally *tally, struct count *count)
 {
     struct count *newer = find(tally, &count->sort);

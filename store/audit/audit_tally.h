@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what is audited too often for a row each. Private to store/. */
+/* Counts calls that are too frequent for a row each. Private to store/. */
 #pragma once
 
 struct audit_tally;
@@ -7,5 +7,5 @@ struct store;
 
 struct audit_tally *audit_tally_create(void);
 void audit_tally_destroy(struct audit_tally *tally); /* NULL is fine */
-/* Writes all that is counted; the store's databases are still open. */
+/* Writes all counts; the store's databases must still be open. */
 void audit_tally_close(struct store *store);

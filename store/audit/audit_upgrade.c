@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of before the chain become a part of it, once, when the store is opened. */
+/* Moves rows that are older than the chain into it, once, when the store is opened. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -8,7 +8,7 @@
 
 #define BATCH 10000 /* rows in one transaction */
 
-/* An outcome of before says by its request which intent it belongs to. */
+/* An old outcome is matched with its intent by the request. */
 static const char WAITING[] =
     "SELECT id, at_ms, coalesce((SELECT max(i.id) FROM audit_unchained i WHERE i.phase = 'intent' "
     "AND i.request_id = a.request_id AND i.tool = a.tool AND i.id < a.id "
@@ -22,7 +22,7 @@ struct upgrade {
     int64_t taken, total; /* in this transaction, and in all */
 };
 
-/* A chain with a key is already upgraded: such a table would be somebody else's. */
+/* A chain with a key is already upgraded: another program made such a table. */
 static CHECKED bool find_waiting(struct sql_connection *connection, bool *found,
                                  struct error *error)
 {
@@ -78,7 +78,7 @@ static CHECKED bool count_all(struct sql_connection *connection, int64_t *out, s
     return true;
 }
 
-/* And says so in the chain itself. */
+/* Also records the upgrade in the chain itself. */
 static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
@@ -124,7 +124,7 @@ bool audit_upgrade(struct store *store, struct error *error)
 
 struct keying {
     const struct audit_keys *keys;
-    int64_t first_id; /* of the rows that have the key from now on; 0: the audit has one already */
+    int64_t first_id; /* the first row that has the key; 0: the audit log already has one */
 };
 
 static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)

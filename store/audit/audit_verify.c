@@ -36,7 +36,7 @@ struct walk {
     struct audit_verdict *verdict;
     uint8_t before[DIGEST_BYTES];
     bool keyed;          /* some row had a key */
-    bool anchor_keyless; /* there is one, and it has none */
+    bool anchor_keyless; /* the log has a key, and this row has none */
 };
 
 static bool is_text(const struct audit_span *span, const char *text)
@@ -152,7 +152,7 @@ static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, 
     return true;
 }
 
-/* The anchor stands for rows before the first one that is left. */
+/* The anchor represents the rows before the first remaining one. */
 static void compare_beginning(const struct audit_chain_head *head, struct audit_verdict *verdict)
 {
     if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
@@ -189,7 +189,7 @@ static bool is_whole(const struct audit_verdict *verdict)
            && verdict->mark != MARK_WRONG && verdict->mark != MARK_GONE;
 }
 
-/* All of it as it was at one moment, though rows are added meanwhile. */
+/* Reads the log as of one moment, although rows are added meanwhile. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct walk *walk,
                                    struct error *error)
 {
@@ -264,7 +264,7 @@ bool audit_newest(struct store *store, struct audit_mark *out, struct error *err
 
 /* ---- In words ---- */
 
-static void tell_wrong(const struct audit_verdict *verdict, struct text *out)
+static void describe_wrong(const struct audit_verdict *verdict, struct text *out)
 {
     int64_t shown = verdict->wrong < AUDIT_WRONG_SHOWN ? verdict->wrong : AUDIT_WRONG_SHOWN;
 
@@ -278,7 +278,7 @@ static void tell_wrong(const struct audit_verdict *verdict, struct text *out)
         text_add(out, ", ...");
 }
 
-static void tell_ends(const struct audit_verdict *verdict, struct text *out)
+static void describe_ends(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->missing > 0)
         text_addf(out, "; the newest %" PRId64 " that were written are missing", verdict->missing);
@@ -291,7 +291,7 @@ static void tell_ends(const struct audit_verdict *verdict, struct text *out)
                   verdict->alarms, AUDIT_ALARM);
 }
 
-static void tell_keys(const struct audit_verdict *verdict, struct text *out)
+static void describe_keys(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->key_id[0] == '\0' && verdict->keyless_after == 0 && !verdict->end_keyless)
         text_add(out, "; without a key (setting audit_key), so that a chain written anew from "
@@ -312,7 +312,7 @@ static void tell_keys(const struct audit_verdict *verdict, struct text *out)
                   verdict->locked, verdict->locked_key);
 }
 
-static void tell_mark(const struct audit_verdict *verdict, struct text *out)
+static void describe_mark(const struct audit_verdict *verdict, struct text *out)
 {
     static const char *const words[] = {
         [MARK_NONE] = "",
@@ -325,7 +325,7 @@ static void tell_mark(const struct audit_verdict *verdict, struct text *out)
     text_add(out, words[verdict->mark]);
 }
 
-void audit_verdict_tell(const struct audit_verdict *verdict, struct text *out)
+void audit_verdict_describe(const struct audit_verdict *verdict, struct text *out)
 {
     char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
 
@@ -338,10 +338,10 @@ void audit_verdict_tell(const struct audit_verdict *verdict, struct text *out)
     if (verdict->removed > 0)
         text_addf(out, ", after %" PRId64 " that retention removed, up to %s", verdict->removed,
                   clock_format_utc(verdict->removed_until_ms, from));
-    tell_wrong(verdict, out);
-    tell_ends(verdict, out);
-    tell_keys(verdict, out);
-    tell_mark(verdict, out);
+    describe_wrong(verdict, out);
+    describe_ends(verdict, out);
+    describe_keys(verdict, out);
+    describe_mark(verdict, out);
     if (verdict->newest.id > 0)
         text_addf(out, "; newest %" PRId64 ":%s", verdict->newest.id, verdict->newest.digest);
 }

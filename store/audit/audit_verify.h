@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the audit what was written into it? */
+/* Checks whether the audit log is unchanged since it was written. */
 #pragma once
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 #define AUDIT_WRONG_SHOWN 10
 
-/* A digest of before: of a log line, or of an export. */
+/* A digest noted earlier, from a log line or an export. */
 struct audit_mark {
     int64_t id; /* 0: none */
     char digest[DIGEST_TEXT_SIZE];
@@ -24,27 +24,27 @@ struct audit_verdict {
     int64_t removed, removed_until_ms; /* by retention, before the first */
     int64_t wrong;                     /* rows that do not follow from the one before */
     int64_t wrong_ids[AUDIT_WRONG_SHOWN];
-    int64_t missing;        /* rows that were written, and of which there is nothing */
-    int64_t alarms;         /* rows that say that others wrote the audit */
+    int64_t missing;        /* rows that were written and have disappeared */
+    int64_t alarms;         /* rows that say that another program wrote to the audit log */
     int64_t keyless_before; /* rows from before there was a key */
-    int64_t keyless_after;  /* and later ones: not ours */
+    int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
     int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* one of those keys */
     bool end_changed, anchor_changed;
-    bool end_keyless; /* though a key is at hand */
+    bool end_keyless; /* although a key is available */
     struct audit_mark newest;
     char key_id[20]; /* of the newest row; "": none */
     enum { MARK_NONE, MARK_HOLDS, MARK_WRONG, MARK_GONE, MARK_OLDER } mark;
     int64_t at_ms;
 };
 
-/* Reads it all: 3 to 5 s of processor for a million rows, on a reader of its own. `mark` may be
- * NULL. CANCELLED once *stop, where that is not NULL. */
+/* Reads the whole log: 3 to 5 s of CPU for a million rows, on a reader of its own. `mark` may be
+ * NULL. CANCELLED once *stop is set, if it is not NULL. */
 CHECKED bool audit_verify(struct store *store, const struct audit_mark *mark,
                           const atomic_bool *stop, struct audit_verdict *out, struct error *error);
-/* What the latest check found; false: there was none yet. */
+/* The latest check's verdict; false: there was no check yet. */
 bool audit_last_verdict(struct store *store, struct audit_verdict *out);
 /* The verdict in words: one line, without an end of line. */
-void audit_verdict_tell(const struct audit_verdict *verdict, struct text *out);
-/* The newest row's id and digest, without reading the rest; id 0: the audit is empty. */
+void audit_verdict_describe(const struct audit_verdict *verdict, struct text *out);
+/* The newest row's id and digest, without reading the rest; id 0: the log is empty. */
 CHECKED bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);

@@ -10,8 +10,8 @@ struct database;
 
 struct sql_engine; /* store/engine/sql_engine.h */
 
-/* Opens or makes what is at `place` (a file has mode 0600), brings its schema up to date, starts
- * the writer. In the environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each
+/* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date,
+ * starts the writer. In the environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each
  * transaction run, rolled back and run again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
@@ -20,7 +20,7 @@ CHECKED bool database_open(const struct sql_engine *engine, const char *place,
 void database_close(struct database *database);
 
 /* Called before each transaction, and every few seconds by the writer's thread: if it fails, so do
- * all writes, and the files are not touched. For a database that nobody uses yet. */
+ * all writes, and the files are not touched. Call it before anybody uses the database. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
@@ -31,7 +31,7 @@ void database_guard(struct database *database,
 CHECKED typedef bool database_apply(struct sql_connection *connection, void *context,
                                     struct error *error);
 
-/* Not on this thread, from now on (store.h). */
+/* From now on this thread may not wait for the store (store.h). */
 void database_forbid_waiting(void);
 bool database_may_wait(void);
 
@@ -39,12 +39,12 @@ bool database_may_wait(void);
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
 /* Queues a closure that nobody waits for: committed with the next write, before it, at the latest
- * after one second; so it never overwrites what its thread writes later. `context` is taken:
- * release(context) is called when it is done, or refused (BUSY when too many wait). A failing
+ * after one second; so it never overwrites what its thread writes later. `context` is taken over:
+ * release(context) is called when the write is done or refused (BUSY when too many wait). A failing
  * closure is logged; after a failing commit it is tried again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
-/* Returns once everything that was deferred before is on disk. */
+/* Returns once every earlier deferred write is on disk. */
 CHECKED bool database_flush(struct database *database, struct error *error);
 
 /* A query-only connection, lent until the end of the scope; waits while all are lent. One per

@@ -12,7 +12,7 @@
 #define SLOTS 4096 /* a power of two */
 #define LIMIT (SLOTS / 2)
 
-struct touch {
+struct timestamp {
     const char *statement; /* NULL: free */
     char id[ID_SIZE];
     int64_t at_ms;
@@ -23,7 +23,7 @@ struct deferred_timestamps {
     pthread_mutex_t lock;
     size_t count;
     bool is_due; /* a flush of the table is queued */
-    struct touch *slots;
+    struct timestamp *slots;
 };
 
 struct deferred_timestamps *deferred_timestamps_create(struct database *database)
@@ -45,10 +45,10 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* The table at once, and an empty one in its place. */
-static struct touch *take_all(struct deferred_timestamps *deferred)
+/* Takes the table and leaves an empty one. */
+static struct timestamp *take_all(struct deferred_timestamps *deferred)
 {
-    struct touch *taken = deferred->slots;
+    struct timestamp *taken = deferred->slots;
 
     deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
     deferred->count = 0;
@@ -56,14 +56,14 @@ static struct touch *take_all(struct deferred_timestamps *deferred)
     return taken;
 }
 
-/* One transaction's worth of them. */
+/* As many of them as one transaction writes. */
 struct flush {
     struct deferred_timestamps *deferred;
-    struct touch *taken; /* NULL: the transaction was not run yet */
+    struct timestamp *taken; /* NULL: the transaction was not run yet */
 };
 
-static CHECKED bool apply_touches(struct sql_connection *connection, void *context,
-                                  struct error *error)
+static CHECKED bool apply_timestamps(struct sql_connection *connection, void *context,
+                                     struct error *error)
 {
     struct flush *flush = context;
 
@@ -72,13 +72,13 @@ static CHECKED bool apply_touches(struct sql_connection *connection, void *conte
         flush->taken = take_all(flush->deferred);
     pthread_mutex_unlock(&flush->deferred->lock);
     for (size_t i = 0; i < SLOTS; i++) {
-        const struct touch *touch = &flush->taken[i];
+        const struct timestamp *timestamp = &flush->taken[i];
 
-        if (touch->statement == NULL)
+        if (timestamp->statement == NULL)
             continue;
-        SQL_AUTO sql = sql_begin(connection, touch->statement);
-        sql_bind_text(&sql, 1, touch->id);
-        sql_bind_integer(&sql, 2, touch->at_ms);
+        SQL_AUTO sql = sql_begin(connection, timestamp->statement);
+        sql_bind_text(&sql, 1, timestamp->id);
+        sql_bind_integer(&sql, 2, timestamp->at_ms);
         if (!sql_run(&sql, error))
             return false;
     }
@@ -108,14 +108,14 @@ static void release(void *context)
     free(flush);
 }
 
-/* Where too many updates wait, the next touch tries again. */
+/* If too many updates wait, the next note tries again. */
 static void defer(struct deferred_timestamps *deferred)
 {
     struct flush *flush = memory_zeroed(1, sizeof *flush);
     struct error ignored;
 
     flush->deferred = deferred;
-    if (database_defer_take(deferred->database, apply_touches, flush, release, &ignored))
+    if (database_defer_take(deferred->database, apply_timestamps, flush, release, &ignored))
         return;
     pthread_mutex_lock(&deferred->lock);
     deferred->is_due = false;
@@ -126,14 +126,14 @@ void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *
                               const char *id, int64_t at_ms)
 {
     pthread_mutex_lock(&deferred->lock);
-    struct touch *touch = &deferred->slots[slot_of(deferred, statement, id)];
-    if (touch->statement == NULL && deferred->count < LIMIT) {
+    struct timestamp *timestamp = &deferred->slots[slot_of(deferred, statement, id)];
+    if (timestamp->statement == NULL && deferred->count < LIMIT) {
         deferred->count++;
-        touch->statement = statement;
-        text_copy(touch->id, sizeof touch->id, id);
+        timestamp->statement = statement;
+        text_copy(timestamp->id, sizeof timestamp->id, id);
     }
-    if (touch->statement != NULL && touch->at_ms < at_ms)
-        touch->at_ms = at_ms;
+    if (timestamp->statement != NULL && timestamp->at_ms < at_ms)
+        timestamp->at_ms = at_ms;
     bool was_due = deferred->is_due;
     deferred->is_due = true;
     pthread_mutex_unlock(&deferred->lock);

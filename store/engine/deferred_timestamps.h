@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that change often and are stored rarely (last used, last seen): kept in memory, one per
- * row, and written together. Private to store/. */
+/* Times that change often and are stored rarely (last used, last seen): kept in memory, one per row, and written together. Private to store/. */
 #pragma once
 
 #include "store/engine/database.h"
@@ -11,6 +10,7 @@ struct deferred_timestamps *deferred_timestamps_create(struct database *database
 /* After the database is closed. NULL is fine. */
 void deferred_timestamps_destroy(struct deferred_timestamps *deferred);
 /* Runs `statement` (a static string) with ?1 `id` and ?2 `at_ms` within a second or so; of several
- * notes for one row only the newest. Too many different rows at once: the rest is forgotten. */
+ * notes for one row only the newest is written. If too many different rows wait, further ones are
+ * dropped. */
 void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
                               const char *id, int64_t at_ms);

@@ -20,7 +20,7 @@ static CHECKED bool failed(const char *folder, struct error *error)
         folder, strerror(errno));
 }
 
-/* Makes the parents too. */
+/* Also creates the parents. */
 static CHECKED bool create(const char *folder, struct error *error)
 {
     char path[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The data folder: made, and locked against a second process. Private to store/. */
+/* The data folder: created, and locked against a second process. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
 
-/* Creates the folder (mode 0700) where it is missing and holds `<folder>/lock` until *lock_file is
+/* Creates the folder (mode 0700) if it is missing, and holds `<folder>/lock` until *lock_file is
  * closed. */
 CHECKED bool folder_lock(const char *folder, int *lock_file, struct error *error);

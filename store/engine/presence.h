@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Are the files that were opened still those at their paths? What is written to a file that was
+/* Checks whether the opened files are still those at their paths. Data written to a file that was
  * deleted or replaced meanwhile is lost when the process ends. Private to store/. */
 #pragma once
 
@@ -18,11 +18,11 @@ struct presence {
         ino_t inode;
     } files[PRESENCE_FILES];
     size_t count;
-    atomic_bool lost; /* and was said in the log */
+    atomic_bool lost; /* and was logged */
 };
 
-/* Remembers the folder, or a file in it, as it is now; one that is not there is not watched. */
+/* Remembers the folder, or a file in it, as it is now; a missing one is not watched. */
 void presence_watch(struct presence *presence, const char *path);
 void presence_finish(struct presence *presence);
-/* Any thread. BUSY names the first that is not the same any more. */
+/* Any thread. BUSY names the first that has changed. */
 CHECKED bool presence_check(struct presence *presence, struct error *error);

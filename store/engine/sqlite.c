@@ -15,7 +15,7 @@
 
 #define BUSY_TIMEOUT_MS 5000
 #define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */
-#define CHECKPOINT_PAGES_MAX 8000 /* and at the latest */
+#define CHECKPOINT_PAGES_MAX 8000 /* the longest time between them */
 #define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
 
 struct sqlite_connection {
@@ -38,7 +38,7 @@ sqlite3 *sqlite_handle(struct sql_connection *connection)
  */
 
 /* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
- * asked too, the write-ahead log first. */
+ * tried too, the write-ahead log first. */
 static int system_cause(sqlite3 *db)
 {
     int cause = sqlite3_system_errno(db);

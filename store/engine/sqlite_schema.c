@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema of a SQLite file: its version is the number of migrations that it has had. */
+/* The schema of a SQLite file: its version is the number of migrations applied to it. */
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static CHECKED bool read_integer(struct sql_connection *writer, const char *quer
     return true;
 }
 
-/* A new file has no tables; ours carries our mark. */
+/* A new file has no tables; a file of opsbrain has its application id. */
 static CHECKED bool check_identity(struct sql_connection *writer, int64_t *version,
                                    struct error *error)
 {

@@ -37,7 +37,7 @@ static CHECKED bool check_cell(struct sql_connection *connection, const struct b
         return error_set(error, ERROR_CONFLICT, "cell %lld is already %s: it is not measured again",
                          (long long)beginning->cell_id, state);
     return sql_integer(&sql, 1) == 0
-           || error_set(error, ERROR_CONFLICT, "cell %lld is being measured already",
+           || error_set(error, ERROR_CONFLICT, "cell %lld is already being measured",
                         (long long)beginning->cell_id);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts and lengths that people bring for their sweeps: never changed, as runs point at them.
+/* Prompts and lengths that people import for their sweeps: never changed, since runs point at them.
  * What `data` holds is written and read by bench/workload/dataset.h. */
 #pragma once
 
@@ -15,8 +15,8 @@ struct dataset_entry {
 void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
-/* Keeps a dataset with its audit row; `entry` without principal and time. One of this name and
- * digest is the one before: *existed; another of this name is a CONFLICT. */
+/* Stores a dataset with its audit row; `entry` has no principal and time. If one of this name and
+ * digest exists: *existed; if another one has the name: CONFLICT. */
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deployments: model servers by name, in revisions; and what they said of themselves. */
+/* Deployments: model servers by name, in revisions; and the facts that they reported. */
 #pragma once
 
 #include "base/net/url.h"
@@ -12,7 +12,7 @@ struct deployment {
     char url[1025]; /* without a trailing '/' or '/v1' */
     char provider[32];
     char model[256];
-    char model_revision[96]; /* commit or tag of the weights; "" where nobody said, as all of these
+    char model_revision[96]; /* commit or tag of the weights; "" if not stated, like all of these
                               */
     char quantization[64];
     char engine[32];
@@ -30,8 +30,8 @@ struct deployment {
     char binds[ORIGIN_SIZE];
 };
 
-/* CONFLICT when the name is taken by one that is not retired. A retired one of the name comes back
- * as a new revision, and stays its owner's: FORBIDDEN for others but admins. */
+/* CONFLICT when the name is taken by one that is not retired. A retired one of that name comes back
+ * as a new revision with the same owner: FORBIDDEN for others, except admins. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
@@ -42,7 +42,7 @@ CHECKED bool deployment_change(struct store *store, const struct deployment *dep
                                struct error *error);
 CHECKED bool deployment_retire(struct store *store, const char *name, int64_t now_ms,
                                struct change *change, struct error *error);
-/* NOT_FOUND names the deployments there are (up to 8). Retired ones are not found by name. */
+/* NOT_FOUND lists the existing deployments (up to 8). Retired ones are not found by name. */
 CHECKED bool deployment_find(struct store *store, const char *name, struct deployment *out,
                              struct error *error);
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
@@ -50,7 +50,7 @@ CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t r
 /* Whether both are the same thing to measure: everything except labels, owner, author and the
  * secret, which only gives access. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* The first revision from which on, up to this one, nothing else was changed. */
+/* The earliest revision since which only such members were changed, up to this one. */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
 /* By name, ascending, after `after` ("" from the start). free(*out). */
@@ -63,7 +63,7 @@ struct model_facts {
     int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
-/* Adds a row where it differs from the newest one. */
+/* Adds a row if it differs from the newest one. */
 CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
                               struct error *error);
 CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,

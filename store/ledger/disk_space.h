@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much room there is: on the disk of the data folder, a part of which is kept for what runs to
- * be finished and for admins, and for each principal. */
+/* How much room there is: on the disk of the data folder, part of which is reserved for running
+ * jobs and admins, and for each principal. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -15,13 +15,13 @@ struct disk_space {
 /* Keeps `bytes` of the disk, but at most one of `share` parts of it. Before anything else is done
  * with the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
-/* As it is now. What cannot be found out reads as a disk with room. */
+/* As it is now. If it cannot be found out, the disk counts as having room. */
 void disk_space_read(const struct store *store, struct disk_space *out);
 /* Checked before something grows that need not be finished or cleaned up. BUSY: only the reserve is
  * left, or less. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
-/* What a principal has brought or caused, the audit apart. */
+/* What a principal has stored or caused to be stored, except the audit log. */
 struct usage {
     int64_t imports_bytes, datasets_bytes, sweeps_bytes, deployments_bytes;
 };

@@ -28,7 +28,7 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
 
 /* The jobs of a principal run in rounds, and a new principal begins in the holder's round. So all
  * who wait run one job before the first of them runs a second, and queueing again gains nothing. */
-static CHECKED bool stand_at(struct sql_connection *connection, const char *job_id,
+static CHECKED bool queue_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {
     int64_t turn;
@@ -44,27 +44,27 @@ static CHECKED bool stand_at(struct sql_connection *connection, const char *job_
 }
 
 /* Enters the line of the next endpoint that it needs; *stands false: there is none. */
-static CHECKED bool stand_in_next(struct sql_connection *connection, const char *job_id,
-                                  bool *stands, struct error *error)
+static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
+                                  bool *is_queued, struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
     SQL_AUTO sql = sql_begin(connection, "SELECT endpoint FROM endpoint_leases WHERE job_id = ?1 "
                                          "AND turn IS NULL ORDER BY endpoint LIMIT 1");
 
     sql_bind_text(&sql, 1, job_id);
-    if (!sql_find(&sql, stands, error))
+    if (!sql_find(&sql, is_queued, error))
         return false;
-    if (!*stands)
+    if (!*is_queued)
         return true;
     sql_text(&sql, 0, endpoint, sizeof endpoint);
-    return stand_at(connection, job_id, endpoint, error);
+    return queue_at(connection, job_id, endpoint, error);
 }
 
 static CHECKED bool need(struct sql_connection *connection, const char *job_id, const char *url,
                          struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
-    struct error ignored; /* if nobody can connect, nobody is disturbed */
+    struct error ignored; /* a deployment without a valid URL disturbs nobody */
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 
@@ -82,7 +82,7 @@ bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, 
         "JOIN deployment_revisions r ON r.deployment_id = s.deployment_id AND "
         "r.revision = s.revision WHERE j.id = ?1 AND j.kind = 'sweep' ORDER BY s.position";
     enum sql_step step;
-    bool stands;
+    bool is_queued;
     SQL_AUTO sql = sql_begin(connection, URLS);
 
     sql_bind_text(&sql, 1, job_id);
@@ -92,7 +92,7 @@ bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, 
         if (!need(connection, job_id, url, error))
             return false;
     }
-    return step == SQL_DONE && stand_in_next(connection, job_id, &stands, error);
+    return step == SQL_DONE && queue_at_next(connection, job_id, &is_queued, error);
 }
 
 /* The job's row in a line, where it waits in one. */
@@ -107,17 +107,17 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
         "FROM endpoint_leases WHERE " ITS_ROW
         "ON CONFLICT (endpoint) DO UPDATE SET number = excluded.number, turn = excluded.turn";
     static const char GRANT[] = "UPDATE endpoint_leases SET granted_ms = ?2 WHERE " ITS_ROW;
-    bool stands;
+    bool is_queued;
 
     if (!job_execute(connection, SERVED, job_id, 0, error)
         || !job_execute(connection, GRANT, job_id, now_ms, error)
-        || !stand_in_next(connection, job_id, &stands, error))
+        || !queue_at_next(connection, job_id, &is_queued, error))
         return false;
-    *holds = !stands;
+    *holds = !is_queued;
     return true;
 }
 
-/* What its principal asked for later moves up by a turn. */
+/* Later jobs of the same principal move up by a turn. */
 static CHECKED bool close_up(struct sql_connection *connection, const char *job_id,
                              struct error *error)
 {

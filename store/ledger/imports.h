@@ -27,9 +27,9 @@ struct import_order {
     size_t cell_count;
 };
 
-/* Keeps an import with its cells and audit row. The same file in the same format, with nothing
- * stated or the same, is the one before: *existed, and another name is noted. With other facts
- * stated it is a new one that corrects the newest before. */
+/* Stores an import with its cells and audit row. The same file in the same format, with no facts or
+ * the same facts stated, is the existing import: *existed, and another name is noted. With other
+ * facts stated it is a new import that corrects the newest earlier one. */
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);

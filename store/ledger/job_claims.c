@@ -40,10 +40,11 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     return *kinds != NULL;
 }
 
-/* Of another process: its own jobs end with it, whatever a clock that was set says of their leases.
+/* Only jobs of other processes: a process's own jobs end with it, even if a changed clock makes
+ * their leases look expired..
  */
 #define LEFT_BEHIND "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
-/* Another job holds the endpoint that the job waits for, or is before it. */
+/* Another job holds the endpoint that the job waits for, or is ahead of it in line. */
 #define HELD_UP                                                                                    \
     "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \

@@ -43,7 +43,7 @@ static CHECKED bool apply_memory(struct sql_connection *connection, void *contex
     return sql_run(&sql, error);
 }
 
-/* With the lock held: what is to be kept for the next process; NULL: that was not long ago. */
+/* With the lock held: the record to store for the next process; NULL: one was stored recently. */
 static struct timeline_memory *take_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
                                            int64_t uptime_ms)
 {

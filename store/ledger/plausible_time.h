@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time that ages are counted to by what deletes by age (base/core/timeline.h), across restarts.
+/* The time to which ages are counted when rows are deleted by age (base/core/timeline.h), across
+ * restarts..
  */
 #pragma once
 
 #include "base/core/timeline.h"
 #include "store/ledger/change.h"
 
-/* Any thread. Says in the log where the clock is not believed, and when it is again. */
+/* Any thread. Logs when the clock is not believed, and when it is again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* By the clocks as they are now. */
 struct timeline_verdict plausible_time_now(struct store *store);

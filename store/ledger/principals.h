@@ -44,7 +44,7 @@ struct api_key {
 CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
                          const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
                          struct change *change, struct api_key *out, struct error *error);
-/* All there are, with what they are recognized by, in order of digest: to be kept in memory.
+/* All keys with their digests, in order of digest: to be kept in memory.
  * free(*out). */
 struct recognized_key {
     uint8_t digest[DIGEST_BYTES];
@@ -62,7 +62,7 @@ CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *cou
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 
-/* Who has keys, or had. */
+/* A principal that has or had keys. */
 struct principal_row {
     struct principal principal;
     int64_t created_ms, last_used_ms; /* 0: never used */
@@ -98,7 +98,7 @@ CHECKED bool session_hear(struct store *store, const char *id, int64_t sequence,
 /* On disk when it returns. */
 CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
                                    struct error *error);
-/* With its events and all. */
+/* Also deletes its events. */
 CHECKED bool session_remove(struct store *store, const char *id, struct error *error);
 /* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
  * each capabilities and the array with session_rows_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobs ask of people, or of a client's model, and the answers. */
+/* The questions of jobs to people or to a client's model, and the answers. */
 #pragma once
 
 #include "store/ledger/jobs.h"
@@ -15,8 +15,8 @@ struct question_row {
     int64_t asked_ms, answered_ms;
 };
 
-/* Notes what the holder of a job asks; INVALID if it is too long. What was asked before under the
- * same key stands as it is, with its answer. CONFLICT if the claim is stale. */
+/* Notes what the holder of a job asks; INVALID if it is too long. A question asked earlier under
+ * the same key stays as it is, with its answer. CONFLICT if the claim is stale. */
 struct question_text {
     const char *key, *request;
 };

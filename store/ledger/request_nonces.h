@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests in several rounds: the key that seals what clients carry between them, and what was
- * done at the last one. */
+/* Requests in several rounds: the key that signs the state that clients carry between rounds, and
+ * the result of the last round. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -14,7 +14,7 @@ CHECKED bool request_nonce_key_load(struct store *store, const char *name,
 struct request_nonce {
     char request_id[40];
     int64_t created_ms;
-    char *result; /* heap; NULL: not known: it is being answered, or never was */
+    char *result; /* heap; NULL: not known, because it is still being answered, or never was */
 };
 /* *found: whether it was used; then free out->result. */
 CHECKED bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,

@@ -109,14 +109,14 @@ struct sweep_order {
 /* Creates job (kind "sweep"), sweep, runs, cells and place in line at once, with the audit row and
  * the idempotency row. A key that was used before with the same arguments gives the first sweep
  * again and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject
- * that the cells name; there must be `repetitions` of each. BUSY: the principal has `active_limit`
- * at work. */
+ * that the cells name; there must be `repetitions` of each. BUSY: the principal already has
+ * `active_limit` sweeps queued or running. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
- * CONFLICT if it is running or nothing is pending; BUSY as above. Failed and skipped cells of runs
- * that are not finished become pending again where `retry_failed`, and with them what was inferred
- * beside them; what they had measured is kept as a rejected attempt. */
+ * CONFLICT if it is running or nothing is pending; BUSY as above. With `retry_failed`, failed and
+ * skipped cells of unfinished runs become pending again, together with the cells inferred from
+ * them; their measurements are kept as rejected attempts. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
@@ -130,7 +130,7 @@ CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t bef
  * candidate; "": none. */
 CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
                                struct error *error);
-/* Cells in order of measuring, with their accepted measurement (run_id NULL: all runs of the
+/* Cells in order of measurement, with their accepted measurement (run_id NULL: all runs of the
  * sweep). */
 CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *run_id,
                        struct cell_row **out, size_t *count, struct error *error);
@@ -168,8 +168,8 @@ CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, i
 CHECKED bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
                               const char *reason, int64_t now_ms,
                               struct error *error); /* every pending cell */
-/* Cells that an adaptive sweep need not measure, and why; all in one transaction. Those that are
- * not pending any more stay as they are. */
+/* Cells that an adaptive sweep need not measure, and why; all in one transaction. Cells that are no
+ * longer pending stay as they are. */
 struct cell_inference {
     int64_t cell_id;
     char reason[256];

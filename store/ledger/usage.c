@@ -6,7 +6,7 @@
 #include "store/ledger/store_private.h"
 
 #define MIB 1048576.0
-#define ROW "100 + " /* bytes of a row beside its long columns, about */
+#define ROW "100 + " /* approximate bytes of a row besides its long columns */
 
 /* Of a text octet_length, of a blob length: bytes, each as cheap as the engine has it. */
 struct source {
@@ -16,7 +16,7 @@ struct source {
 
 #define OF(member) offsetof(struct usage, member)
 #define JOBS_OF "FROM jobs JOIN attempts ON attempts.job_id = jobs.id "
-#define THEIRS "WHERE jobs.principal = ?1"
+#define OF_PRINCIPAL "WHERE jobs.principal = ?1"
 
 static const struct source sources[] = {
     { OF(imports_bytes),
@@ -35,11 +35,11 @@ static const struct source sources[] = {
     { OF(sweeps_bytes),
       "SELECT sum(" ROW "octet_length(measurement) + octet_length(witness)) " JOBS_OF THEIRS },
     { OF(sweeps_bytes), "SELECT sum(" ROW "length(r.data)) " JOBS_OF
-                        "JOIN request_records r ON r.attempt_id = attempts.id " THEIRS },
+                        "JOIN request_records r ON r.attempt_id = attempts.id " OF_PRINCIPAL },
     { OF(sweeps_bytes), "SELECT sum(" ROW "length(s.data)) " JOBS_OF
-                        "JOIN attempt_series s ON s.attempt_id = attempts.id " THEIRS },
+                        "JOIN attempt_series s ON s.attempt_id = attempts.id " OF_PRINCIPAL },
     { OF(sweeps_bytes), "SELECT sum(" ROW "length(h.data)) " JOBS_OF
-                        "JOIN histograms h ON h.attempt_id = attempts.id " THEIRS },
+                        "JOIN histograms h ON h.attempt_id = attempts.id " OF_PRINCIPAL },
     { OF(deployments_bytes),
       "SELECT sum(" ROW "octet_length(url) + octet_length(labels) + octet_length(limits)) FROM "
       "deployment_revisions WHERE created_by = ?1" },

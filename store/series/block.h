@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of a deployment's scrapes at one level, packed by series: the times once for all, and the
- * directory of its families (the series of one name), whose lanes are beside the times. Private to
- * store/. */
+/* A part of a deployment's scrapes at one level, packed by series: the times, stored once for all
+ * series, and the directory of its families (the series of one name), whose lanes match the times.
+ * Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
@@ -9,15 +9,15 @@
 #include "store/series/scrape_point.h"
 
 #define BLOCK_POINTS 1440        /* a block with this many is full */
-#define BLOCK_POINTS_LIMIT 65536 /* more it never has */
+#define BLOCK_POINTS_LIMIT 65536 /* it never has more */
 #define BLOCK_FAMILIES 65536
-#define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at such a time */
+#define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at a multiple of this */
 int64_t block_span_ms(enum scrape_level level); /* one block lies within one multiple of this */
 
 struct block {
     struct scrape_point *times; /* at_ms, count and covered_ms of all scrapes; the rest is 0 */
     size_t count;
-    int64_t *families; /* ascending; one of several rows stands there as often */
+    int64_t *families; /* ascending; one of several rows is listed as often */
     size_t family_count;
 };
 void block_pack(const struct block *block, struct text *out);
@@ -26,7 +26,7 @@ void block_finish(struct block *block);
 /* The family's first place among those of the block; -1: it has none. */
 int64_t block_place(const struct block *block, int64_t family);
 
-/* Adds what came later within the same step. */
+/* Adds later values within the same step. */
 void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
 /* One scrape of a series, after the one before it (before_ms -1: there is none). */
 struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,

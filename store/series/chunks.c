@@ -5,7 +5,7 @@
 #include "store/engine/sql.h"
 
 #define CHUNK_BYTES                                                                                \
-    (256UL * 1024) /* before it is compressed; a row ends with the lane that reaches it */
+    (256UL * 1024) /* before compression; a row ends with the lane that reaches it */
 
 /* ---- Reading ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The families of a block in the table chunks: each in one row, or in several where it is large.
+/* The families of a block in the table chunks: each in one row, or in several if it is large.
  * Private to store/. */
 #pragma once
 
@@ -27,7 +27,7 @@ void family_reader_end(struct family_reader *reader);
 /* Adds families to a block, one after the other, by ascending id. */
 struct family_writer {
     struct sql_connection *connection;
-    struct block *block; /* whose directory it fills */
+    struct block *block; /* the block whose directory it fills */
     int64_t block_id, family;
     struct series_packer *packer;
 };
@@ -35,6 +35,6 @@ struct family_writer family_writer_begin(struct sql_connection *connection, int6
                                          struct block *block, enum scrape_level level);
 CHECKED bool family_writer_add(struct family_writer *writer, int64_t family,
                                const struct lane *lane, struct error *error);
-/* Writes what is not written yet. */
+/* Writes the families not yet written. */
 CHECKED bool family_writer_flush(struct family_writer *writer, struct error *error);
 void family_writer_end(struct family_writer *writer);

@@ -7,8 +7,9 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* MODE_BITS: a byte with this bit leads a number that was missed: three bits say how many bytes are
- * zero in front of what differs, three how many behind. Without it: so many hits, less one. */
+/* MODE_BITS: a byte with this bit precedes a number that was predicted wrongly: three bits say how
+ * many zero bytes come before the differing ones, three how many after. Without it: the number of
+ * right predictions, less one. */
 #define MISS 0x80
 #define HITS_MAX 128
 #define MISS_MAX 9 /* bytes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolls scrapes up and packs them by series, stretch by stretch. */
+/* Rolls scrapes up and packs them by series, window by window. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -10,7 +10,7 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* The last scrape stays: the next stretch counts growth from it. */
+/* The last scrape stays: the next window counts growth from it. */
 static CHECKED bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
@@ -21,7 +21,7 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* A day further than needed, so that it is rarely written. */
+/* A day later than needed, so that it is rarely written. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
@@ -81,7 +81,7 @@ static CHECKED bool grow_levels(struct rollup_window *window, struct error *erro
     return ok;
 }
 
-static CHECKED bool pack_stretch(struct rollup_window *window, struct error *error)
+static CHECKED bool pack_window(struct rollup_window *window, struct error *error)
 {
     return rollup_window_read(window, error) && grow_levels(window, error)
            && note_seen(window, error) && delete_scrapes(window, error)
@@ -93,8 +93,8 @@ struct request {
     bool more;
 };
 
-static CHECKED bool apply_stretch(struct sql_connection *connection, void *context,
-                                  struct error *error)
+static CHECKED bool apply_window(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct request *request = context;
     struct rollup_window window = { .connection = connection,
@@ -103,7 +103,7 @@ static CHECKED bool apply_stretch(struct sql_connection *connection, void *conte
 
     request->more = window.count > 0;
     if (ok && window.count > 0)
-        ok = pack_stretch(&window, error);
+        ok = pack_window(&window, error);
     rollup_window_finish(&window);
     return ok;
 }
@@ -128,7 +128,7 @@ static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int6
     struct request request = { deployment_id, now_ms, true };
 
     while (request.more)
-        if (!database_write(store->scrapes, apply_stretch, &request, error))
+        if (!database_write(store->scrapes, apply_window, &request, error))
             return false;
     return true;
 }

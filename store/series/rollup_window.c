@@ -10,13 +10,13 @@
 #include "store/series/block.h"
 #include "store/series/samples.h"
 
-#define LONG_STRETCH_MS (60 * 60 * 1000LL)
-#define SHORT_STRETCH_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* in a short stretch: where there are more, stretches are short */
-#define GRACE_MS 30000       /* for scrapes that are still under way */
-#define VALUES_LOADED 524288 /* at once: 4 MiB */
+#define LONG_WINDOW_MS (60 * 60 * 1000LL)
+#define SHORT_WINDOW_MS BLOCK_EARLY_MS
+#define SHORT_FROM_ROWS 120  /* in a short window: if there are more, windows are short */
+#define GRACE_MS 30000       /* time for scrapes that are still running */
+#define VALUES_LOADED 524288 /* loaded at once: 4 MiB */
 
-/* ---- Which stretch is next ---- */
+/* ---- Which window is next ---- */
 
 /* INT64_MAX: there is none. */
 static CHECKED bool find_first(const struct rollup_window *window, int64_t *at_ms,
@@ -53,17 +53,17 @@ static CHECKED bool count_rows(const struct rollup_window *window, int64_t from_
 
 bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error)
 {
-    int64_t first_ms, rows, length_ms = LONG_STRETCH_MS;
+    int64_t first_ms, rows, length_ms = LONG_WINDOW_MS;
 
     if (!find_first(window, &first_ms, error))
         return false;
     if (first_ms >= now_ms)
         return true;
-    window->from_ms = first_ms - first_ms % SHORT_STRETCH_MS;
-    if (!count_rows(window, window->from_ms, window->from_ms + SHORT_STRETCH_MS, &rows, error))
+    window->from_ms = first_ms - first_ms % SHORT_WINDOW_MS;
+    if (!count_rows(window, window->from_ms, window->from_ms + SHORT_WINDOW_MS, &rows, error))
         return false;
     if (rows > SHORT_FROM_ROWS)
-        length_ms = SHORT_STRETCH_MS;
+        length_ms = SHORT_WINDOW_MS;
     window->to_ms = first_ms - first_ms % length_ms + length_ms;
     if (window->to_ms + GRACE_MS > now_ms)
         return true;
@@ -177,8 +177,8 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
-/* Puts one scrape's samples to their series: as the index-th of the stretch, or (-1) as what was
- * before it. What is no number is as good as absent. */
+/* Puts one scrape's samples to their series: as the index-th of the window, or (-1) as what was
+ * before it. A value that is not a number counts as absent. */
 static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
                                 struct error *error)
 {
@@ -204,7 +204,7 @@ static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t le
     return true;
 }
 
-/* From the scrape before the stretch on, where there is one. */
+/* From the scrape before the window on, if there is one. */
 static CHECKED bool read_scrapes(const struct rollup_window *window, struct batch *batch,
                                  struct error *error)
 {

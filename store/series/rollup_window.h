@@ -10,13 +10,13 @@
 
 struct sql_connection;
 
-/* What is known of a series, and its values in the window. */
+/* A series, and its values in the window. */
 struct source {
     int64_t series, family;
     int64_t seen_ms; /* no point of it in blocks is newer */
     bool counter, any;
-    double before;  /* at the scrape before the stretch; NaN: absent there */
-    double *values; /* one per scrape; NaN: absent. Where it is loaded */
+    double before;  /* at the scrape before the window; NaN: absent there */
+    double *values; /* one per scrape; NaN: absent. Only while loaded */
 };
 
 struct rollup_window {
@@ -31,13 +31,13 @@ struct rollup_window {
     double *values; /* of the sources that are loaded */
 };
 
-/* Whole hours that are over (ten minutes, where there are many scrapes), the oldest first. count 0:
+/* Whole hours that are over (ten minutes, if there are many scrapes), the oldest first. count 0:
  * nothing is due. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
-/* When was scraped in it, and which series there are. */
+/* Reads the times of its scrapes, and its series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* The values of the sources from `first` on, as many as some megabytes hold: *count is their
- * number. Those loaded before lose theirs. */
+/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count is
+ * their number. Those loaded before are unloaded. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

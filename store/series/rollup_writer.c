@@ -15,7 +15,7 @@ static int64_t step_of(const struct rollup_writer *growth, size_t scrape)
     return at_ms - at_ms % scrape_level_ms(growth->level);
 }
 
-/* Full, and the stretch follows it; or beyond what one block may hold. */
+/* Full, and the window follows it; or beyond what one block may hold. */
 static bool is_closed(const struct rollup_writer *growth)
 {
     const struct block *old = &growth->old;
@@ -25,7 +25,7 @@ static bool is_closed(const struct rollup_writer *growth)
            || old->count + growth->window->count > BLOCK_POINTS_LIMIT;
 }
 
-/* The row of the last block before the stretch's end: it grows, unless it is closed. */
+/* The row of the last block before the window's end: it grows, unless it is closed. */
 static CHECKED bool take_old(struct rollup_writer *growth, const struct sql *sql,
                              struct error *error)
 {
@@ -147,7 +147,7 @@ static CHECKED bool begin_family(struct rollup_writer *growth, int64_t family, s
     return family_reader_next(&growth->reader, &growth->before, error);
 }
 
-/* What the block has of the series so far; NULL: nothing. */
+/* The series' values in the block so far; NULL: none. */
 static CHECKED bool find_before(struct rollup_writer *growth, const struct source *source,
                                 const struct lane **out, struct error *error)
 {

@@ -48,7 +48,7 @@ static int by_series(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A page lists its series in the same order each time: mostly there is nothing to sort. */
+/* A page lists its series in the same order each time: usually there is nothing to sort. */
 static void sort(struct sample *samples, size_t count, struct sample **order)
 {
     bool sorted = true;

@@ -13,7 +13,7 @@ struct sample {
     double value;
 };
 
-/* Sorts the samples by series; of two of one series the later is kept. *out is heap memory. */
+/* Sorts the samples by series; of two of one series the later one is kept. *out is heap memory. */
 void samples_pack(struct sample *samples, size_t count, void **out, size_t *length);
 /* *out is heap memory. Refuses what is malformed. */
 CHECKED bool samples_unpack(const void *data, size_t length, struct sample **out, size_t *count,

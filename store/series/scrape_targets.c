@@ -109,7 +109,7 @@ bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrap
     return true;
 }
 
-/* How the last scrape went, for the target: in the other database, soon. */
+/* Notes at the target how the last scrape went: in the other database, within a second. */
 struct outcome {
     int64_t deployment_id, at_ms;
     char error[256];

@@ -15,14 +15,14 @@
 struct scrape {
     struct series_cache *series;
     int64_t deployment_id, at_ms, epoch;
-    /* What came. */
+    /* The values of one scrape. */
     const struct scrape_value **values;
-    int64_t *ids; /* beside the values; 0: not known yet */
+    int64_t *ids; /* parallel to the values; 0: not known yet */
     size_t count;
     uint64_t generation; /* of the ids */
     /* The part that is stored, determined anew in each run of the transaction. */
     const struct scrape_value **kept;
-    struct sample *samples; /* beside those, with `extra` more after them */
+    struct sample *samples; /* parallel to those, with `extra` more after them */
     size_t kept_count, extra;
     uint64_t kept_generation;
     struct scrape_left_out *left_out;
@@ -96,7 +96,7 @@ static CHECKED bool give_id(struct sql_connection *connection, int64_t deploymen
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Gives ids to the series that have none, and leaves out what is beyond the limit. Where series
+/* Gives ids to the series that have none, and omits those beyond the limit. Where series
  * were freed since the ids were looked up, which only this thread does, they are looked up again.
  */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
@@ -140,7 +140,7 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
     return (size_t *)(void *)((char *)left_out + limit->offset);
 }
 
-/* These are kept beyond the limit, too. */
+/* These are stored even beyond the limit. */
 static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                                    struct error *error)
 {
@@ -197,8 +197,8 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* A clock that was set back: what comes is rolled up from there on again, among what was before. Of
- * that only the last scrape is still here, to count growth from, and it is rolled up already. */
+/* After a clock was set back, new scrapes are rolled up among the earlier ones. Of those only the
+ * last is still stored here, to count growth from, and it is already rolled up. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {
@@ -262,7 +262,7 @@ static bool fits(const struct scrape_value *value)
     return strlen(value->name) < SCRAPE_NAME_SIZE && strlen(value->labels) < SCRAPE_LABELS_SIZE;
 }
 
-/* Fills in what fits, with the ids that are known; how many are not. */
+/* Fills in the known ids of samples that fit; returns how many ids are unknown. */
 static size_t take_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
 {
     size_t unknown = 0;

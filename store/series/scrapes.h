@@ -19,29 +19,30 @@ CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out,
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
-#define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, of which something is stored */
+#define SCRAPE_SERIES_LIMIT 5000 /* series of a deployment with stored values */
 #define SCRAPE_NAME_SIZE 128
 #define SCRAPE_LABELS_SIZE 512
 struct scrape_value {
     const char *name, *labels, *type; /* borrowed */
     double value;
 };
-/* How many series of a scrape are not kept, by the limit that they are beyond. */
+/* How many series of a scrape are not stored, by the limit that they exceed. */
 struct scrape_left_out {
-    size_t by_page;       /* of what one page may have: the caller's to count */
+    size_t by_page;       /* of one page; counted by the caller */
     size_t by_deployment; /* new ones of a deployment that has SCRAPE_SERIES_LIMIT */
     size_t by_length;     /* names and labels of SCRAPE_NAME_SIZE and SCRAPE_LABELS_SIZE or more */
     bool is_first;        /* such a limit is met for the first time */
 };
-/* From the first time on it is stored with each scrape: a gauge of this name per limit. */
+/* Once a limit was exceeded, each scrape stores a gauge of this name for it. */
 #define SCRAPE_LEFT_OUT "series_left_out"
-/* One scrape, one row; new series are told once. `left_out` (NULL: nobody
- * asks) has what the caller left out already, and is filled. Its time may lie before
- * that of others, where the clock was set back: it is rolled up among them. */
+/* One scrape, one row; new series are stored once. `left_out` (may be NULL) has what the caller
+ * already omitted, and is completed. Its time may be earlier than that of other scrapes if the
+ * clock was set back: it is rolled up among them. */
 CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                         const struct scrape_value *values, size_t count,
                         struct scrape_left_out *left_out, struct error *error);
-/* Notes at the target, soon, how a scrape went; NULL: well (scrape_add does so itself). */
+/* Notes at the target, within a second, how a scrape went; NULL: it succeeded (scrape_add does so
+ * itself). */
 CHECKED bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms,
                          const char *problem, struct error *error);
 
@@ -52,20 +53,20 @@ struct scrape_range {
     int64_t deployment_id;
     const char *name;
     int64_t from_ms, to_ms; /* to_ms not included */
-    int64_t step_ms;        /* 1: each scrape by itself */
+    int64_t step_ms;        /* 1: each scrape separately */
 };
 /* Receives the points of a range. */
 struct scrape_visitor {
-    /* Of each series, once: false leaves it out. *tag (0 where it is not set) comes with each of
-     * its points. */
+    /* Called once for each series: false skips it. *tag (0 by default) is passed with each of its
+     * points. */
     bool (*choose)(void *context, const struct scrape_series *series, size_t *tag);
     void (*take)(void *context, size_t tag, const struct scrape_point *point);
     void *context;
 };
-/* Tells the series whose name is range->name step by step, from what the level has and the scrapes
- * not yet rolled up: steps without a scrape left out, the points of each ascending
- * but where the clock was set back, when a step may also come twice. from_ms and
- * step_ms must be multiples of scrape_level_ms(level). Needs memory for a point per series. */
+/* Reports the series named range->name step by step, from the level and the scrapes not yet rolled
+ * up. Steps without a scrape are skipped; the points of each series ascend, except where the clock
+ * was set back, when a step may also occur twice. from_ms and step_ms must be multiples of
+ * scrape_level_ms(level). Needs memory for a point per series. */
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
@@ -73,14 +74,14 @@ CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
-/* The coarsest level that step_ms allows and that still has from_ms; where only coarser ones have,
- * one of those, or the one that goes back the furthest. */
+/* The coarsest level that step_ms allows and that still has from_ms; if only coarser ones have it,
+ * one of those, else the one that goes back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
-/* The type of the series of that name; "" where there is none. */
+/* The type of the series of that name; "" if there is none. */
 CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char *name,
                          char type[16], struct error *error);
-/* Names of the series there are, ascending. free(*out). */
+/* Names of the existing series, ascending. free(*out). */
 CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
                           size_t *count, struct error *error);
 

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 
 #define BUCKETS 16384 /* a power of two */
-#define LIMIT 131072  /* then it starts anew */
+#define LIMIT 131072  /* then it is cleared */
 
 struct entry {
     struct entry *next;

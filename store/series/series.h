@@ -15,12 +15,13 @@ void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
 /* 0: not known here. */
 int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
                           const char *labels);
-/* Rises when ids are forgotten: those that were found before may be of other series since. */
+/* Rises when ids are forgotten: ids found earlier may since belong to other series. */
 uint64_t series_cache_generation(struct series_cache *cache);
-/* What is of an older generation is not kept. */
+/* An id of an older generation is not stored. */
 void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
                       const char *name, const char *labels, int64_t id);
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
-/* Deletes the series that no scrape and no rollup has any more; a transaction per deployment. */
+/* Deletes the series that no scrape and no rollup uses any longer; one transaction per deployment.
+ */
 CHECKED bool series_free_unused(struct store *store, struct error *error);

@@ -28,7 +28,7 @@ static size_t members_of(enum scrape_level level, bool counter, const size_t **o
     return level == SCRAPE_RAW ? 2 : counter ? 4 : 5;
 }
 
-/* Memory that the columns of one family are worked on in: four columns of `count`. */
+/* Working memory for the columns of one family: four columns of `count`. */
 struct workspace {
     size_t count;
     double *column, *base;
@@ -36,7 +36,7 @@ struct workspace {
     bool has_before;
 };
 
-static void desk_begin(struct workspace *workspace, size_t count)
+static void workspace_begin(struct workspace *workspace, size_t count)
 {
     double *columns = memory_zeroed(4 * count + 1, sizeof *columns);
 
@@ -45,12 +45,12 @@ static void desk_begin(struct workspace *workspace, size_t count)
     };
 }
 
-static void desk_end(struct workspace *workspace)
+static void workspace_end(struct workspace *workspace)
 {
     free(workspace->column);
 }
 
-static void desk_next_lane(struct workspace *workspace)
+static void workspace_next_lane(struct workspace *workspace)
 {
     double *now = workspace->now;
 
@@ -66,7 +66,7 @@ static void predict_by_neighbour(struct workspace *workspace)
         workspace->base[i] = workspace->before[i] - (i == 0 ? 0 : workspace->before[i - 1]);
 }
 
-/* Of what comes after `last`; all of it is known by then. */
+/* For the members after `last`, which are all known by then. */
 static struct prediction predict_member(struct workspace *workspace, const struct block *block,
                                         const struct scrape_point *points, size_t offset)
 {
@@ -97,7 +97,7 @@ static void take_last(struct workspace *workspace, const struct scrape_point *po
                                                 : 0;
 }
 
-/* By itself or by its neighbour, whichever is shorter; a byte says which. */
+/* Predicted from itself or from its neighbour, whichever is shorter; a byte says which. */
 static void pack_last(struct workspace *workspace, struct text *out)
 {
     const struct prediction alone = { NULL, true }, beside = { workspace->base, true };
@@ -155,7 +155,7 @@ static void pack_lane(struct workspace *workspace, const struct block *block,
         block_points_take(lane->points, workspace->count, members[i], workspace->column);
         column_codec_pack(out, workspace->column, workspace->count, &prediction);
     }
-    desk_next_lane(workspace);
+    workspace_next_lane(workspace);
 }
 
 static bool unpack_lane(struct workspace *workspace, const struct block *block,
@@ -177,7 +177,7 @@ static bool unpack_lane(struct workspace *workspace, const struct block *block,
             return false;
         block_points_put(workspace->column, workspace->count, members[i], lane->points);
     }
-    desk_next_lane(workspace);
+    workspace_next_lane(workspace);
     return true;
 }
 
@@ -198,7 +198,7 @@ struct series_packer *series_packer_create(const struct block *block, enum scrap
 
     packer->block = block;
     packer->level = level;
-    desk_begin(&packer->workspace, block->count);
+    workspace_begin(&packer->workspace, block->count);
     return packer;
 }
 
@@ -206,7 +206,7 @@ void series_packer_destroy(struct series_packer *packer)
 {
     if (packer == NULL)
         return;
-    desk_end(&packer->workspace);
+    workspace_end(&packer->workspace);
     text_finish(&packer->plain);
     free(packer);
 }
@@ -278,7 +278,7 @@ bool series_reader_create(const struct block *block, enum scrape_level level, co
         .block = block, .level = level, .plain = plain, .in = in, .end = end, .left = count
     };
     reader->lane.points = memory_zeroed(block->count, sizeof *reader->lane.points);
-    desk_begin(&reader->workspace, points);
+    workspace_begin(&reader->workspace, points);
     plain = NULL;
     *out = reader;
     return true;
@@ -288,7 +288,7 @@ void series_reader_destroy(struct series_reader *reader)
 {
     if (reader == NULL)
         return;
-    desk_end(&reader->workspace);
+    workspace_end(&reader->workspace);
     free(reader->lane.points);
     free(reader->plain);
     free(reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lanes of a family (the columns of its series, beside the times of a block), packed and
+/* The lanes of a family (the columns of its series, parallel to the times of a block), packed and
  * unpacked one at a time: thousands of them need no more memory than a few. Private to store/. */
 #pragma once
 
@@ -8,7 +8,7 @@
 struct lane {
     int64_t series;
     bool counter;
-    struct scrape_point *points; /* beside the block's times; count 0: it was absent */
+    struct scrape_point *points; /* parallel to the block's times; count 0: it was absent */
 };
 
 /* Packs lanes, by ascending series, into one run of bytes. Of counters count, last, increase and
@@ -16,15 +16,15 @@ struct lane {
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
-/* What `last` is of absent points is changed. */
+/* Changes `last` of absent points. */
 void series_packer_add(struct series_packer *packer, const struct lane *lane);
 /* Bytes so far, before they are compressed; 0: no lane. */
 size_t series_packer_size(const struct series_packer *packer);
-/* Appends what was added to *out, compressed, and starts anew. */
+/* Appends the lanes added so far to *out, compressed, and starts again. */
 CHECKED bool series_packer_take(struct series_packer *packer, struct text *out,
                                 struct error *error);
 
-/* Unpacks them again. Where they hold fewer times than the block the rest is absent. */
+/* Unpacks them. If they have fewer times than the block, the rest is absent. */
 struct series_reader;
 CHECKED bool series_reader_create(const struct block *block, enum scrape_level level,
                                   const void *data, size_t length, struct series_reader **out,

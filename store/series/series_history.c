@@ -65,7 +65,7 @@ static CHECKED bool select_series(struct sql_connection *connection, struct sele
     return step == SQL_DONE;
 }
 
-static void tell_step(const struct selection *selection, struct reading *reading)
+static void report_step(const struct selection *selection, struct reading *reading)
 {
     if (reading->step.count > 0)
         selection->visitor->take(selection->visitor->context, reading->tag, &reading->step);
@@ -84,7 +84,7 @@ static void add_point(const struct selection *selection, struct reading *reading
         block_point_merge(&reading->step, point);
         return;
     }
-    tell_step(selection, reading);
+    report_step(selection, reading);
     reading->step = *point;
     reading->step.at_ms = at_ms;
 }
@@ -110,7 +110,7 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* ---- What is packed ---- */
 
-/* Was packed as a counter, or not, and is the other now: what is known either way is `last`. */
+/* It was packed as a counter and is none now, or the reverse: `last` is known in both cases. */
 static void change_type(struct scrape_point *point, bool counter)
 {
     *point =
@@ -130,7 +130,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
 
         if (selection->level == SCRAPE_RAW) {
             if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
-                reading->before_ms = -1; /* it came after another one: the clock was set back */
+                reading->before_ms =
+                    -1; /* it was stored after another one: the clock was set back */
             add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
@@ -174,7 +175,7 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
     return ok;
 }
 
-/* From the last block on that has a scrape before the range, which growth needs: a block begins at
+/* From the last block that has a scrape before the range, which growth needs: a block begins at
  * most BLOCK_EARLY_MS before its first scrape. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
@@ -269,7 +270,7 @@ static CHECKED bool read_all(struct sql_connection *connection, struct selection
                    && read_scrapes(connection, selection, error)));
 }
 
-/* In one transaction: what is being rolled up is seen once. */
+/* In one transaction, so that scrapes being rolled up are seen once. */
 static CHECKED bool read_at_once(struct sql_connection *connection, struct selection *selection,
                                  struct error *error)
 {
@@ -292,14 +293,14 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
     bool ok = read_at_once(reader.connection, &selection, error);
 
     for (size_t i = 0; ok && i < selection.count; i++)
-        tell_step(&selection, &selection.readings[i]);
+        report_step(&selection, &selection.readings[i]);
     free(selection.readings);
     return ok;
 }
 
 /* ---- Which level ---- */
 
-/* When each level begins; INT64_MAX: it has nothing. */
+/* When each level begins; INT64_MAX: it is empty. */
 static CHECKED bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
                                     int64_t beginnings[SCRAPE_LEVELS], struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frees series of which nothing is stored any more, so that labels that come and go (pods,
- * adapters) do not use up what a deployment may have. */
+/* Frees series without stored values, so that labels that come and go (pods, adapters) do not use
+ * up a deployment's limit. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -8,7 +8,7 @@
 #include "store/series/samples.h"
 #include "store/series/series.h"
 
-/* Of one deployment: at most as many as it may have. */
+/* The series of one deployment: at most as many as it may have. */
 struct unused {
     struct series_cache *cache;
     int64_t deployment_id;

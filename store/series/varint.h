@@ -28,7 +28,7 @@ static inline void varint_add(struct text *out, uint64_t value)
     text_add_bytes(out, (const char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
 }
 
-/* False where the bytes end before the number does. */
+/* False if the bytes end before the number does. */
 static inline bool varint_get(const uint8_t **in, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;
