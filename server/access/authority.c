@@ -14,7 +14,7 @@
 #include "base/core/random.h"
 #include "server/access/key_marker.h"
 
-#define NOTE_MS 1000 /* a key's use is noted as often at most */
+#define NOTE_MS 1000 /* the shortest time between two notes of a key's use */
 
 struct authority {
     struct store *store;
@@ -22,15 +22,15 @@ struct authority {
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
     pthread_mutex_t refreshing; /* one at a time: what was read first must not be kept last */
-    pthread_mutex_t lock;       /* over the rest */
+    pthread_mutex_t lock;       /* protects the rest */
     void (*changed)(void *context);
     void *context;
     struct recognized_key *keys; /* all of the store's, in order of digest */
     size_t key_count;
-    bool is_stale; /* they changed, and could not be read */
+    bool is_stale; /* they have changed, and could not be read */
 };
 
-/* Who was let in by keys that may have changed is not, until they can be read. */
+/* Until changed keys can be read, nobody is let in by the old ones. */
 static CHECKED bool load_keys(struct authority *authority, struct error *error)
 {
     struct recognized_key *keys = NULL;
@@ -46,8 +46,8 @@ static CHECKED bool load_keys(struct authority *authority, struct error *error)
     return loaded;
 }
 
-/* With `auto` the first key locks the door for good: neither revoking the last one nor losing the
- * database opens it. */
+/* With `auto` the first key closes the server to callers without keys for good: neither revoking
+ * the last key nor losing the database opens it again. */
 static CHECKED bool update_needs_keys(struct authority *authority, struct error *error)
 {
     size_t count;

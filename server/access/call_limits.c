@@ -13,8 +13,8 @@
 
 #define ID_LIMIT 1024 /* bytes of an id that is echoed */
 
-/* The id of a message, as it is written, without building a tree of it: "" if it has none that can
- * be echoed, or is a batch. */
+/* A message's id as written, found without parsing the whole message: "" if there is none that can
+ * be echoed, or it is a batch. */
 static void find_id(const struct text *body, struct text *out)
 {
     struct json_scan scan;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one principal may use, so that its flood starves nobody else: requests per second, calls
- * that run or wait at once, and time of the HTTP threads. */
+/* Limits what one principal may use, so that its flood starves nobody else: requests per second,
+ * calls that run or wait at once, and time of the HTTP threads. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,16 +16,18 @@ struct settings;
 struct call_limits { /* lent */
     const struct settings *settings;
     const struct authority *authority;
-    struct rate_limit *principals; /* calls of each */
+    struct rate_limit *principals; /* calls of each principal */
     struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
 };
 
-/* For a request whose body is read. False: it was answered with 429. */
+/* To be called once a request's body is read. False: it was answered with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
-/* May a short call run on the thread of its connection, which others share? Where a principal had
- * its share of that, its calls take a worker's turn, and a place, for a while. */
+/* Whether a short call may run on the thread of its connection, which others share. If its
+ * principal has recently used more than its share of that thread, its calls go to the workers for a
+ * while, and are counted. */
 bool call_limits_may_run_inline(const struct call_limits *limits, const struct exchange *exchange);
-/* Called around such a request; its time counts if there is a rate. Returns when it began. */
+/* Called before and after such a request, whose time counts if there is a rate. Returns when it
+ * began. */
 int64_t call_limits_begin_inline(const struct call_limits *limits, const struct exchange *exchange);
 void call_limits_end_inline(const struct call_limits *limits, const struct exchange *exchange,
                             int64_t begun_ns);

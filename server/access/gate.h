@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may use the HTTP server: authentication, and the limits of each principal. */
+/* Decides who may use the HTTP server: authentication, and the limits of each principal. */
 #pragma once
 
 #include "server/access/call_limits.h"
@@ -9,7 +9,7 @@ struct store;
 
 /* http->gate_context, for gate_functions. */
 struct gate {
-    struct store *store; /* for the audit */
+    struct store *store; /* for the audit log */
     struct authority *authority;
     struct call_limits limits;
 };

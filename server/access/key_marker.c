@@ -17,7 +17,7 @@ static const char CONTENT[] =
     "The data folder beside this file has had API keys. While this file is here, `opsbrain serve`\n"
     "with --auth auto does not start without any; `opsbrain key reset` removes it.\n";
 
-/* "." and what ends in ".." have no name of their own to put anything beside. */
+/* "." and paths that end in ".." have no name of their own, beside which a file could be put. */
 static bool is_nameless(const char *folder, size_t length)
 {
     return length == 0 || folder[length - 1] == '.';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That a data folder once had keys, remembered beside it: ./data.keys for ./data. Where the folder
- * is lost, or its database is another one, `--auth auto` would else start open to everybody. */
+/* Records, beside a data folder, that it once had keys: ./data.keys for ./data. Otherwise, if the
+ * folder were lost or its database replaced, `--auth auto` would start open to everybody. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/core/error.h"
 
-/* Where it can be written; else that is logged. What lies there already stays. */
+/* Failures are only logged. An existing file stays. */
 void key_marker_write(const char *data_folder);
 bool key_marker_exists(const char *data_folder);
 /* NOT_FOUND if there is none. */

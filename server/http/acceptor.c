@@ -18,7 +18,7 @@
 
 #define AT_A_TURN 64 /* so that a flood of connections does not starve those that are open */
 #define PAUSE_NS INT64_C(100000000)
-#define TELL_EVERY_NS INT64_C(10000000000)
+#define LOG_EVERY_NS INT64_C(10000000000)
 
 static bool watch(struct http_loop *loop, int operation, uint32_t events)
 {
@@ -41,24 +41,24 @@ void acceptor_close(struct http_loop *loop)
 }
 
 /* One line in ten seconds: a flood of connections must not flood the log. */
-static bool may_tell(struct acceptor *acceptor, int64_t now_ns)
+static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 {
-    if (acceptor->told_ns != 0 && now_ns - acceptor->told_ns < TELL_EVERY_NS)
+    if (acceptor->logged_ns != 0 && now_ns - acceptor->logged_ns < LOG_EVERY_NS)
         return false;
-    acceptor->told_ns = now_ns;
+    acceptor->logged_ns = now_ns;
     return true;
 }
 
 /* ---- Room ---- */
 
-/* How many wait in the kernel to be taken; at least one does. */
+/* How many connections wait in the kernel; at least one does. */
 static unsigned count_waiting(const struct acceptor *acceptor)
 {
     struct tcp_info info = { 0 };
     socklen_t length = sizeof info;
 
     if (getsockopt(acceptor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0
-        || info.tcpi_unacked == 0) /* of a socket that listens, this is its queue */
+        || info.tcpi_unacked == 0) /* for a listening socket, this is its queue */
         return 1;
     return info.tcpi_unacked < AT_A_TURN ? info.tcpi_unacked : AT_A_TURN;
 }
@@ -91,14 +91,14 @@ static void make_room(struct http_loop *loop)
     acceptor->found_none = made == 0;
 }
 
-/* The socket stays ready, so it is not looked at meanwhile. */
+/* The socket stays ready, so it is not watched meanwhile. */
 static void pause_accepting(struct http_loop *loop, const char *why)
 {
     int64_t now_ns = clock_monotonic_ns();
 
     watch(loop, EPOLL_CTL_MOD, 0);
     loop->acceptor.resume_ns = now_ns + PAUSE_NS;
-    if (may_tell(&loop->acceptor, now_ns))
+    if (may_log(&loop->acceptor, now_ns))
         log_warning("new connections must wait, or replace idle ones: %s", why);
     make_room(loop);
 }
@@ -139,14 +139,14 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
         rate_limit_leave(loop->http->addresses, text);
     else if (rate_limit_enter(loop->http->addresses, text))
         return true;
-    else if (may_tell(&loop->acceptor, clock_monotonic_ns()))
+    else if (may_log(&loop->acceptor, clock_monotonic_ns()))
         log_warning("a connection from %s is refused: it has %lld, as many as the setting "
                     "connections_per_address allows (trusted_proxies names proxies)",
                     text, (long long)loop->http->settings->connections_per_address);
     return false;
 }
 
-/* Whose the connection is that is being opened; if it is counted, that is the connection's now. */
+/* Determines the address of a connection that is being opened, and whether it is counted. */
 static void enter(struct acceptor *acceptor, struct http_connection *connection)
 {
     connection->address = acceptor->address;
@@ -179,7 +179,7 @@ void acceptor_notify(void *context, struct MHD_Connection *mhd, void **slot,
     }
 }
 
-/* libmicrohttpd tells of the connection while it takes it: acceptor_notify. */
+/* libmicrohttpd calls acceptor_notify while it adds the connection. */
 static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
                   socklen_t length)
 {

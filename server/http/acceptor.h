@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes the connections of one HTTP thread from its listening socket, within the caps on all of
- * them and on each address. Where a cap or the limit of descriptors is reached, new ones wait in
- * the kernel until others close, and those that only wait are closed for them: strangers first. */
+/* Accepts the connections of one HTTP thread from its listening socket, within the limits on all
+ * connections and on those of each address. When a limit is reached, new connections wait in the
+ * kernel until others close, and idle ones are closed to make room: those of unknown clients first.
+ */
 #pragma once
 
 #include <microhttpd.h>
@@ -14,12 +15,12 @@ struct note;
 /* Watches the socket with the loop's epoll; false with errno. */
 bool acceptor_watch(struct http_loop *loop);
 void acceptor_close(struct http_loop *loop);
-/* Each turn: takes what waits. */
+/* In each turn of the loop: accepts waiting connections. */
 void acceptor_run(struct http_loop *loop);
-/* Each turn: goes on after a pause. */
+/* In each turn of the loop: continues after a pause. */
 void acceptor_resume(struct http_loop *loop, int64_t now_ns);
-/* What libmicrohttpd calls when a connection begins and ends; the context is the loop. */
+/* Called by libmicrohttpd when a connection begins and ends; the context is the loop. */
 void acceptor_notify(void *loop, struct MHD_Connection *mhd, void **slot,
                      enum MHD_ConnectionNotificationCode code);
-/* What another loop's acceptor asks for by the loop's room_note. */
+/* The function of the loop's room_note, with which another loop's acceptor asks for room. */
 void acceptor_make_room(struct note *room_note);

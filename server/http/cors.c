@@ -14,7 +14,7 @@
 #define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 #define PARAM_PREFIX "Mcp-Param-"
 #define PARAM_BYTES_LIMIT 2048 /* of the names that are echoed */
-#define KEPT_S "7200"          /* as long as browsers keep it at most */
+#define KEPT_S "7200"          /* the longest that browsers keep it */
 
 bool cors_is_preflight(const struct exchange *exchange)
 {
@@ -29,7 +29,7 @@ void cors_allow(struct exchange *exchange)
     exchange_add_header(exchange, "Vary", "Origin");
 }
 
-/* The headers that repeat a tool's parameters are named as the tools want. */
+/* The names of headers that repeat a tool's parameters are chosen by the tools. */
 static void add_param_headers(const char *asked, struct text *out)
 {
     while (*asked != '\0') {

@@ -7,7 +7,7 @@
 
 struct exchange;
 
-/* Does the browser ask whether a page may call? */
+/* Whether the request is a browser's preflight. */
 bool cors_is_preflight(const struct exchange *exchange);
 /* Lets the requesting page, whose origin was checked, read the answer. */
 void cors_allow(struct exchange *exchange);

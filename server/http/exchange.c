@@ -94,7 +94,7 @@ static void stop_counting(struct exchange *exchange)
     exchange->counted = false;
 }
 
-/* There may be thousands of these, for days. */
+/* There may be thousands of such streams, for days. */
 void exchange_settle(struct exchange *exchange)
 {
     if (!exchange->standing || exchange->working)
@@ -148,8 +148,8 @@ void exchange_abandon(struct exchange *exchange)
     exchange_resume(exchange);
 }
 
-/* One that is answered in one piece is finished and written all the same: many clients end their
- * side after the request. */
+/* An answer in one piece is still finished and written: many clients end their side after the
+ * request. */
 void exchange_hang_up(struct exchange *exchange)
 {
     if (exchange->connection->gone)

@@ -26,16 +26,16 @@ struct http;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
-/* What a stream of events carries, and what is to be told of it; NULL: it is not told. */
+/* The object whose events a stream sends, and the callbacks for it; NULL: not called. */
 struct exchange_carried {
     void *owner; /* a reference; NULL: nothing */
     void (*release)(void *owner);
-    void (*end)(void *owner);                     /* the server stops: its last words */
-    void (*heard)(void *owner, int64_t sequence); /* the newest event that a connection took */
+    void (*end)(void *owner); /* the server is stopping: sends the closing message */
+    void (*heard)(void *owner, int64_t sequence); /* the newest event that a connection received */
 };
 
 struct exchange {
-    struct note note; /* first: tells the loop that the worker is done */
+    struct note note; /* first: notifies the loop that the worker is done */
     atomic_int references;
     struct http *http;
     struct http_loop *loop;
@@ -47,7 +47,7 @@ struct exchange {
     void *context;             /* of the route's set */
     const char *verb;          /* GET, POST, ... */
     char *authority;           /* of a target that is a whole URI; NULL: a path */
-    struct ip_address client;  /* the caller, by the connection or by a trusted proxy */
+    struct ip_address client;  /* the caller's address, by the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
@@ -59,8 +59,8 @@ struct exchange {
     struct http_reply reply;
     struct sse_queue *sse_queue; /* instead of a reply: events */
     struct exchange_carried carried;
-    bool standing;    /* a stream that lasts until somebody ends it; not waited for at shutdown */
-    int64_t heard;    /* the newest event of which `carried` was told */
+    bool standing;    /* a stream that lasts until one side ends it; not waited for at shutdown */
+    int64_t heard;    /* the newest event that was passed to `carried` */
     atomic_bool left; /* the client is gone */
 
     /* for the log and the metrics */
@@ -74,14 +74,15 @@ struct exchange {
     struct MHD_Connection *mhd; /* NULL once it is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
-    size_t keep_alive_read;       /* bytes the client had taken at the last look */
-    unsigned stalls;              /* looks at which it had taken nothing */
-    bool is_probed;               /* since its client sends no more */
-    size_t body_seen, read_limit; /* of it, kept or not; beyond that the connection is closed */
-    bool counted, working;        /* counted: among those in flight */
-    bool has_place, over_limit;   /* among its principal's calls; see call_limits.h */
+    size_t keep_alive_read; /* bytes that the client had received at the last check */
+    unsigned stalls;        /* successive checks at which it had received nothing */
+    bool is_probed;         /* since its client stopped sending */
+    size_t body_seen,
+        read_limit;             /* of the body, kept or not; beyond that the connection is closed */
+    bool counted, working;      /* counted: among those in flight */
+    bool has_place, over_limit; /* counted counted among its principal's calls; see call_limits.h */
     void (*work)(struct exchange *exchange);
-    void (*worked)(struct exchange *exchange); /* what is to be done after it; NULL: nothing */
+    void (*worked)(struct exchange *exchange); /* called after it; NULL: nothing */
 };
 
 void exchange_release(struct exchange *exchange);
@@ -89,7 +90,7 @@ void exchange_release(struct exchange *exchange);
 /* May it still be served, though keys changed or expired since it was admitted? Any thread. */
 bool exchange_may_go_on(const struct exchange *exchange);
 
-/* The answer, whole; `body` (may be NULL) is emptied into it. */
+/* Sets the whole answer; `body` (may be NULL) is moved into it. */
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
                     struct text *body);
 void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
@@ -98,12 +99,12 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 /* Answers with events; on the loop's thread. Borrowed. */
 struct sse_queue *exchange_begin_outlet(struct exchange *exchange);
-/* An outlet that a worker made, with one reference, which is taken: for `worked`. */
+/* A queue that a worker created, with one reference, which is taken over; for `worked`. */
 void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue);
-void exchange_wake(void *exchange); /* what such an outlet calls */
-/* Says what goes out there, before anything does; `carried` is taken. */
+void exchange_wake(void *exchange); /* the callback for such a queue */
+/* Sets what the stream carries, before anything is sent; `carried` is taken over. */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
-/* Takes exchange_begin_outlet back, before anything was sent. */
+/* Undoes exchange_begin_outlet, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
 /* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
@@ -113,12 +114,13 @@ CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for failures of our own: a full disk, or too many waiting calls, is reported (503);
- * other faults are for the log, and the client gets the request's id (500). */
+ * other failures go to the log, and the client gets the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
-/* A word of the query, or NULL; borrowed from the request. On the loop's thread, as the next. */
+/* A parameter of the query, or NULL; borrowed from the request. On the loop's thread, as are the
+ * next two. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
-/* Each word of the query; `value` may be NULL. */
+/* Calls for each parameter of the query; `value` may be NULL. */
 void exchange_each_query(const struct exchange *exchange,
                          void (*take)(void *context, const char *name, const char *value),
                          void *context);

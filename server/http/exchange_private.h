@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of exchange_*.c and the thread share. Private to http/. */
+/* Shared by the files exchange_*.c and the thread. Private to http/. */
 #pragma once
 
 #include <microhttpd.h>
@@ -15,11 +15,12 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
 void exchange_keep_alive(struct exchange *exchange);
-void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
-/* The client sends no more, or left, while the exchange waits. */
+void exchange_abandon(
+    struct exchange *exchange); /* the client disconnected, or is treated as if it had */
+/* The client stopped sending, or disconnected, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
-/* The server stops: a stream that stands ends, with its last words if it has any. One that a worker
- * still begins ends after that, by exchange_settle. */
+/* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
+ * that a worker begins later is ended by exchange_settle. */
 void exchange_end_standing(struct exchange *exchange);
 /* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
@@ -27,9 +28,10 @@ void exchange_check_key(struct exchange *exchange);
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
-/* Finds out soon whether a client that sends no more still reads its stream. */
+/* Finds out soon whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* One that stands is not waited for, and needs its request no more; while the server stops it ends.
+/* A standing stream is not waited for, and no longer needs its request; while the server stops it
+ * ends.
  */
 void exchange_settle(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);

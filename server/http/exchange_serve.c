@@ -12,8 +12,8 @@
 #include "server/http/routes.h"
 #include "server/telemetry/telemetry.h"
 
-/* Of a refused body, so that a client that sends all of it before it reads gets to read why; of a
- * file more, as those who may send one do not try again and again. */
+/* How much of a refused body is read, so that a client that sends all of it before reading can
+ * still read why; more of a file, since those who may send one do not try again and again. */
 #define READ_OFF_LIMIT ((size_t)8 << 20)
 #define READ_OFF_FILE_LIMIT ((size_t)256 << 20)
 
@@ -31,7 +31,7 @@ static bool takes_file(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->body_limit > 0;
 }
 
-/* Of a request that is refused by its headers, little. */
+/* Little of a request that is refused by its headers. */
 static size_t read_limit(const struct exchange *exchange)
 {
     if (exchange->reply.status != 0)
@@ -46,7 +46,8 @@ static void refuse_length(struct exchange *exchange)
                     takes_file(exchange) ? "" : " (setting body_limit_bytes)");
 }
 
-/* By what the headers say; a length that is not said is counted as the body comes. */
+/* Checks the length that the headers state; if they state none, it is counted as the body arrives.
+ */
 static void check_length(struct exchange *exchange, bool *readable)
 {
     const char *said = exchange->headers.content_length;
@@ -63,7 +64,7 @@ static void check_length(struct exchange *exchange, bool *readable)
         log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
 }
 
-/* What is wrong is this build, not the request: see http_reader.c. */
+/* The fault is in this build, not in the request: see http_reader.c. */
 static void refuse_unguarded(struct exchange *exchange)
 {
     log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
@@ -71,7 +72,7 @@ static void refuse_unguarded(struct exchange *exchange)
     exchange->reply.closes = true;
 }
 
-/* A client that still sends its body gets to read why it need not. */
+/* A client that still sends its body can read why it need not. */
 static enum MHD_Result refuse_early(struct exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
@@ -119,7 +120,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
-/* A file has the time of a body for each of its mebibytes. */
+/* A file is allowed the time of a body for each of its mebibytes. */
 static void give_time(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
@@ -137,8 +138,8 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
     exchange->route->take(exchange, bytes, size);
 }
 
-/* A body that is refused already is read off, so that the connection can go on; one that does not
- * end is not. */
+/* A refused body is read to its end, so that the connection can continue; one that does not end is
+ * not. */
 static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
@@ -200,7 +201,7 @@ static void add_word(struct text *line, const char *word, const char *otherwise)
     text_add_char(line, ' ');
 }
 
-/* Piece by piece: a format would take as long as the rest of the request's bookkeeping. */
+/* Piece by piece: printf formatting would take as long as the rest of the request's bookkeeping. */
 static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
 {
     struct log_lines *lines = &exchange->loop->log;
@@ -231,7 +232,7 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     log_lines_end(lines);
 }
 
-/* not an HTTP status; servers log it when the client left before the answer */
+/* not an HTTP status; servers log it when the client disconnected before the answer */
 #define CLIENT_LEFT 499
 
 static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)

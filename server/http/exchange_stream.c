@@ -38,7 +38,7 @@ void exchange_probe(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* Events that need not be repeated to a client that returns without its position. */
+/* Events that need not be repeated for a client that reconnects without its position. */
 static void note_heard(struct exchange *exchange)
 {
     int64_t heard = sse_queue_sequence(exchange->sse_queue);
@@ -49,9 +49,9 @@ static void note_heard(struct exchange *exchange)
     exchange->carried.heard(exchange->carried.owner, heard);
 }
 
-/* Where the content ends with an error, libmicrohttpd closes the connection only when all older
- * ones have gone: it would look at it first when its timeout is due, but there is none. So the next
- * write fails. */
+/* If the content ended with an error, libmicrohttpd would close the connection only after all older
+ * ones: it would next examine it when its timeout is due, but there is none. So the next write
+ * fails. */
 static ssize_t cut(const struct exchange *exchange)
 {
     shutdown(exchange->connection->fd, SHUT_RDWR);

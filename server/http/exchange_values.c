@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of a request's query, and its headers. */
+/* Parameters of a request's query, and its headers. */
 
 #include "server/http/exchange.h"
 #include "server/http/exchange_private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of a request behind proxies that are trusted to name it. */
+/* The client of a request that came through proxies trusted to name it. */
 #pragma once
 
 #include "base/net/ip.h"
@@ -7,7 +7,7 @@
 struct MHD_Connection;
 
 /* By the X-Forwarded-For headers of a request that came from the trusted proxy `*address`: the last
- * of those it came through that is no trusted proxy. What cannot be read ends the way back. */
+ * hop that is not a trusted proxy. An unreadable entry ends the search. */
 void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
                     struct ip_address *address);
 /* The same, of the headers' values with commas. */

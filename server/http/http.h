@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the HTTP threads of one server share: what the program gave them (http_server.h), and the
- * counts they keep together. */
+/* What the HTTP threads of one server share: what the program passed to them (http_server.h), and
+ * the counts that they share. */
 #pragma once
 
 #include <stdatomic.h>
@@ -21,11 +21,12 @@ struct text;
 
 /* Who may use the server, and how much of it. */
 struct http_gate {
-    /* Whose request is it, by its headers? Sets exchange->principal. False: it is answered. */
+    /* Finds the principal by the request's headers, and sets exchange->principal. False: it was
+     * answered. */
     bool (*admit)(struct exchange *exchange);
     /* May it still be served, though keys changed or one expired? Any thread. */
     bool (*may_go_on)(const struct exchange *exchange);
-    /* Of a request whose body is read. False: it is answered. */
+    /* To be called once a request's body is read. False: it was answered. */
     bool (*check_rate)(struct exchange *exchange);
     /* Takes a place among the calls of its principal; BUSY says how many there are. */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
@@ -50,16 +51,16 @@ struct http {
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
     struct rate_limit *addresses; /* connections of each */
-    int64_t connections_limit;    /* the setting, or what the limit of open files leaves */
+    int64_t connections_limit;    /* the setting, or what the limit of open files allows */
 
     struct http_loop **loops;
     unsigned loop_count;
     atomic_uint loops_started;
-    int *sockets; /* -1 once its loop has it */
+    int *sockets; /* -1 once its loop has taken it over */
 
     char request_prefix[16]; /* "req_" and characters that differ at each start */
     atomic_uint_fast64_t requests;
-    atomic_int in_flight; /* requests that are being answered, standing streams apart */
+    atomic_int in_flight; /* requests that are being answered, without standing streams */
     atomic_int open_streams;
     atomic_int_fast64_t open_connections;
 };

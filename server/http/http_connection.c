@@ -83,9 +83,9 @@ static bool is_waiting(const struct http_connection *connection)
     return connection->deadline.list != NULL;
 }
 
-/* A suspended request does not read its socket, so it is told here that the client left, or may
- * have: who sends no more may wait for the answer. Else the end of the input is for libmicrohttpd
- * to see, but where it comes together with the last bytes, it does not. */
+/* A suspended request does not read its socket, so it learns here that the client disconnected, or
+ * may have: a client that stopped sending may still wait for the answer. Otherwise libmicrohttpd
+ * notices the end of the input, except when it arrives together with the last bytes. */
 static void hang_up(struct http_connection *connection, bool gone)
 {
     enum deadline_kind waits_for = connection->waits_for;
@@ -98,7 +98,8 @@ static void hang_up(struct http_connection *connection, bool gone)
         http_connection_wait(connection, DEADLINE_LEFT);
 }
 
-/* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
+/* Bytes of the next request have arrived: from now on the deadline is that of its headers, not of
+ * its beginning. */
 static void begin_headers(struct http_connection *connection)
 {
     if (is_waiting(connection) && connection->waits_for == DEADLINE_IDLE)
@@ -124,7 +125,7 @@ void http_connection_take_event(struct http_connection *connection, uint32_t eve
         note_bytes(connection);
 }
 
-/* Nothing else shows that a request has begun that came together with the one before it. */
+/* Nothing else shows that a request has begun if it came together with the previous one. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
 {
     struct http_connection *connection =
@@ -136,7 +137,7 @@ void *http_connection_first_line(void *loop, const char *target, struct MHD_Conn
     return NULL;
 }
 
-/* The client may be silent for long before its next request, not within it. */
+/* The client may be silent for long between requests, but not within one. */
 void http_connection_end_request(struct http_connection *connection)
 {
     http_connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
@@ -158,8 +159,8 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
     return connection->guard.passed > connection->answered;
 }
 
-/* Its turn comes when the requests before it are answered, and libmicrohttpd has had the time to
- * close the connection after the last of them. */
+/* Its turn comes when the earlier requests are answered, and libmicrohttpd has had time to close
+ * the connection after the last of them. */
 void http_connection_settle_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
@@ -183,7 +184,7 @@ static void write_head(const struct http_reply *reply, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* A client that cannot take so little at once does without. */
+/* A client that cannot receive so little at once does not get it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
@@ -220,7 +221,8 @@ static void refuse_fault(struct http_connection *connection)
     http_connection_wait(connection, DEADLINE_LEFT);
 }
 
-/* libmicrohttpd has no call to close a connection; a socket that is shut down it closes itself. */
+/* libmicrohttpd has no function that closes a connection, but it closes a socket that is shut down.
+ */
 static void close_late(struct http_connection *connection)
 {
     static const char *const what[] = {
@@ -254,7 +256,7 @@ static const struct {
     bool known;
     enum deadline_kind waits_for;
     int64_t least_ns; /* for at least this time */
-} dispensable[] = {
+} closable[] = {
     { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
     { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },
     { true, DEADLINE_HEADER, 1000 * MS_NS }, { true, DEADLINE_IDLE, 10000 * MS_NS },
@@ -262,14 +264,14 @@ static const struct {
 
 bool http_connection_make_room(struct http_loop *loop, bool known)
 {
-    for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++) {
+    for (size_t i = 0; i < sizeof closable / sizeof *closable; i++) {
         const struct timeout_list *list =
-            &loop->deadlines[dispensable[i].known][dispensable[i].waits_for];
+            &loop->deadlines[closable[i].known][closable[i].waits_for];
         int64_t since_ns = timeout_next_ns(list) - list->length_ns;
         struct http_connection *oldest = timeout_first(list);
 
-        if (oldest == NULL || dispensable[i].known > known
-            || loop->now_ns - since_ns < dispensable[i].least_ns)
+        if (oldest == NULL || closable[i].known > known
+            || loop->now_ns - since_ns < closable[i].least_ns)
             continue;
         http_connection_wait(oldest, DEADLINE_LEFT);
         shutdown(oldest->fd, SHUT_RDWR);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client's TCP connection, from accepting to closing: what it waits for, when it is given up,
- * and what is refused before libmicrohttpd reads it. On its loop's thread alone. */
+/* A client's TCP connection, from accepting to closing: what it waits for, when it times out, and
+ * what is refused before libmicrohttpd reads it. Only on its loop's thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,12 +14,12 @@
 struct MHD_Connection;
 struct http_reply;
 
-/* The request in work, as its connection knows it. */
+/* The current request, as its connection knows it. */
 struct http_request {
     const char *id;
     bool dispatched; /* it is read, and being answered */
     bool suspended;
-    /* The client sends no more, or left, while it is suspended. */
+    /* The client stopped sending, or disconnected, while it is suspended. */
     void (*hang_up)(struct http_request *request);
 };
 
@@ -28,19 +28,19 @@ struct http_connection {
     int fd;
     struct ip_address address; /* the client's, or its proxy's */
     char address_text[IP_TEXT_SIZE];
-    bool is_proxy;   /* a trusted one: it names the client of each request */
-    bool is_counted; /* among those of its address */
+    bool is_proxy;   /* a trusted proxy: it names the client of each request */
+    bool is_counted; /* counted among those of its address */
     bool is_known;   /* a request on it was authenticated */
-    bool ended;      /* the client sends no more; it may still read */
-    bool gone;       /* nor that: it was reset, or both sides are closed */
+    bool ended;      /* the client stopped sending; it may still read */
+    bool gone;       /* it does not read either: it was reset, or both sides are closed */
     bool sent_more;  /* after the request that is being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
-    size_t dropped;  /* bytes of that */
+    size_t dropped;  /* bytes of the dropped input */
     struct timeout deadline;
-    enum deadline_kind waits_for; /* where the deadline is set */
+    enum deadline_kind waits_for; /* the list in which the deadline is set */
     struct http_request *request; /* NULL: none */
     struct request_guard guard;
-    bool target_is_sound; /* of the request in work: request_target.h */
+    bool target_is_sound; /* of the current request: request_target.h */
     uint64_t answered;    /* requests */
 };
 
@@ -48,24 +48,24 @@ struct http_connection {
 struct http_connection *http_connection_open(struct http_loop *loop, struct MHD_Connection *mhd);
 void http_connection_close(struct http_connection *connection);
 
-/* What libmicrohttpd calls when the first line of a request was read (whose slot is what this
- * returns). The context is the loop. */
+/* Called by libmicrohttpd when the first line of a request was read; it returns the request's slot.
+ * The context is the loop. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
-/* What it waits for from now on. */
+/* Sets what it waits for from now on. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
 void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
 void http_connection_expire(
     struct http_connection *connection); /* the expected input did not arrive in time */
 /* Its request is answered. */
 void http_connection_end_request(struct http_connection *connection);
-/* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
- * client does, or its deadline passes. Nothing else may be being answered. */
+/* Answers at once, bypassing libmicrohttpd, and lets the client read it: the connection closes when
+ * the client closes, or its deadline passes. No other request may be in progress on it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
-/* Closes one that is waiting, so that another client gets its place: the oldest of the first sort
- * there is, but only of strangers, or also of those who are known. False: there is none. */
+/* Closes a waiting connection to make room for another client: the oldest of the first kind that
+ * exists, either only of unknown clients or also of known ones. False: there is none. */
 bool http_connection_make_room(struct http_loop *loop, bool known);
-/* For the current request: whether it passed the guard, and its whole body arrived. */
+/* Whether the current request passed the guard, and whether its whole body has arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);
 bool http_connection_has_whole_request(const struct http_connection *connection);
 

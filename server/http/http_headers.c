@@ -31,7 +31,7 @@ static const struct {
     { NAME("Last-Event-ID"), AT(last_event) },
 };
 
-/* "text/event-stream;q=0.5" of a list: does the item name the type? */
+/* "text/event-stream;q=0.5" of a list: whether the item names the type. */
 static bool item_is(const char *item, size_t length, const char *type)
 {
     size_t type_length = strlen(type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request headers the server looks at. */
+/* The request headers that the server uses. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,16 +14,17 @@ struct http_headers {
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *last_event;                                 /* Last-Event-ID */
     const char *content_length;
-    const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
-    const char *traceparent;              /* "" if it came twice */
-    const char *repeated;                 /* the name of one of the above that came twice */
-    bool needs_host;                      /* as all do since HTTP/1.1 */
+    const char *cors_verb,
+        *cors_headers;       /* the headers that a page of another origin wants to send */
+    const char *traceparent; /* "" if it came twice */
+    const char *repeated;    /* the name of one of the above that came twice */
+    bool needs_host;         /* as all do since HTTP/1.1 */
     bool has_accept, accepts_json, accepts_events;
-    char *trimmed; /* copies of values that had blanks at their end; NULL: none, as mostly */
+    char *trimmed; /* copies of values that had blanks at their end; NULL: none, the usual case */
     size_t trimmed_length;
 };
 
-/* `version`: "HTTP/1.1". To be finished, by whatever thread. */
+/* `version`: "HTTP/1.1". To be finished, by any thread. */
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out);
 void http_headers_finish(struct http_headers *headers);

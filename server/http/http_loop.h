@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HTTP thread: a libmicrohttpd daemon driven by an epoll loop of our own. Everything that
+/* One HTTP thread: a libmicrohttpd daemon driven by its own epoll loop. Everything that
  * touches a connection happens on its loop's thread; other threads post notes to it. */
 #pragma once
 
@@ -33,20 +33,20 @@ enum deadline_kind {
     DEADLINE_IDLE,       /* from an answer to the first byte of the next request */
     DEADLINE_BODY,       /* from the headers to the end of the body */
     DEADLINE_SEND,       /* for the client to read the answer */
-    DEADLINE_LEFT,       /* the client sends no more: to what is needed of its request */
+    DEADLINE_LEFT,       /* the client stopped sending: until the rest of its request arrives */
     DEADLINE_REFUSAL,    /* none: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
-    DEADLINE_PROBE,      /* the same, soon, since the client sends no more */
+    DEADLINE_PROBE,      /* the same, but soon, since the client stopped sending */
     DEADLINE_KINDS,
 };
 
 /* Of acceptor.c. */
 struct acceptor {
     int fd;            /* listens; -1 once closed */
-    bool ready;        /* something waits on it */
+    bool ready;        /* connections wait on it */
     int64_t resume_ns; /* when to try again, monotonic; 0: not paused */
-    int64_t told_ns;   /* the last log line */
-    bool found_none;   /* in the last pause there was nothing of ours to close */
+    int64_t logged_ns; /* the last log line */
+    bool found_none;   /* in the last pause this loop had nothing to close */
 
     /* of the connection that is being opened */
     struct ip_address address;
@@ -74,7 +74,7 @@ struct http_loop {
     struct http_connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;
     struct acceptor acceptor;
-    bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
+    bool resumed;         /* a connection that libmicrohttpd will examine only in its next run */
     struct log_lines log; /* of the requests that ended in this turn */
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };

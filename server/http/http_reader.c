@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmicrohttpd receives by recv() and has no place between the socket and its parser where the
- * bytes could be looked at. Looking at them before (MSG_PEEK) costs a call more for each request
- * and misses what arrives in between; afterwards, the lines of chunks and what was a NUL are gone.
- * So recv() is defined here: a program's own symbol comes before that of libc, also for libraries.
- * On an HTTP thread it is the guard; everything else is passed on as it is. Should libmicrohttpd
- * ever receive in another way, its requests are refused (http_connection_is_guarded). */
+/* libmicrohttpd receives by recv(), and offers no place between the socket and its parser where the
+ * bytes could be examined. Examining them before (MSG_PEEK) costs another call for each request and
+ * misses what arrives in between; afterwards, chunk lines and NULs are gone. So recv() is defined
+ * here: a program's own symbol comes before that of libc, also for libraries. On an HTTP thread it
+ * is the guard; everything else is passed on as it is. If libmicrohttpd ever receives in another
+ * way, its requests are refused (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 
@@ -31,7 +31,7 @@ static ssize_t fail(int error_number)
 }
 
 /* A client that ended its side after a request waits for the answer, which libmicrohttpd would not
- * write if it were told. */
+ * write if it knew. */
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
@@ -40,8 +40,8 @@ static ssize_t receive(const struct http_connection *connection, void *bytes, si
     return length == 0 && request != NULL && request->dispatched ? fail(EAGAIN) : length;
 }
 
-/* What was sent after the request that is refused: it is taken until the client has read why and
- * closes, since closing first would reset the connection and lose the answer. */
+/* Input after a refused request: it is read and dropped until the client has read why and closes,
+ * since closing first would reset the connection and lose the answer. */
 static ssize_t drop(struct http_connection *connection)
 {
     char bytes[16384];
@@ -54,7 +54,7 @@ static ssize_t drop(struct http_connection *connection)
         dropped += (size_t)length;
         connection->dropped += (size_t)length;
         if (connection->dropped > DROPPED_LIMIT)
-            return 0; /* as if the client had left */
+            return 0; /* as if the client had disconnected */
     }
     return fail(EINTR); /* there may be more */
 }

@@ -157,7 +157,7 @@ void http_server_drain(struct http *http)
     each_loop(http, http_thread_drain);
 }
 
-/* Polls: it happens once in a process's life. */
+/* Polls: this happens once in a process's life. */
 void http_server_wait(struct http *http, int64_t patience_ms)
 {
     static const struct timespec moment = { .tv_nsec = 10000000 };

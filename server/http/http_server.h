@@ -8,7 +8,7 @@ struct telemetry;
 
 struct http_parts {
     const struct settings *settings;
-    struct route_set *routes; /* lent, as the rest; their rows are made here */
+    struct route_set *routes; /* lent, as is the rest; their rows are created here */
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;
@@ -21,12 +21,12 @@ CHECKED bool http_server_create(const struct http_parts *parts, struct http **ou
 bool http_server_is_loopback(const struct http *http);
 CHECKED bool http_server_listen(struct http *http, struct error *error); /* takes the port */
 CHECKED bool http_server_start(struct http *http, struct error *error);
-void http_server_check_keys(struct http *http); /* who is being served may not be any more */
+void http_server_check_keys(struct http *http); /* callers being served may no longer be allowed */
 /* Stops listening and ends standing streams. Returns at once. */
 void http_server_drain(struct http *http);
-/* Until all requests are answered and all streams closed, or the time is over. */
+/* Waits until all requests are answered and all streams closed, or the time is over. */
 void http_server_wait(struct http *http, int64_t patience_ms);
-/* Closes what is open; requests that workers still have may post until http_server_close. May be
+/* Closes what is open; workers may still post for their requests until http_server_close. May be
  * called twice, as the next. */
 void http_server_stop(struct http *http);
 void http_server_close(struct http *http);

@@ -8,7 +8,7 @@
 #define TEXT (HTTP_TARGET | HTTP_VALUE)
 #define TOKEN (HTTP_TOKEN | TEXT)
 
-/* RFC 9110, 5.5 and 5.6.2. Nobody should write bytes beyond ASCII any more, but they do no harm. */
+/* RFC 9110, 5.5 and 5.6.2. Bytes beyond ASCII are obsolete, but harmless. */
 static const uint8_t classes[256] = {
     ['\t'] = HTTP_VALUE,    [' '] = HTTP_VALUE,   ['!'] = TOKEN,         ['"'] = TEXT,
     ['#' ... '\''] = TOKEN, ['(' ... ')'] = TEXT, ['*' ... '+'] = TOKEN, [','] = TEXT,
@@ -17,7 +17,7 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* All but letters and "-", which names of headers are made of. What follows a byte beyond ASCII may
+/* All but letters and "-", of which names of headers consist. What follows a byte beyond ASCII may
  * be wrong: its sum carries. */
 static uint64_t find_others(uint64_t eight)
 {

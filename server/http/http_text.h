@@ -10,5 +10,5 @@ enum { HTTP_TOKEN = 1, HTTP_TARGET = 2, HTTP_VALUE = 4 };
 
 /* The first byte from `at` on that is of another class, or `end`. */
 const char *http_pass(const char *at, const char *end, unsigned class);
-/* The same, faster where there is much: only for HTTP_TARGET and HTTP_VALUE. */
+/* The same, faster for long texts: only for HTTP_TARGET and HTTP_VALUE. */
 const char *http_pass_text(const char *at, const char *end, unsigned class);

@@ -29,7 +29,7 @@ static bool split_host(const char *text, size_t length, char out[HOST_SIZE])
     return true;
 }
 
-/* Is the text an item of the comma-separated list, or does the list hold "*"? */
+/* Whether the text is an item of the comma-separated list, or the list contains "*". */
 static bool is_listed(const char *list, const char *text, size_t length)
 {
     while (*list != '\0') {
@@ -50,7 +50,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* By its name alone, or as it was written with its port. */
+/* By its name, or as written with its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
     static const char *const own[] = { "localhost", "127.0.0.1", "::1" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host and Origin of a request: the defence against web pages that reach for a server of the
+/* Host and Origin of a request: the defence against web pages that try to reach a server on the
  * reader's own machine (DNS rebinding, cross-site requests). */
 #pragma once
 

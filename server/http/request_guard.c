@@ -6,10 +6,10 @@
 
 #include "server/http/http_text.h"
 
-/* libmicrohttpd gets 10 KiB for a connection (http_loop.c). What a head leaves of them must do for
- * the line of a chunk: where there is no room, it spins. */
+/* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of them for
+ * the line of a chunk: without room, it spins. */
 #define HEAD_BYTES (9 * 1024U)
-#define RECORD_BYTES 80U /* more than it takes for a header beside its text */
+#define RECORD_BYTES 80U /* more than it needs for a header besides its text */
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
@@ -45,7 +45,7 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
-    const char *request; /* where the one in work begins; NULL: not here */
+    const char *request; /* where the current one begins; NULL: not in this buffer */
 };
 
 static bool is_in(char c, unsigned class)
@@ -85,7 +85,7 @@ static bool complete(struct request_guard *guard)
     return true;
 }
 
-/* Of the headers, or of those that follow a body in chunks. */
+/* In the headers, or in those that follow a chunked body. */
 static bool end_head(struct request_guard *guard)
 {
     if (guard->in_trailer)
@@ -118,8 +118,8 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
-/* Clients repeat most of a head: what is the same as before need not be read again. That are the
- * lines before the first header that matters here, and so all that they left is `known`. */
+/* Clients repeat most of a head: what is the same as before need not be read again. This covers the
+ * lines before the first header that matters here, so that their whole effect is `known`. */
 static bool recall(struct request_guard *guard, struct input *input)
 {
     size_t length = guard->known.length;
@@ -185,7 +185,7 @@ static bool read_version(struct request_guard *guard, struct input *input)
     static const char form[] = "HTTP/1.1";
 
     if (guard->length == 0 && input->end - input->at >= (ptrdiff_t)sizeof form
-        && memcmp(input->at, form, sizeof form - 1) == 0) { /* as mostly */
+        && memcmp(input->at, form, sizeof form - 1) == 0) { /* the usual case */
         input->at += sizeof form - 1;
         return end_line(guard, input, PART_LINE);
     }
@@ -204,7 +204,7 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Keeps a name, or a value that matters. What does not fit is longer than any that is right. */
+/* Stores a name, or a value that matters. One that does not fit is longer than any valid one. */
 static void keep(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
@@ -230,7 +230,7 @@ static bool end_length(struct request_guard *guard)
     return true;
 }
 
-/* A body whose last coding is another has no end that one could find. */
+/* The end of a body with another last coding cannot be found. */
 static bool end_coding(struct request_guard *guard)
 {
     static const char last[] = "chunked";
@@ -256,7 +256,7 @@ static bool end_value(struct request_guard *guard)
     return guard->field != FIELD_CODING || end_coding(guard);
 }
 
-/* Blanks around a value do not belong to it; those within count as one. */
+/* Blanks around a value do not belong to it; blanks within it count as one. */
 static void keep_value(struct request_guard *guard, const char *at, const char *end)
 {
     for (; at < end; at++) {
@@ -328,8 +328,8 @@ static bool read_name(struct request_guard *guard, struct input *input)
     return begin(guard, PART_VALUE);
 }
 
-/* The end of a line that is here whole and matters to nobody here, which is most of them; NULL:
- * look closer. */
+/* The end of a line that is complete and does not matter here, as most lines; NULL: it must be
+ * examined. */
 static const char *pass_line(const char *at, const char *end)
 {
     const char *colon = http_pass(at, end, HTTP_TOKEN), *after;
@@ -450,7 +450,7 @@ static bool (*const readings[])(struct request_guard *guard, struct input *input
     [PART_LINE_END] = read_line_end,
 };
 
-/* Reads one part, or what there is of it. */
+/* Reads one part, or as much of it as has arrived. */
 static bool read_part(struct request_guard *guard, struct input *input)
 {
     const char *from = input->at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads along with an HTTP/1 connection, before libmicrohttpd does, and refuses what two readers
  * could take for different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
- * lengths. Else a request could be smuggled past a proxy inside another one. It looks at the form
- * alone, not at what headers mean. */
+ * lengths. Otherwise a request could be smuggled past a proxy inside another one. It checks only
+ * the form, not what headers mean. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,23 +13,23 @@
 
 #define REQUEST_GUARD_KNOWN 448
 
-/* Of one connection; zero at first. */
+/* The state of one connection; zero at first. */
 struct request_guard {
     const struct request_fault *fault; /* NULL: none so far. Static. */
-    uint64_t heads, passed;            /* requests whose headers came, and those that came
-                                        * completely */
+    uint64_t heads,
+        passed; /* requests whose headers have arrived, and those that have arrived completely */
 
     /* of request_guard.c: what is kept between requests */
     struct {
-        char bytes[REQUEST_GUARD_KNOWN]; /* the front of the head before, whole lines */
+        char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of the previous head */
         uint16_t length;                 /* 0: none */
-        uint32_t records;                /* what they take in libmicrohttpd's memory beside that */
+        uint32_t records;                /* what they take in libmicrohttpd's memory besides */
         bool is_old;
     } known;
 
-    /* of request_guard.c: of one request; zero at its begin */
+    /* of request_guard.c: of one request; zero at its beginning */
     uint8_t part, next; /* what the next byte belongs to, and what follows the end of the line */
-    uint8_t field;      /* the header in work */
+    uint8_t field;      /* the current header */
     bool is_old, has_length, has_coding, in_trailer, had_blank, knew;
     uint16_t length; /* bytes of the part so far */
     uint8_t word_length;
@@ -39,5 +39,5 @@ struct request_guard {
 };
 
 /* Checks the next bytes. Returns how many of them may be read: all, or, where there is a fault,
- * those of the requests before the faulty one. After a fault nothing may be given any more. */
+ * those of the requests before the faulty one. After a fault it must not be called again. */
 size_t request_guard_check(struct request_guard *guard, const char *bytes, size_t size);

@@ -74,8 +74,8 @@ static void refuse_route(struct exchange *exchange, const char *path)
     }
 }
 
-/* Two readers of such a request, we and a proxy before us, could each read a different one. What
- * can be seen without knowing the headers was checked already: request_guard.h. */
+/* Two readers of such a request, a proxy and this server, could each read a different one. What can
+ * be seen without knowing the headers was already checked: request_guard.h. */
 static bool check_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;

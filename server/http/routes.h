@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server answers: tables that the program gives it. */
+/* What the server answers: tables passed in by the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,12 +13,12 @@ struct telemetry_row;
 struct route {
     const char *verb;
     const char *path;
-    bool open;    /* no check of Host, Origin and key: probes */
+    bool open;    /* no check of Host, Origin and key, for probes */
     bool quiet;   /* no log line */
     bool limited; /* counts against its principal's limits */
     void (*serve)(struct exchange *exchange);
-    enum role role; /* the least, looked at before the body is read; of `open` ones none */
-    /* Takes the body piece by piece, instead of exchange->body, on the loop's thread, until it
+    enum role role; /* the lowest role, checked before the body is read; none for `open` ones */
+    /* Receives the body piece by piece, instead of exchange->body, on the loop's thread, until it
      * replies. */
     void (*take)(struct exchange *exchange, const char *bytes, size_t size);
     size_t body_limit; /* in bytes; 0: the setting */
@@ -31,7 +31,7 @@ struct route_set {
     struct telemetry_row **rows; /* in their order */
 };
 
-/* Is each row either open or for a role? INTERNAL names the row that is not. */
+/* Checks that each row is either open or for a role. INTERNAL names the row that is not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. A

@@ -21,16 +21,16 @@ struct sse_queue {
     struct note note; /* first: the note is the outlet */
     atomic_int references;
     struct http_loop *loop;
-    void (*wake)(void *owner); /* this and `owner`: the loop's thread alone */
+    void (*wake)(void *owner); /* this and `owner`: only on the loop's thread */
     void *owner;
 
-    pthread_mutex_t lock; /* over the rest */
+    pthread_mutex_t lock; /* protects the rest */
     struct frame *first, **end;
     size_t frames, bytes;
     size_t offset; /* into the first frame */
     size_t bytes_read;
-    int64_t sequence; /* of the newest event that was read whole */
-    bool begun;       /* something was put, or it ended: there is an answer to send */
+    int64_t sequence; /* of the newest event that was read completely */
+    bool begun;       /* an event was put, or it ended: there is an answer to send */
     bool ended, cut, closed;
 };
 

@@ -21,10 +21,10 @@ struct timeout_list {
 };
 
 void timeout_list_init(struct timeout_list *list, int64_t length_ns);
-/* Now plus the list's length; one that is set already, in this list or another, moves. */
+/* Sets it to now plus the list's length; one already set, in this list or another, moves. */
 void timeout_set(struct timeout_list *list, struct timeout *deadline, int64_t now_ns);
-void timeout_clear(struct timeout *deadline); /* one that is not set stays so */
-/* The first that has passed, cleared; NULL if there is none. */
+void timeout_clear(struct timeout *deadline); /* does nothing if it is not set */
+/* Removes and returns the first that has passed; NULL if there is none. */
 struct timeout *timeout_expired(struct timeout_list *list, int64_t now_ns);
 /* The owner of the first that is set; NULL: there is none. */
 void *timeout_first(const struct timeout_list *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trace context of W3C: which trace a request belongs to, for the log. */
+/* W3C trace context: which trace a request belongs to, for the log. */
 #pragma once
 
 #include <stdbool.h>

@@ -56,7 +56,7 @@ bool client_log_set_level(struct rpc *rpc)
     return true;
 }
 
-/* In 2026-07-28 silence is the rule, with sessions it is asked for. */
+/* In 2026-07-28 nothing is sent by default; with sessions a client must ask for silence. */
 static bool is_wanted(const struct rpc *rpc, enum severity severity)
 {
     struct stream *stream = rpc->stream;

@@ -23,7 +23,7 @@
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
-#define LOOK_MS 200 /* between looks whether the call is still wanted */
+#define LOOK_MS 200 /* between checks whether the call is still wanted */
 #define REASON_BYTES 200
 
 /* One request on its way to the client. */
@@ -70,7 +70,7 @@ static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
     return true;
 }
 
-/* What is not answered will not be listened to any more. */
+/* Answers to unanswered questions are no longer accepted. */
 static void withdraw(const struct inquiry *inquiry, const char *reason)
 {
     for (size_t i = 0; i < inquiry->count; i++) {
@@ -131,7 +131,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* Until all is answered, the call is cancelled, or the time is over. */
+/* Waits until all is answered, the call is cancelled, or the time is over. */
 static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
 {
     struct rpc *rpc = inquiry->rpc;

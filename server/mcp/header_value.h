@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The value meant, as heap memory; NULL if it is malformed, not UTF-8, or holds a NUL. */
+/* The decoded value, as heap memory; NULL if it is malformed, not UTF-8, or holds a NUL. */
 char *header_value_decode(const char *value);
-/* Is `said` meant, written plainly? It may be meant all the same where it is written as base64. */
+/* Whether the header is `said`, written plainly. If not, it may still be `said` in base64. */
 bool header_value_is_plainly(const char *value, const char *said);

@@ -29,7 +29,7 @@ static bool is_page(const struct question *question)
     return strcmp(json_get_text(question->params, "mode", "form"), "url") == 0;
 }
 
-/* A client that says no more than {} knows forms. */
+/* A client that declares just {} supports forms. */
 static bool knows_elicitation(const json_t *capability, const struct question *question)
 {
     if (is_page(question))
@@ -125,7 +125,7 @@ static CHECKED bool check_member(const char *name, const json_t *schema, const j
     return true;
 }
 
-/* A form's fields are flat; what was not asked for is not looked at. */
+/* A form's fields are flat; fields that were not requested are ignored. */
 static CHECKED bool check_form(const json_t *schema, const json_t *content, struct error *error)
 {
     json_t *required = json_object_get(schema, "required");

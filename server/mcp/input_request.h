@@ -12,10 +12,11 @@
 json_t *input_request_params(const struct question *question);
 /* {"key":{"method":...,"params":...}} as MCP's InputRequests; new reference. */
 json_t *input_request_requests(const struct question *questions, size_t count);
-/* What the questions need and the client's `capabilities` (NULL: none) do not declare, as MCP's
- * ClientCapabilities; new reference. NULL: all of it is declared. */
+/* The capabilities that the questions need and the client's `capabilities` (NULL: none) lack, as
+ * MCP's ClientCapabilities; new reference. NULL: it lacks none. */
 json_t *input_request_missing(const json_t *capabilities, const struct question *questions,
                               size_t count);
-/* Is `result` an answer to the question, of the right form? INVALID says what is wrong. */
+/* Checks that `result` has the right form for an answer to the question. INVALID says what is
+ * wrong. */
 CHECKED bool input_request_check(const struct question *question, const json_t *result,
                                  struct error *error);

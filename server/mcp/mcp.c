@@ -26,7 +26,7 @@
 #define BATCH_LIMIT 64
 #define RETRY_AFTER_S "2"
 
-/* A POST: one message, or a batch of them (2025-03-26 alone). */
+/* A POST: one message, or a batch of them (only in 2025-03-26). */
 struct post {
     json_t *root;
     bool batch;
@@ -48,7 +48,7 @@ static void post_free(void *context)
 
 /* ---- Replies ---- */
 
-/* As JSON, or as a stream of one event for clients that take nothing else. */
+/* As JSON, or as a stream of one event for clients that accept nothing else. */
 static void reply_json(struct exchange *exchange, unsigned status, struct text *json)
 {
     struct text event = { 0 };
@@ -96,7 +96,7 @@ void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const
 
 /* ---- Running ---- */
 
-/* Agents see a tool's answer, but hardly an HTTP status: a call's error is in its result. */
+/* Agents see a tool's answer, but rarely an HTTP status: a call's error is in its result. */
 static void fail_busy(struct rpc *rpc, const struct error *error)
 {
     if (rpc->tool != NULL)
@@ -154,18 +154,18 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && sse_queue_withdraw(exchange->sse_queue);
 }
 
-/* A client that comes back for an answer that was too much to keep learns that much. */
+/* A client that comes back for an answer that was too large to store learns that. */
 static void push_answer(struct stream *stream, const struct rpc *rpc)
 {
-    struct rpc unkept = { .id = rpc->id, .era = rpc->era };
+    struct rpc too_large = { .id = rpc->id, .era = rpc->era };
     TEXT_AUTO json = { 0 };
     TEXT_AUTO otherwise = { 0 };
 
-    rpc_fail(&unkept, RPC_INTERNAL, 200,
+    rpc_fail(&too_large, RPC_INTERNAL, 200,
              "the answer was sent once and is not stored: too much is stored for you now; "
              "call again, or see job_list and audit_list");
     rpc_write(rpc, &json);
-    rpc_write(&unkept, &otherwise);
+    rpc_write(&too_large, &otherwise);
     stream_push_answer(stream, text_string(&json), json.length, text_string(&otherwise));
 }
 
@@ -186,7 +186,7 @@ static void forget_calls(struct post *post)
             session_remove_call(post->rpcs[i].session, &post->rpcs[i].call);
 }
 
-/* The whole POST, on whichever thread it was placed. */
+/* Serves the whole POST, on the thread where it was placed. */
 static void run_post(struct exchange *exchange)
 {
     struct post *post = exchange->request;
@@ -260,7 +260,7 @@ static void release_stream(void *stream)
 
 static void end_stream(void *stream)
 {
-    stream_say_farewell(stream);
+    stream_send_closing_message(stream);
 }
 
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
@@ -307,12 +307,12 @@ static void submit(struct exchange *exchange, struct post *post)
         refuse_busy(exchange, post, &error);
 }
 
-/* What can be refused is refused here, before anything is queued. */
+/* Whatever can be refused is refused here, before anything is queued. */
 static void admit(struct rpc *rpc)
 {
     bool good = rpc->era == ERA_MODERN ? mcp_modern_admit(rpc) : mcp_legacy_admit(rpc);
 
-    rpc->placement = PLACE_INLINE; /* of a refusal, and of what only is taken */
+    rpc->placement = PLACE_INLINE; /* of a refusal, and of messages that need no answer */
     trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
         return;
@@ -397,7 +397,7 @@ static bool check_batch(struct exchange *exchange, const struct post *post)
 {
     int code = post->rpcs[0].error_code;
 
-    if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) { /* by headers: true of all */
+    if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) { /* by headers, for all messages */
         reply_rpc(exchange, &post->rpcs[0]);
         return false;
     }

@@ -11,23 +11,23 @@ struct exchange;
 void mcp_get(struct exchange *exchange);    /* a session's standing stream */
 void mcp_delete(struct exchange *exchange); /* ends a session */
 
-/* Does the era accept the message, by its headers and envelope? Finds session, version and method.
- * False: rpc_fail was called. */
+/* Checks whether the era accepts the message, by its headers and envelope, and finds session,
+ * version and method. False: rpc_fail was called. */
 bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
-/* The stream of a session's call becomes one that the client can resume, where its revision has
- * that. Before its first event; blocks on the store. */
+/* Makes the stream of a session's call resumable, if the client's revision supports that. To be
+ * called before its first event; blocks on the store. */
 void mcp_streams_keep(struct rpc *rpc); /* mcp_streams.c */
-/* And after its last event. */
+/* To be called after its last event. */
 void mcp_streams_end(struct rpc *rpc);
 
 /* For GET and DELETE. The session of the header, with a reference; NULL: refused. */
 struct session *mcp_legacy_session(struct exchange *exchange);
-/* 2026-07-28 has neither. True: refused. */
+/* 2026-07-28 has neither. True: it was refused. */
 bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
-/* The legacy revision of that name; NULL: not ours. `mcp_legacy_latest` is what we offer instead.
+/* The legacy revision of that name; NULL: not supported. `mcp_legacy_latest` is offered instead.
  */
 const char *mcp_legacy_version(const char *name);
 extern const char *const mcp_legacy_latest;

@@ -51,8 +51,8 @@ static bool find_version(struct rpc *rpc)
     return true;
 }
 
-/* A request without a session is served all the same, where it needs none: nothing depends on it
- * but cancelling and the standing stream. */
+/* A request without a session is served if it needs none: only cancelling and the standing stream
+ * depend on a session. */
 bool mcp_legacy_admit(struct rpc *rpc)
 {
     const char *session = rpc->exchange->headers.session;

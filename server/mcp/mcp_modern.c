@@ -49,7 +49,7 @@ static bool check_envelope(struct rpc *rpc)
     return client_log_read(rpc);
 }
 
-/* A header that repeats `said` of the body. */
+/* Checks a header that repeats `said` from the body. */
 static bool check_repeats(struct rpc *rpc, const char *name, const char *header, const char *said)
 {
     FREE_AUTO char *value = NULL;

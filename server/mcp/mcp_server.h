@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the methods of MCP work with. */
+/* The parts that the methods of MCP use. */
 #pragma once
 
 #include <stdatomic.h>
@@ -35,7 +35,8 @@ struct mcp_server {
     struct rate_limit *kept_bytes; /* of each principal's events */
     struct workers *workers, *waiting;
 
-    uint8_t sealing_key[DIGEST_BYTES]; /* of what clients carry between the rounds of a request */
+    uint8_t sealing_key[DIGEST_BYTES]; /* of the state that clients carry between the rounds of a
+                                          request */
     struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
     struct param_headers **param_headers;            /* in the order of the tools */
     struct text *tool_descriptions;                  /* the same, as JSON */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The beginning and end of a struct mcp_server, and what it keeps of each tool. */
+/* Sets up and frees a struct mcp_server, with what it keeps for each tool. */
 #pragma once
 
 #include "base/core/error.h"
@@ -14,7 +14,7 @@ struct tool;
  */
 CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
                        const char *instructions, struct error *error);
-void mcp_setup_finish(struct mcp_server *server); /* one that is all zero is fine */
+void mcp_setup_finish(struct mcp_server *server); /* a zeroed one is fine */
 
 const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
 const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of sessions: those of calls, the standing one of GET, and coming back to either. */
+/* The streams of sessions: those of calls, the standing one of GET, and the resumption of either.
+ */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 /* ---- Of calls ---- */
 
-#define CALL_BYTES 1024 /* of what is kept of one, its answer apart */
+#define CALL_BYTES 1024 /* of the stored events of one, without its answer */
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
 {
@@ -77,10 +78,12 @@ void mcp_streams_end(struct rpc *rpc)
 
 /* ---- Coming back ---- */
 
-#define SEQUENCE_LIMIT (INT64_C(1) << 53) /* beyond any: there is room for what follows */
+#define SEQUENCE_LIMIT                                                                             \
+    (INT64_C(1) << 53) /* larger than any real one, with room for what follows                     \
+                        */
 
 /* A GET that needs the store: read by a worker, then begun on the loop's thread. */
-struct comeback {
+struct stream_request {
     struct session *session; /* a reference */
     char stream[STREAM_ID_SIZE];
     int64_t after;
@@ -89,21 +92,21 @@ struct comeback {
     bool complete; /* the stream is over, and the client has all of it */
 };
 
-static void comeback_free(void *context)
+static void stream_request_free(void *context)
 {
-    struct comeback *comeback = context;
+    struct stream_request *stream_request = context;
 
-    session_release(comeback->session);
-    free(comeback);
+    session_release(stream_request->session);
+    free(stream_request);
 }
 
-static bool is_standing(const struct comeback *comeback)
+static bool is_standing(const struct stream_request *stream_request)
 {
-    return strcmp(comeback->stream, SESSION_STANDING) == 0;
+    return strcmp(stream_request->stream, SESSION_STANDING) == 0;
 }
 
 /* "<stream>_<sequence>" */
-static bool read_event_id(const char *id, struct comeback *out)
+static bool read_event_id(const char *id, struct stream_request *out)
 {
     size_t length = strspn(id, "0123456789abcdef");
 
@@ -115,8 +118,8 @@ static bool read_event_id(const char *id, struct comeback *out)
 }
 
 /* The answer to a call that was lost with the process that ran it. */
-static void answer_lost(struct store *store, struct stream *stream, const struct comeback *comeback,
-                        const struct event_call *call)
+static void answer_lost(struct store *store, struct stream *stream,
+                        const struct stream_request *stream_request, const struct event_call *call)
 {
     struct rpc rpc = { .id = call->message_id };
     TEXT_AUTO json = { 0 };
@@ -129,53 +132,58 @@ static void answer_lost(struct store *store, struct stream *stream, const struct
              job[0] != '\0' ? "job " : "job_list and audit_list", job);
     rpc_write(&rpc, &json);
     stream_push(stream, text_string(&json), json.length);
-    if (!event_call_end(store, comeback->session->id, comeback->stream, clock_utc_ms(), &error))
+    if (!event_call_end(store, stream_request->session->id, stream_request->stream, clock_utc_ms(),
+                        &error))
         log_warning("the lost %s is not marked as answered: %s", call->request_id, error.message);
 }
 
-static CHECKED bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
+static CHECKED bool resume(struct stream *stream, struct stream_request *stream_request,
+                           struct error *error)
 {
-    comeback->complete = !stream_is_open(stream) && stream_sequence(stream) == comeback->after;
-    return !comeback->complete
-           && stream_resume(stream, comeback->after, comeback->sse_queue, error);
+    stream_request->complete =
+        !stream_is_open(stream) && stream_sequence(stream) == stream_request->after;
+    return !stream_request->complete
+           && stream_resume(stream, stream_request->after, stream_request->sse_queue, error);
 }
 
-/* A call that is no longer running: its events are in the store, or it was lost. */
-static CHECKED bool revive(struct store *store, struct comeback *comeback,
+/* For a call that is no longer running: its events are in the store, or it was lost. */
+static CHECKED bool revive(struct store *store, struct stream_request *stream_request,
                            const struct event_call *call, struct error *error)
 {
-    const char *session = comeback->session->id;
+    const char *session = stream_request->session->id;
     struct stream *stream = stream_create(NULL);
     int64_t last = call->sequence;
     bool resumed;
 
-    if (call->ended_ms == 0 && last < comeback->after)
-        last = comeback->after; /* the last event sent may have been lost too */
-    stream_keep(stream, store, session, comeback->stream, last);
+    if (call->ended_ms == 0 && last < stream_request->after)
+        last = stream_request->after; /* the last event sent may have been lost too */
+    stream_keep(stream, store, session, stream_request->stream, last);
     if (call->ended_ms == 0)
-        answer_lost(store, stream, comeback, call);
+        answer_lost(store, stream, stream_request, call);
     stream_end(stream);
-    resumed = resume(stream, comeback, error);
+    resumed = resume(stream, stream_request, error);
     stream_release(stream);
     return resumed;
 }
 
-static CHECKED bool resume_call(struct store *store, struct comeback *comeback, struct error *error)
+static CHECKED bool resume_call(struct store *store, struct stream_request *stream_request,
+                                struct error *error)
 {
-    struct stream *running = session_find_stream(comeback->session, comeback->stream);
+    struct stream *running = session_find_stream(stream_request->session, stream_request->stream);
     struct event_call call = { 0 };
     bool found, resumed;
 
     if (running != NULL) {
-        resumed = resume(running, comeback, error);
+        resumed = resume(running, stream_request, error);
         stream_release(running);
         return resumed;
     }
-    if (!event_call_find(store, comeback->session->id, comeback->stream, &call, &found, error))
+    if (!event_call_find(store, stream_request->session->id, stream_request->stream, &call, &found,
+                         error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND, "there is no such event in this session");
-    resumed = revive(store, comeback, &call, error);
+    resumed = revive(store, stream_request, &call, error);
     free(call.message_id);
     return resumed;
 }
@@ -192,19 +200,20 @@ static void refuse(struct exchange *exchange, const struct error *error)
 /* On a worker. */
 static void come_back(struct exchange *exchange)
 {
-    struct comeback *comeback = exchange->request;
+    struct stream_request *stream_request = exchange->request;
     struct error error;
 
-    comeback->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
-    if (is_standing(comeback))
-        comeback->resumed =
-            session_resume(comeback->session, comeback->after, comeback->sse_queue, &error);
+    stream_request->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
+    if (is_standing(stream_request))
+        stream_request->resumed = session_resume(stream_request->session, stream_request->after,
+                                                 stream_request->sse_queue, &error);
     else
-        comeback->resumed = resume_call(((struct mcp_server *)exchange->context)->services->store,
-                                        comeback, &error);
-    if (comeback->complete) /* which ends it: an event stream without events is asked for again */
+        stream_request->resumed = resume_call(
+            ((struct mcp_server *)exchange->context)->services->store, stream_request, &error);
+    if (stream_request
+            ->complete) /* which ends it: clients request an event stream without events again */
         exchange_reply(exchange, 204, NULL, NULL);
-    else if (!comeback->resumed)
+    else if (!stream_request->resumed)
         refuse(exchange, &error);
 }
 
@@ -227,31 +236,31 @@ static void carry(struct exchange *exchange, struct session *session)
                                                               .heard = note_heard });
 }
 
-/* And on the loop's thread. Something is sent at once, so that the headers go out. */
+/* On the loop's thread. An event is sent at once, so that the headers go out. */
 static void came_back(struct exchange *exchange)
 {
-    struct comeback *comeback = exchange->request;
+    struct stream_request *stream_request = exchange->request;
 
-    if (!comeback->resumed) {
-        sse_queue_close(comeback->sse_queue);
-        sse_queue_release(comeback->sse_queue);
+    if (!stream_request->resumed) {
+        sse_queue_close(stream_request->sse_queue);
+        sse_queue_release(stream_request->sse_queue);
         return;
     }
-    sse_queue_put_comment(comeback->sse_queue);
-    exchange_take_outlet(exchange, comeback->sse_queue);
-    if (is_standing(comeback))
-        carry(exchange, comeback->session);
+    sse_queue_put_comment(stream_request->sse_queue);
+    exchange_take_outlet(exchange, stream_request->sse_queue);
+    if (is_standing(stream_request))
+        carry(exchange, stream_request->session);
 }
 
-static void submit(struct exchange *exchange, const struct comeback *wanted)
+static void submit(struct exchange *exchange, const struct stream_request *wanted)
 {
-    struct comeback *comeback = memory_zeroed(1, sizeof *comeback);
+    struct stream_request *stream_request = memory_zeroed(1, sizeof *stream_request);
     struct error error;
 
-    *comeback = *wanted;
-    session_retain(comeback->session);
-    exchange->request = comeback;
-    exchange->request_finish = comeback_free;
+    *stream_request = *wanted;
+    session_retain(stream_request->session);
+    exchange->request = stream_request;
+    exchange->request_finish = stream_request_free;
     exchange->worked = came_back;
     if (!exchange_submit(exchange, ((struct mcp_server *)exchange->context)->workers, come_back,
                          &error)) {
@@ -282,11 +291,11 @@ static bool stand(struct exchange *exchange, struct session *session, int64_t la
 static void serve_get(struct exchange *exchange, struct session *session)
 {
     const char *last = exchange->headers.last_event;
-    struct comeback comeback = { .session = session, .stream = SESSION_STANDING };
+    struct stream_request stream_request = { .session = session, .stream = SESSION_STANDING };
 
     if (last != NULL && last[0] != '\0') {
-        if (session_keeps_streams(session) && read_event_id(last, &comeback))
-            submit(exchange, &comeback);
+        if (session_keeps_streams(session) && read_event_id(last, &stream_request))
+            submit(exchange, &stream_request);
         else
             mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is not valid", last);
         return;

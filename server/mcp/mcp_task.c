@@ -13,7 +13,7 @@
 #define POLL_INTERVAL_MS 1000
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
-/* A tool that failed has completed, in MCP's words: only our own faults fail a task. */
+/* In MCP's terms a tool that failed has completed: only internal errors fail a task. */
 static const char *status_of(const struct job *job)
 {
     struct error failure;
@@ -89,7 +89,7 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
     return requests;
 }
 
-/* Answered since the job was looked at: it works again. */
+/* Answered since the job was read: it works again. */
 static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {
@@ -115,7 +115,7 @@ static json_t *call_result(const char *text, bool is_error)
                      "text", "text", text, "isError", is_error);
 }
 
-/* What the call would have answered, had it waited. */
+/* The answer that the call would have given if it had waited. */
 static json_t *result_of(const struct answer *answer)
 {
     json_t *result = call_result(text_string(&answer->text), false);

@@ -10,7 +10,7 @@ struct mcp_server;
 
 #define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 
-/* Without what came of it: the seed that a call is answered with. New reference. */
+/* Without its result: the first answer to the call. New reference. */
 json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job);
 /* In full, with result, error or open questions. NOT_FOUND: there is no such job. New reference. */
 CHECKED bool mcp_task_show(const struct mcp_server *server, const char *id, json_t **out,

@@ -15,7 +15,7 @@
 
 #define SUBSCRIPTION "\"io.modelcontextprotocol/subscriptionId\":"
 
-/* What of the wishes we can honour. */
+/* The requested subscriptions that the server can serve. */
 struct honoured {
     unsigned lists;
     const char *uris[SUBSCRIPTIONS_LIMIT]; /* borrowed from the message */
@@ -25,7 +25,7 @@ struct honoured {
 };
 
 static const struct {
-    const char *wish;
+    const char *member;
     unsigned list;
 } lists[] = {
     { "toolsListChanged", NOTIFIER_TOOLS },
@@ -33,15 +33,15 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Of URIs, those of resources that are there now. */
-static void read_wishes(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+/* Of the URIs, those of resources that exist now. */
+static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
-    const json_t *uris = json_object_get(wishes, "resourceSubscriptions");
+    const json_t *uris = json_object_get(requested, "resourceSubscriptions");
     struct error ignored;
 
     *out = (struct honoured){ 0 };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (json_get_boolean(wishes, lists[i].wish, false))
+        if (json_get_boolean(requested, lists[i].member, false))
             out->lists |= lists[i].list;
     for (size_t i = 0; i < json_array_size(uris) && i < SUBSCRIPTIONS_LIMIT; i++) {
         const char *uri = json_string_value(json_array_get(uris, i));
@@ -52,10 +52,10 @@ static void read_wishes(const struct rpc *rpc, const json_t *wishes, struct hono
     }
 }
 
-/* Those that there are. */
-static void read_tasks(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+/* Those that exist. */
+static void read_tasks(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
-    const json_t *ids = json_object_get(wishes, "taskIds");
+    const json_t *ids = json_object_get(requested, "taskIds");
     struct error ignored;
     struct job job;
 
@@ -82,7 +82,7 @@ static json_t *honoured_json(const struct honoured *honoured)
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if ((honoured->lists & lists[i].list) != 0)
-            json_object_set_new(json, lists[i].wish, json_true());
+            json_object_set_new(json, lists[i].member, json_true());
     if (honoured->count > 0)
         json_object_set_new(json, "resourceSubscriptions",
                             texts_json(honoured->uris, honoured->count));
@@ -94,8 +94,8 @@ static json_t *honoured_json(const struct honoured *honoured)
 /* The first message of the stream; from then on the notifier writes to it. */
 static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
 {
-    json_auto_t *told = honoured_json(honoured);
-    FREE_AUTO char *written = json_write(told);
+    json_auto_t *acknowledged = honoured_json(honoured);
+    FREE_AUTO char *written = json_write(acknowledged);
     struct stream *stream = rpc->stream;
     TEXT_AUTO meta = { 0 };
     TEXT_AUTO json = { 0 };
@@ -115,7 +115,7 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
                               honoured->task_count);
 }
 
-static char *farewell(const struct rpc *rpc)
+static char *closing_message(const struct rpc *rpc)
 {
     struct text json = { 0 };
 
@@ -128,27 +128,27 @@ static char *farewell(const struct rpc *rpc)
 
 bool method_listen_prepare(struct rpc *rpc)
 {
-    const json_t *wishes = json_object_get(rpc->params, "notifications");
+    const json_t *requested = json_object_get(rpc->params, "notifications");
 
-    if (!json_is_object(wishes))
+    if (!json_is_object(requested))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                         "params.notifications is missing, or not an object");
     if (!rpc->exchange->headers.accepts_events)
         return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
     if (atomic_load(&rpc->exchange->loop->draining))
         return rpc_fail(rpc, RPC_REFUSED, 503, SERVER_STOPPING);
-    return json_object_get(wishes, "taskIds") == NULL || method_tasks_require(rpc);
+    return json_object_get(requested, "taskIds") == NULL || method_tasks_require(rpc);
 }
 
 bool method_listen_run(struct rpc *rpc)
 {
-    const json_t *wishes = json_object_get(rpc->params, "notifications");
+    const json_t *requested = json_object_get(rpc->params, "notifications");
     struct honoured honoured;
 
-    read_wishes(rpc, wishes, &honoured);
-    read_tasks(rpc, wishes, &honoured);
+    read_requested(rpc, requested, &honoured);
+    read_tasks(rpc, requested, &honoured);
     acknowledge(rpc, &honoured);
-    stream_set_farewell_take(rpc->stream, farewell(rpc));
+    stream_set_closing_message_take(rpc->stream, closing_message(rpc));
     rpc->silent = true;
     return true;
 }

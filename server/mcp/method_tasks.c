@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tasks/get, tasks/update and tasks/cancel, and the calls that are answered with a task: the tasks
- * extension of 2026-07-28. The experimental tasks of 2025-11-25 are another thing, and not here. */
+ * extension of 2026-07-28. The experimental tasks of 2025-11-25 are different, and not supported.
+ */
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 
 /* ---- The list ---- */
 
-/* To what only reads the other two hints mean nothing. */
+/* For a tool that only reads, the other two hints mean nothing. */
 static json_t *hints(const struct tool *tool)
 {
     json_t *hints =
@@ -69,7 +69,8 @@ bool method_tools_list_prepare(struct rpc *rpc)
            || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
 }
 
-/* One page, so no cursor can be one of ours. What the caller's role may not call is not in it. */
+/* There is one page, so no cursor can be valid. Tools that the caller's role may not call are not
+ * listed. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
@@ -94,7 +95,8 @@ bool method_tools_list_run(struct rpc *rpc)
 
 /* ---- The call ---- */
 
-/* What will be refused writes its audit row, and waits for the disk: not on the HTTP thread. */
+/* A call that will be refused writes its audit row and waits for the disk: not on the HTTP thread.
+ */
 static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
@@ -133,8 +135,8 @@ bool method_tools_call_prepare(struct rpc *rpc)
     return true;
 }
 
-/* Progress goes to the stream of the call, and only forward. */
-static void tell_progress(struct call *call, double progress, double total, const char *message)
+/* Progress is sent on the call's stream, and only if it rises. */
+static void send_progress(struct call *call, double progress, double total, const char *message)
 {
     struct rpc *rpc = call->host;
     struct stream *stream = rpc->stream;
@@ -155,7 +157,7 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
-#define RESULT_SIZE 192 /* beside its texts, of most answers */
+#define RESULT_SIZE 192 /* of most answers, besides their texts */
 
 static void write_answer(struct rpc *rpc, const struct answer *answer)
 {
@@ -208,7 +210,7 @@ static void close_stream(struct call *call)
         stream_hang_up(rpc->stream);
 }
 
-/* Of those that wait. */
+/* Among calls that wait. */
 static bool is_wanted(void *host)
 {
     const struct rpc *rpc = host;
@@ -228,7 +230,7 @@ struct call rpc_make_call(struct rpc *rpc)
         .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
                     .nonce = multi_round_nonce(rpc) },
         .host = rpc,
-        .progress = tell_progress,
+        .progress = send_progress,
         .is_followed = rpc->progress_token != NULL && rpc->stream != NULL,
         .is_wanted = is_wanted,
         .cancelled = rpc_is_cancelled,
@@ -245,7 +247,7 @@ static void notify(struct rpc *rpc, const struct call *call, const struct answer
         answer->changed[0] != '\0' ? answer->changed : call_text(call, "deployment");
 
     if (deployment != NULL)
-        notifier_thing_changed(rpc->server->notifier, deployment);
+        notifier_resource_changed(rpc->server->notifier, deployment);
     notifier_list_changed(rpc->server->notifier, NOTIFIER_RESOURCES);
 }
 

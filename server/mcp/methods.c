@@ -9,7 +9,7 @@
 #include "server/streams/session.h"
 
 #define BOTH (ERA_LEGACY | ERA_MODERN)
-#define KEPT_MS 300000 /* what changes with the program alone */
+#define KEPT_MS 300000 /* for lists that change only with the program */
 
 static bool answer_empty(struct rpc *rpc)
 {

@@ -36,14 +36,14 @@ bool method_tasks_get_run(struct rpc *rpc);  /* method_tasks.c */
 bool method_tasks_update_run(struct rpc *rpc);
 bool method_tasks_cancel_run(struct rpc *rpc);
 
-/* Did the client declare, with this request, that it knows tasks? */
+/* Whether the client declared, with this request, that it supports tasks. */
 bool method_tasks_known(const struct rpc *rpc);
 bool method_tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
-/* The result of a call that started a job is its task. False: it cannot be read now. */
+/* Makes the job's task the result of the call that started it. False: it cannot be read now. */
 bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
-/* The result of a call as it was kept (its members) is the answer: a task, if it was one. */
+/* Makes a stored result (its members) the answer: a task, if it was one. */
 void method_tasks_repeat(struct rpc *rpc, const char *kept);
 
-/* What the lists' and the greeting's members are made from, once, at start. */
+/* Members of the lists and of initialize's result, made once at start. */
 struct text *
 method_tools_describe(const struct tool *const *table); /* a text each; text_finish, free */

@@ -24,8 +24,8 @@ struct multi_round {
     char nonce[ID_SIZE]; /* "" in the first round */
     char digest[DIGEST_TEXT_SIZE];
     json_t *given;   /* answers by key: of this round and those before */
-    json_t *used;    /* those that were asked for */
-    json_t *wanted;  /* MCP's InputRequests: what is still to be answered */
+    json_t *used;    /* those that were requested */
+    json_t *wanted;  /* MCP's InputRequests: the questions still to be answered */
     json_t *missing; /* capabilities */
 };
 
@@ -250,7 +250,7 @@ static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found
     return true;
 }
 
-static void tell_done(struct rpc *rpc, const struct request_nonce *settled)
+static void refuse_repeated(struct rpc *rpc, const struct request_nonce *settled)
 {
     char when[CLOCK_TEXT_SIZE];
     struct error error;
@@ -279,7 +279,7 @@ bool multi_round_repeat(struct rpc *rpc)
     if (settled.result != NULL)
         method_tasks_repeat(rpc, settled.result);
     else
-        tell_done(rpc, &settled);
+        refuse_repeated(rpc, &settled);
     free(settled.result);
     return true;
 }

@@ -11,5 +11,6 @@ struct tool;
 
 struct param_headers *param_headers_create(const struct tool *tool); /* NULL: it has none */
 void param_headers_destroy(struct param_headers *headers);           /* NULL is fine */
-/* Do the request's headers say what params.arguments say? False: rpc_fail. On the HTTP thread. */
+/* Whether the request's headers agree with params.arguments. False: rpc_fail. On the HTTP thread.
+ */
 bool param_headers_check(const struct param_headers *headers, struct rpc *rpc); /* NULL is fine */

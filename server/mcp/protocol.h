@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that the protocol has, and what we say of ourselves. */
+/* Names of the protocol, and the server's description of itself. */
 #pragma once
 
 #define MCP_MODERN_VERSION "2026-07-28"

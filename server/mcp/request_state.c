@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* "1.<HMAC-SHA256 in hex>.<JSON>": the version is sealed too. */
+/* "1.<HMAC-SHA256 in hex>.<JSON>": the signature covers the version too. */
 #define VERSION "1."
 #define MARK_LENGTH (sizeof VERSION - 1)
 #define SEAL_LENGTH (DIGEST_TEXT_SIZE - 1)
@@ -61,7 +61,7 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
     return true;
 }
 
-/* The JSON of a state that we sealed; NULL: it is invalid. */
+/* The JSON of a state with a valid signature; NULL: it is invalid. */
 static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
 {
     size_t length = strlen(sealed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client of 2026-07-28 carries from one round of a request to the next for us: sealed, so
- * that it can neither be made up nor used by another, for another request or for long. */
+/* The state that a client of 2026-07-28 carries from one round of a request to the next: signed, so
+ * that it can neither be forged nor used by another principal, for another request or for long. */
 #pragma once
 
 #include <jansson.h>
@@ -11,14 +11,14 @@
 #include "base/core/random.h"
 
 #define REQUEST_STATE_BYTES ((size_t)256 << 10)
-#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* for people to answer a round in */
+#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* the time for people to answer a round */
 
 struct request_state {
     char nonce[ID_SIZE]; /* of the request, the same at every round */
     char principal[64];
     char digest[DIGEST_TEXT_SIZE]; /* of method, name and arguments */
     int64_t expires_ms;
-    json_t *answers; /* of the rounds before, by key; an object */
+    json_t *answers; /* of earlier rounds, by key; an object */
 };
 
 /* The digest that ties a state to its request; `name`: of the tool or prompt, or the URI. */
@@ -27,8 +27,8 @@ void request_state_digest(const char *method, const char *name, const json_t *ar
 /* *out is heap memory. INVALID: it would be longer than REQUEST_STATE_BYTES. */
 CHECKED bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
                                 char **out, struct error *error);
-/* False, with INVALID and a sentence: not sealed by us, not for this principal and request, or
- * expired at now_ms. out->answers is then untouched, else a new reference. */
+/* False, with INVALID and a sentence: not signed by this server, not for this principal and
+ * request, or expired at now_ms. out->answers is then untouched, else a new reference. */
 CHECKED bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed,
                                 const char *principal, const char *digest, int64_t now_ms,
                                 struct request_state *out, struct error *error);

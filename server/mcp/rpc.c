@@ -30,7 +30,7 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
     return RPC_BROKEN;
 }
 
-/* The members of a message. One look at each costs less than a search for each of these. */
+/* The members of a message. One pass over them costs less than a search for each. */
 struct members {
     json_t *version, *id, *method, *params, *result, *error;
 };
@@ -173,7 +173,7 @@ static void write_error(const struct rpc *rpc, struct text *out)
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
-/* What goes before a result's own members: in 2026-07-28 what every result has. */
+/* Members before a result's own: in 2026-07-28 those of every result. */
 static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;

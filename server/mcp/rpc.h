@@ -25,13 +25,13 @@ enum {
     RPC_INTERNAL = -32603,
     RPC_REFUSED = -32000, /* by the transport: session, version, media type */
     RPC_SESSION_NOT_FOUND = -32001,
-    RPC_RESOURCE_NOT_FOUND = -32002, /* legacy alone */
+    RPC_RESOURCE_NOT_FOUND = -32002, /* legacy only */
     RPC_HEADER_MISMATCH = -32020,
     RPC_MISSING_CAPABILITY = -32021,
     RPC_UNSUPPORTED_VERSION = -32022,
 };
 
-#define RPC_ID_LIMIT 1024 /* bytes of an id that is text */
+#define RPC_ID_LIMIT 1024 /* longest id that is text, in bytes */
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
 
@@ -42,10 +42,10 @@ struct method {
     const char *name;
     unsigned eras;            /* in which it exists */
     bool notification;        /* has no answer */
-    bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
+    bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
     unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
-    bool stands;              /* is answered by a stream that stays */
+    bool stands;              /* is answered by a standing stream */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
     /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
     bool (*prepare)(struct rpc *rpc);
@@ -56,43 +56,43 @@ struct method {
 struct rpc {
     struct mcp_server *server;
     struct exchange *exchange;
-    struct stream *stream; /* that the exchange carries for it; NULL: none */
+    struct stream *stream; /* the stream the stream that the exchange carries for it; NULL: none */
     enum era era;
     enum rpc_kind kind;
     const char *version;     /* of the protocol; static */
     struct session *session; /* legacy; NULL: none. A reference. */
-    const char *name;        /* the method's, as asked; borrowed from the message */
+    const char *name;        /* the method's name as requested; borrowed from the message */
     const struct method *method;
     const struct tool *tool;
-    char *tool_sets; /* which tools/list is asked for */
+    char *tool_sets; /* the sets requested of tools/list */
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
     const json_t *meta;     /* the same: params._meta */
     json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL */
     struct multi_round
-        *multi_round;        /* 2026-07-28: what the client was asked and answered; NULL: nothing */
+        *multi_round;        /* 2026-07-28: the client's questions and answers; NULL: none */
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token;    /* the same; NULL: none */
     double progress;         /* the last one sent; -1: none yet */
-    bool logs;               /* 2026-07-28: the client wants to hear of the log, */
-    enum severity log_level; /* from this on */
-    char client[128];        /* "name/version", for the audit */
+    bool logs;               /* 2026-07-28: the client wants log messages, */
+    enum severity log_level; /* of at least this severity */
+    char client[128];        /* "name/version", for the audit log log */
 
-    struct session_call call; /* `id` is ours */
+    struct session_call call; /* `id` is heap memory */
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
     const char *error_kind;  /* of a tool that failed; included in the result's _meta; NULL: none */
     bool introduces;         /* the answer describes the server in full */
-    bool silent;             /* answered otherwise, or not to be answered */
+    bool silent;             /* answered in another way, or needs no answer */
     int error_code;          /* 0: a result */
     unsigned http_status;
     char error_message[480];
     json_t *error_data; /* NULL: none */
 };
 
-/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, which is zero but for server,
+/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, which is zero except for server,
  * exchange and era. */
 void rpc_read(struct rpc *rpc, const json_t *message);
 void rpc_finish(struct rpc *rpc);
@@ -102,7 +102,7 @@ bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *forma
     __attribute__((format(printf, 4, 5)));
 /* The same for an error of a handler; its kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
-/* The same for failures of our own, as exchange_refuse_fault reports them. */
+/* The same for internal failures, as exchange_refuse_fault reports them. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* The response, whole: result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);

@@ -63,9 +63,9 @@ static CHECKED bool execute_add(const struct access *access, const json_t *reque
     const char *name = json_get_text(request, "name", "");
     const char *label = json_get_text(request, "label", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "key add" };
-    json_auto_t *told = json_pack("{s:s, s:s, s:s}", "name", name, "role",
-                                  json_get_text(request, "role", ""), "label", label);
-    FREE_AUTO char *arguments = json_write(told);
+    json_auto_t *logged = json_pack("{s:s, s:s, s:s}", "name", name, "role",
+                                    json_get_text(request, "role", ""), "label", label);
+    FREE_AUTO char *arguments = json_write(logged);
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
     enum role role;
@@ -104,8 +104,8 @@ static CHECKED bool execute_revoke(const struct access *access, const json_t *re
 {
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "key revoke" };
-    json_auto_t *told = json_pack("{s:s}", "name", name);
-    FREE_AUTO char *arguments = json_write(told);
+    json_auto_t *logged = json_pack("{s:s}", "name", name);
+    FREE_AUTO char *arguments = json_write(logged);
     int64_t revoked;
 
     change.arguments = arguments;
@@ -147,9 +147,9 @@ static CHECKED bool execute_role(const struct access *access, const json_t *requ
 {
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "principal role" };
-    json_auto_t *told =
+    json_auto_t *logged =
         json_pack("{s:s, s:s}", "name", name, "role", json_get_text(request, "role", ""));
-    FREE_AUTO char *arguments = json_write(told);
+    FREE_AUTO char *arguments = json_write(logged);
     enum role role, before;
 
     change.arguments = arguments;
@@ -181,9 +181,9 @@ static CHECKED bool bind_secret(const struct access *access, const json_t *reque
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request),
                              .tool = bound ? "secret bind" : "secret unbind" };
-    json_auto_t *told =
+    json_auto_t *logged =
         json_pack("{s:s, s:s}", "name", name, "origin", json_get_text(request, "origin", ""));
-    FREE_AUTO char *arguments = json_write(told);
+    FREE_AUTO char *arguments = json_write(logged);
     char origin[ORIGIN_SIZE];
     bool changed;
 
@@ -308,7 +308,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* As the server has it, where it runs in the same environment. */
+/* As the server has it, if it runs in the same environment. */
 static CHECKED bool use_key(struct store *store, const char *folder, struct error *error)
 {
     const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
@@ -316,7 +316,7 @@ static CHECKED bool use_key(struct store *store, const char *folder, struct erro
     return audit_notes_use_key(store, folder, file == NULL ? "" : file, error);
 }
 
-/* The requests of one command, each by way of the last one's reply. */
+/* The requests of one command, each made from the last one's reply. */
 struct dialogue {
     const char *folder;
     json_t *request;
@@ -325,7 +325,7 @@ struct dialogue {
     json_t **reply;
 };
 
-/* Takes a reply; *more: the request is another one now. */
+/* Receives a reply; *more: `request` is now the next one. */
 static void go_on(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
@@ -367,7 +367,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
     return true;
 }
 
-/* Where no server runs. */
+/* For when no server runs. */
 static CHECKED bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
                                  struct error *error)
 {

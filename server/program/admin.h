@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration of API keys and secrets: on the store itself, or, where a server has the data
- * folder, through its socket <data>/admin.sock, which only the folder's owner can open. Keys
- * themselves never pass it: they are made by whoever asks, and only their digest is sent. */
+/* Administration of API keys and secrets: on the store itself or, if a server has the data folder,
+ * through its socket <data>/admin.sock, which only the folder's owner can open. Keys themselves
+ * never pass through it: the client makes them, and sends only their digest. */
 #pragma once
 
 #include <jansson.h>
@@ -17,12 +17,12 @@ struct authority;
  * "principal_list"},
  * {"command": "principal_role", "name", "role"}, {"command": "secret_bind" or "secret_unbind",
  * "name", "origin"}, {"command": "secret_list"}, {"command":
- * "clock_show" or "clock_accept"}, and what admin_audit.h tells. *reply: a new
- * object; where the last admin lost his access it has a "warning". */
+ * "clock_show" or "clock_accept"}, and those of admin_audit.h. **reply: a new object; if the last
+ * admin lost access it has a "warning". */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
-/* Puts there what COMMAND_LINE reads (command_line.h). */
+/* Sets who is at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
 /* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes. */
@@ -30,16 +30,16 @@ CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Asks the server that has the folder, and waits "patience_s" for its reply. *running false, and
- * nothing asked, where there is none. */
+/* Asks the server that has the folder, and waits "patience_s" for its reply. *running false: there
+ * is none, and nothing was asked. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
-/* Asks it, or if there is none executes the request here, with this folder of secrets. Only a first
- * key creates a data folder. */
+/* Asks it or, if there is none, executes the request here, with this folder of secrets. Only a
+ * first key creates a data folder. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
-/* The same for what takes several: next() is given each reply, and makes the request the next one;
- * false: that was the last. */
+/* The same for a command of several requests: next() receives each reply and makes the next
+ * request; false: that was the last. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);

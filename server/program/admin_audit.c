@@ -63,7 +63,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
     if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))
         return false;
     note(access, request, "audit-log verify");
-    audit_verdict_tell(&verdict, &words);
+    audit_verdict_describe(&verdict, &words);
     *reply = json_pack("{s:b, s:s}", "whole", verdict.whole, "found", text_string(&words));
     return true;
 }

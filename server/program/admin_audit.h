@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What administration asks of the audit; see admin.h. */
+/* Administration's requests to the audit log; see admin.h. */
 #pragma once
 
 #include <jansson.h>
@@ -14,7 +14,7 @@ CHECKED bool admin_audit_list(const struct access *access, const json_t *request
 /* {"command": "audit_verify", "mark"}: "whole", and "found" in words. */
 CHECKED bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
-/* {"command": "audit_export", "after_id"}: "rows", and at the end of them the "newest" there was.
+/* {"command": "audit_export", "after_id"}: "rows", and after the last ones the "newest".
  */
 CHECKED bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);

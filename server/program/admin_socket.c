@@ -209,20 +209,20 @@ void admin_destroy(struct admin *admin)
 
 static CHECKED bool talk(int fd, const json_t *request, json_t **reply, struct error *error)
 {
-    json_t *told;
+    json_t *answer;
     const char *problem;
 
     if (!send_line(fd, request))
         return error_set(error, ERROR_INTERNAL, "admin.sock: %s", strerror(errno));
-    if (!receive_line(fd, &told, error))
+    if (!receive_line(fd, &answer, error))
         return false;
-    problem = json_get_text(told, "error", NULL);
+    problem = json_get_text(answer, "error", NULL);
     if (problem != NULL) {
         error_set(error, ERROR_INVALID, "%s", problem);
-        json_decref(told);
+        json_decref(answer);
         return false;
     }
-    *reply = told;
+    *reply = answer;
     return true;
 }
 

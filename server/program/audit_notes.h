@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process itself has to say in the audit: that it starts, with which settings, and stops.
+/* The process's own rows of the audit log: that it starts, with which settings, and that it stops..
  */
 #pragma once
 
@@ -8,10 +8,10 @@
 struct settings;
 struct store;
 
-/* The key that rows of the audit are made with: `file` is "" where there is none, and must not lie
- * in the data folder. INVALID also where the audit has a key and none is given. */
+/* Sets the key of the audit log's rows: `file` is "" if there is none, and must not be in the data
+ * folder. INVALID also if the log has a key and none is given. */
 CHECKED bool audit_notes_use_key(struct store *store, const char *data_folder, const char *file,
                                  struct error *error);
-/* A row that cannot be written, as on a full disk, is logged. */
+/* If a row cannot be written, for example on a full disk, that is logged. */
 void audit_note_start(struct store *store, const struct settings *settings);
 void audit_note_stop(struct store *store, const char *why); /* why: the signal */

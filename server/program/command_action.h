@@ -10,7 +10,7 @@ struct action {
     const char *name;     /* "add" */
     const char *operands; /* "NAME", "NAME ROLE", or "" */
     const char *help;
-    /* `options` is what the command's flags were read into; the operands are those asked for. */
+    /* `options` holds the command's flags; `operands` are those that the action requires. */
     CHECKED bool (*run)(const void *options, char *const *operands, struct error *error);
 };
 

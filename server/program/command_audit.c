@@ -9,7 +9,7 @@
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
 
-#define PATIENCE_S 600 /* for all of a long audit to be read */
+#define PATIENCE_S 600 /* the time for reading all of a long log */
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
@@ -77,7 +77,7 @@ static void print_line(const json_t *value)
     puts(text_string(&line));
 }
 
-/* As far as it goes when it begins: what is written meanwhile is not awaited. */
+/* Up to the newest row at the start: rows written meanwhile are not waited for. */
 static bool print_page(void *context, const json_t *reply, json_t *request)
 {
     const json_t *rows = json_object_get(reply, "rows"), *row;
@@ -97,8 +97,8 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
     return json_array_size(rows) > 0 && id < last;
 }
 
-/* A line for each row; the last says which row was the newest, with its digest, so that an export
- * is a witness of the audit as it was. */
+/* A line for each row; the last line names the newest row with its digest, so that an export proves
+ * what the audit log was. */
 static CHECKED bool export(const struct options *options, struct error *error)
 {
     json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);

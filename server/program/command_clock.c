@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain clock: whether the wall clock is believed (base/core/timeline.h), and that it is right.
+/* opsbrain clock: shows whether the wall clock is believed (base/core/timeline.h), and confirms
+ * it..
  */
 
 #include <stdio.h>

@@ -64,7 +64,7 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
                      text);
 }
 
-/* The key itself goes to standard output, and nothing else does. */
+/* Only the key itself goes to standard output. */
 static void show_key(const char *key, const char *id, const char *name, const char *role,
                      int64_t expires_ms)
 {
@@ -148,7 +148,7 @@ static CHECKED bool revoke(const void *context, char *const *operands, struct er
     return true;
 }
 
-/* Where there are keys, the next start would remember them again. */
+/* If there are keys, the next start would record them again. */
 static CHECKED bool reset(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;

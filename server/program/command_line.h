@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks for administration. */
+/* Identifies who is at the command line. */
 #pragma once
 
 #include "base/json/json.h"
 #include "store/ledger/change.h"
 
-/* Who is at the command line: the request says it, for the transport puts it there. */
+/* Who is at the command line: a member of the request, set by the transport. */
 #define COMMAND_LINE(request)                                                                      \
     {                                                                                              \
         .principal = "local", .role = "admin",                                                     \

@@ -11,5 +11,5 @@ struct table *command_output_table(const char *const *headings);     /* end with
 void command_output_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
 void command_output_table_print(struct table *table);                /* and frees it */
 
-/* What the reply warns of, where it does, on standard error. */
+/* Prints the reply's warning, if it has one, on standard error. */
 void command_output_warn(const json_t *reply);

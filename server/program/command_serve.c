@@ -21,8 +21,8 @@
 
 #define STORE_READERS 4
 #define REQUESTS_MS 2000 /* for requests to finish when the process ends */
-#define JOBS_MS 3500     /* for jobs to reach a point they can be taken up from */
-#define STOP_LIMIT_S 8   /* then the process is ended: what is acknowledged is on disk */
+#define JOBS_MS 3500     /* for jobs to reach a point from which they can continue */
+#define STOP_LIMIT_S 8   /* then the process is ended: everything acknowledged is on disk */
 
 struct process {
     struct settings settings;
@@ -32,10 +32,10 @@ struct process {
     struct server *server;
     struct admin *admin;
     struct housekeeping *housekeeping;
-    bool announced; /* in the audit */
+    bool announced; /* in the audit log */
 };
 
-/* Before any thread is made, so that all of them leave these signals to main. */
+/* Called before any thread is created, so that all of them leave these signals to main. */
 static void claim_signals(sigset_t *ending)
 {
     signal(SIGPIPE, SIG_IGN);

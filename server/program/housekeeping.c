@@ -27,7 +27,7 @@
 
 struct housekeeping {
     struct server *server;
-    bool crowded; /* the disk, at the last look */
+    bool disk_is_full; /* the disk, at the last check */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t woken;
@@ -77,16 +77,16 @@ static void read_stale_keys(struct server *server)
 static void look_at_disk(struct housekeeping *housekeeping)
 {
     struct error error;
-    bool crowded = !disk_space_check(housekeeping->server->services->store, &error);
+    bool disk_is_full = !disk_space_check(housekeeping->server->services->store, &error);
 
-    if (crowded && !housekeeping->crowded)
+    if (disk_is_full && !housekeeping->disk_is_full)
         log_warning("%s", error.message);
-    if (!crowded && housekeeping->crowded)
+    if (!disk_is_full && housekeeping->disk_is_full)
         log_info("the disk of the data folder has room again");
-    housekeeping->crowded = crowded;
+    housekeeping->disk_is_full = disk_is_full;
 }
 
-/* What others wrote into the database shows here at the latest. */
+/* Changes that other programs made to the audit log are found here at the latest. */
 static void check_audit(struct housekeeping *housekeeping)
 {
     struct audit_verdict verdict;
@@ -99,7 +99,7 @@ static void check_audit(struct housekeeping *housekeeping)
             log_error("the audit log cannot be checked: %s", error.message);
         return;
     }
-    audit_verdict_tell(&verdict, &words);
+    audit_verdict_describe(&verdict, &words);
     if (verdict.whole)
         log_info("%s", text_string(&words));
     else
@@ -108,7 +108,7 @@ static void check_audit(struct housekeeping *housekeeping)
 
 /* An attacker who rewrites the whole audit log does not control this log too: `opsbrain audit-log
  * verify` takes the digest as --digest. */
-static void tell_newest(struct server *server)
+static void log_newest(struct server *server)
 {
     struct audit_mark newest;
     struct error error;
@@ -157,7 +157,7 @@ static void *run_thread(void *context)
         if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
             check_audit(housekeeping);
         else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
-            tell_newest(server);
+            log_newest(server);
         look_at_disk(housekeeping);
         read_stale_keys(server);
         write_counts(server);

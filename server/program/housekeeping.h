@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has to be done now and then: idle sessions, rolling up scraped metrics, and what the
- * retention settings say is too old. */
+/* Periodic work: removes idle sessions, rolls up scraped metrics, and deletes what the retention
+ * settings say is too old. */
 #pragma once
 
 #include "base/core/error.h"

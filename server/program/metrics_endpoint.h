@@ -10,7 +10,7 @@ struct sessions;
 struct telemetry;
 struct workers;
 
-/* What it tells of; lent. */
+/* The parts that it reports on; lent. */
 struct metrics_sources {
     const struct services *services;
     struct http *http;

@@ -65,7 +65,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
     return http_server_create(&parts, &server->http, error);
 }
 
-/* The port last, so that nobody waits on it in vain. */
+/* The port comes last, so that no client waits on it in vain. */
 static CHECKED bool open_access(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
@@ -160,7 +160,7 @@ static CHECKED bool open_parts(struct server *server, const struct server_parts 
     return mcp_setup(&server->mcp, server->telemetry, parts->instructions, error);
 }
 
-/* A row that forgot something is refused before anything is served. */
+/* An incomplete row is refused before anything is served. */
 static CHECKED bool check_tables(const struct server_parts *parts, struct error *error)
 {
     return methods_check(methods, error) && routes_check(mcp_routes, error)
@@ -189,7 +189,7 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Another role may call other tools: subscribers of the list are notified. */
+/* With another role a caller may call other tools: subscribers of the list are notified. */
 static void check_keys(void *context)
 {
     const struct server *server = context;

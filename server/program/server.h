@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server: its parts, and what each is given of the others. */
+/* The server: its parts, and what each receives from the others. */
 #pragma once
 
 #include "base/core/error.h"
@@ -25,7 +25,7 @@ struct server {
     bool listening; /* to the jobs, for the notifier */
     struct http *http;
 
-    /* What the parts are given. */
+    /* What the parts receive. */
     struct gate gate;
     struct mcp_server mcp;
     struct uploads uploads;

@@ -26,7 +26,7 @@ struct upload {
     struct uploads *uploads;
     int fd; /* of a file without a name; -1: not yet */
     size_t size;
-    const struct tool *tool; /* that takes it */
+    const struct tool *tool; /* the tool that imports it */
     json_t *arguments;
 };
 
@@ -64,7 +64,7 @@ static bool refuse_disk(struct exchange *exchange)
     return false;
 }
 
-/* Before a file is taken that could not be kept. */
+/* Called before a file is received that could not be stored. */
 static bool check_room(struct exchange *exchange)
 {
     struct error error;
@@ -76,7 +76,7 @@ static bool check_room(struct exchange *exchange)
     return false;
 }
 
-/* The first piece: a file that is gone when it is closed. */
+/* At the first piece: creates a file that disappears when it is closed. */
 static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
@@ -122,8 +122,8 @@ static void take(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* A word of the query in the type that the tool expects; text that is not a number stays text, and
- * the tool reports it. */
+/* A parameter of the query in the type that the tool expects; text that is not a number stays text,
+ * and the tool reports it. */
 static json_t *argument(const struct param *param, const char *word)
 {
     TEXT_AUTO printable = { 0 };
@@ -137,7 +137,7 @@ static json_t *argument(const struct param *param, const char *word)
     return json_string(text_string(&printable));
 }
 
-/* A word that may come several times. */
+/* A parameter that may occur several times. */
 static void append(json_t *arguments, const char *name, json_t *word)
 {
     if (json_object_get(arguments, name) == NULL)
@@ -263,7 +263,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     answer_finish(&answer);
 }
 
-/* The file is read where it lies: the kernel brings its pages in and takes them back. */
+/* The file is mapped: the kernel loads its pages and drops them again. */
 static void work(struct exchange *exchange)
 {
     const struct upload *upload = exchange->request;

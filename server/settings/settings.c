@@ -110,7 +110,7 @@ const struct setting settings_table[] = {
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
-/* The platform's PORT takes the place of defaults, so that flags and the environment win. */
+/* The platform's PORT replaces the defaults, so that flags and the environment take precedence. */
 static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
@@ -119,7 +119,8 @@ static CHECKED bool apply_port(struct error *error)
 
     if (port == NULL || port[0] == '\0')
         return true;
-    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 0); /* all come from the platform's proxies */
+    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0",
+           0); /* all connections come from the platform's proxies */
     if (getenv("OPSBRAIN_LISTEN") != NULL)
         return true;
     if (!text_to_integer(port, 0, 65535, &number))

@@ -25,7 +25,7 @@ struct names {
 
 /* What happened since the last round. */
 struct news {
-    struct names jobs, things;
+    struct names jobs, resources;
     bool all;
     bool followers; /* there are new ones, which must receive the state of their tasks */
     unsigned lists;
@@ -37,7 +37,7 @@ struct notifier {
     struct task_followers *task_followers;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; /* over the rest */
+    pthread_mutex_t lock; /* protects the rest */
     pthread_cond_t woken;
     bool stopping;
     struct subscribers *subscribers;
@@ -91,7 +91,7 @@ bool notifier_unsubscribe(struct notifier *notifier, struct session *session, co
     return session_subscription_remove(notifier->store, session->id, uri, error);
 }
 
-/* What sessions followed before the process was started anew. */
+/* Restores the subscriptions of sessions after a restart. */
 static CHECKED bool restore(struct notifier *notifier, struct error *error)
 {
     struct session_subscription_row *rows;
@@ -169,9 +169,9 @@ void notifier_job_moved(void *context, const char *job_id)
     note(notifier, &notifier->news.jobs, job_id);
 }
 
-void notifier_thing_changed(struct notifier *notifier, const char *name)
+void notifier_resource_changed(struct notifier *notifier, const char *name)
 {
-    note(notifier, &notifier->news.things, name);
+    note(notifier, &notifier->news.resources, name);
 }
 
 void notifier_list_changed(struct notifier *notifier, unsigned lists)
@@ -223,7 +223,7 @@ static void find_moved(struct store *store, const struct names *jobs, struct nam
 }
 
 struct change_set {
-    const struct names *moved, *things;
+    const struct names *moved, *resources;
     bool all;
 };
 
@@ -231,13 +231,13 @@ static bool has_changed(const void *context, const char *value)
 {
     const struct change_set *set = context;
 
-    return set->all || has_name(set->moved, value) || has_name(set->things, value);
+    return set->all || has_name(set->moved, value) || has_name(set->resources, value);
 }
 
-static void tell_all(struct notifier *notifier, const struct news *news)
+static void notify_all(struct notifier *notifier, const struct news *news)
 {
     struct names moved = { 0 };
-    const struct change_set changes = { &moved, &news->things, news->all };
+    const struct change_set changes = { &moved, &news->resources, news->all };
 
     find_moved(notifier->store, &news->jobs, &moved);
     pthread_mutex_lock(&notifier->lock);
@@ -255,7 +255,7 @@ static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
     struct news *news = &notifier->news;
 
-    while (!notifier->stopping && news->jobs.count == 0 && news->things.count == 0
+    while (!notifier->stopping && news->jobs.count == 0 && news->resources.count == 0
            && news->lists == 0 && !news->followers)
         pthread_cond_wait(&notifier->woken, &notifier->lock);
     *out = *news;
@@ -278,7 +278,7 @@ static void wait_for_round(struct notifier *notifier)
 static void news_free(struct news *news)
 {
     free(news->jobs.at);
-    free(news->things.at);
+    free(news->resources.at);
 }
 
 static void *run_thread(void *context)
@@ -289,7 +289,7 @@ static void *run_thread(void *context)
     pthread_mutex_lock(&notifier->lock);
     while (wait_for_news(notifier, &news)) {
         pthread_mutex_unlock(&notifier->lock);
-        tell_all(notifier, &news);
+        notify_all(notifier, &news);
         news_free(&news);
         pthread_mutex_lock(&notifier->lock);
         wait_for_round(notifier);

@@ -17,7 +17,7 @@ struct sessions;
 struct store;
 struct stream;
 
-/* What the notifier is given; lent. */
+/* What the notifier receives; lent. */
 struct notifier_parts {
     struct store *store;
     struct sessions *sessions;
@@ -26,28 +26,29 @@ struct notifier_parts {
     void *show_context;
 };
 struct notifier *notifier_create(const struct notifier_parts *parts);
-/* With what sessions followed when the process ended before. */
+/* Restores the sessions' subscriptions from before the restart. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
 /* Ends the thread; later notifications are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
-/* A session that hears of a resource on its standing stream, until it ends; stored with it. BUSY:
- * it has too many. The URI is one of ours. */
+/* Subscribes a session, until it ends, to a resource, on its standing stream; stored with it. BUSY:
+ * it has too many. The URI must be valid. */
 CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
                                 struct error *error);
 CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
                                   const char *uri, struct error *error);
-/* A stream that hears of lists (bits) and of resources until it is closed; `meta` is the JSON text
- * of the member _meta that each of its messages has. At most SUBSCRIPTIONS_LIMIT URIs. */
+/* Subscribes a stream, until it is closed, to lists (bits) and resources; `meta` is the JSON text
+ * of the member _meta of each of its messages. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
                      unsigned lists, const char *const *uris, size_t count);
 /* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *const *ids, size_t count);
 
-/* What happened; any thread. The context is the notifier: the signature is a callback's. A job's
- * news are also those of the sweep it works on, of its runs and of its deployment. */
+/* Report what happened; any thread. The context is the notifier: the signature is that of a
+ * callback. News of a job is also news of its sweep, its runs and its deployment. */
 void notifier_job_moved(void *context, const char *job_id);
-void notifier_thing_changed(struct notifier *notifier, const char *name); /* a deployment's, say */
+void notifier_resource_changed(struct notifier *notifier,
+                               const char *name); /* a deployment's, say */
 void notifier_list_changed(struct notifier *notifier, unsigned lists);

@@ -20,7 +20,7 @@
 struct sessions {
     struct store *store;
     struct session_limits limits;
-    pthread_mutex_t lock; /* over the rest, and every session's `next` */
+    pthread_mutex_t lock; /* protects the rest, and every session's `next` */
     struct session *buckets[BUCKETS];
     size_t count;
 };
@@ -83,7 +83,7 @@ static void insert(struct sessions *sessions, struct session *session)
     sessions->count++;
 }
 
-/* The table's reference goes to the caller; NULL if it is not there (any more). */
+/* Passes the table's reference to the caller; NULL if it is not in the table. */
 static struct session *take_out(struct sessions *sessions, const char *id)
 {
     struct session **at = bucket_of(sessions, id);
@@ -99,8 +99,8 @@ static struct session *take_out(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Numbers go on beyond all that were used: those of events that primed are not stored, but there
- * was less than one event a millisecond. Where nothing waits, all counts as heard. */
+/* Numbers continue above all that were used: those of priming events are not stored, but there was
+ * less than one event a millisecond. If nothing waits, all counts as received. */
 static void keep_standing(struct sessions *sessions, struct session *session, int64_t heard,
                           int64_t last_event)
 {
@@ -199,7 +199,7 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* Nobody can ask for its calls or read its stream any more. */
+/* From now on nobody can reach its calls or read its stream. */
 static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
@@ -230,9 +230,9 @@ static bool goes_before(struct session *session, struct session *other)
     return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
 }
 
-/* Under the lock: the one to forget if there are `limit` of the principal's (NULL: of all), or
- * NULL. */
-static struct session *find_surplus(struct sessions *sessions, const char *principal, size_t limit)
+/* Under the lock: the one to remove if the principal (NULL: all principals together) has `limit`,
+ * or NULL. */
+static struct session *find_oldest(struct sessions *sessions, const char *principal, size_t limit)
 {
     struct session *first = NULL;
     size_t count = 0;
@@ -269,17 +269,17 @@ static void make_room(struct sessions *sessions, const char *principal)
 {
     const struct session_limits *limits = &sessions->limits;
     const char *setting = "sessions_per_principal";
-    struct session *surplus, *evicted = NULL;
+    struct session *oldest, *evicted = NULL;
     struct error error;
 
     pthread_mutex_lock(&sessions->lock);
-    surplus = find_surplus(sessions, principal, limits->per_principal);
-    if (surplus == NULL) {
-        surplus = find_surplus(sessions, NULL, limits->total);
+    oldest = find_oldest(sessions, principal, limits->per_principal);
+    if (oldest == NULL) {
+        oldest = find_oldest(sessions, NULL, limits->total);
         setting = "sessions";
     }
-    if (surplus != NULL)
-        evicted = take_out(sessions, surplus->id);
+    if (oldest != NULL)
+        evicted = take_out(sessions, oldest->id);
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
@@ -394,7 +394,7 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
-/* Seen in a time that is yet to come, by a clock that was set back since, is seen now. */
+/* A time in the future, from a clock that was set back since, counts as now. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;
@@ -428,7 +428,7 @@ void sessions_tell(struct sessions *sessions, const char *json, size_t length)
     struct session **all = snapshot(sessions, &count);
 
     for (size_t i = 0; i < count; i++) {
-        session_tell(all[i], json, length);
+        session_notify(all[i], json, length);
         session_release(all[i]);
     }
     free(all);

@@ -33,15 +33,15 @@ struct session {
     const char *version;     /* of the legacy revisions' table */
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
-    struct stream *standing; /* what goes to the client's GET */
-    atomic_int log_level;    /* an enum severity: the least that is sent to its client's log */
+    struct stream *standing; /* what is sent to the client's GET */
+    atomic_int log_level;    /* an enum severity: the lowest that is sent to its client's log */
 
     /* of session.c */
     struct session *next; /* in its bucket */
     atomic_int references;
     atomic_int_fast64_t last_seen_ms;
     int64_t stored_ms;
-    pthread_mutex_t lock; /* over the rest */
+    pthread_mutex_t lock; /* protects the rest */
     bool over;
     struct session_call *running; /* calls that can be cancelled */
     struct stream **streams;      /* of calls that are not answered yet */
@@ -63,8 +63,8 @@ CHECKED bool sessions_create(struct store *store, const struct session_limits *l
                              struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
 size_t sessions_count(struct sessions *sessions);
-/* Every minute or so: forgets what idled too long and events that are too old, stores when the
- * other sessions were last used. */
+/* Every minute or so: removes sessions that idled too long and events that are too old, and stores
+ * when the other sessions were last used. */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
 /* Blocks until the session is stored. Over a limit (the principal's first) the one unused for
@@ -80,18 +80,18 @@ struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
 /* Notes, soon, the newest event of its standing stream that a connection took. */
 void session_note_heard(struct session *session, int64_t sequence);
-bool session_is_over(struct session *session); /* ended, or forgotten */
-/* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit. */
+bool session_is_over(struct session *session); /* ended, or removed */
+/* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit log. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
                          struct error *error);
 
-/* Does its revision number the events of streams, so that they can be resumed? */
+/* Whether its revision numbers the events of streams, so that they can be resumed. */
 bool session_keeps_streams(const struct session *session);
-/* And does it begin them with an event without a message? */
+/* Whether its revision begins them with an event without a message. */
 bool session_primes_streams(const struct session *session);
 /* Sends one JSON message on its standing stream; while nobody reads that, it waits in the store, if
  * the revision supports it, unless the same message is already waiting. */
-void session_tell(struct session *session, const char *json, size_t length);
+void session_notify(struct session *session, const char *json, size_t length);
 void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
 /* From now on this connection carries the standing stream; false as stream_attach. */
 bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one session's client is sent, and which of its calls still run. */
+/* The messages sent to one session's client, and its running calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,11 +56,12 @@ static bool add_waiting(struct session *session, uint64_t digest)
     return true;
 }
 
-void session_tell(struct session *session, const char *json, size_t length)
+void session_notify(struct session *session, const char *json, size_t length)
 {
     bool fresh;
 
-    /* Who begins to read meanwhile clears what waits, under the lock too. */
+    /* A connection that begins to read meanwhile clears the waiting messages, also under the lock.
+     */
     pthread_mutex_lock(&session->lock);
     fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
     pthread_mutex_unlock(&session->lock);

@@ -24,17 +24,17 @@ _Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must n
 
 struct stream {
     atomic_int references;
-    struct store *store; /* NULL: not kept */
+    struct store *store; /* NULL: not stored */
     char id[STREAM_ID_SIZE];
     char key[EVENT_STREAM_SIZE]; /* in the store */
-    struct rate_limit *bytes;    /* that may be kept; NULL: any */
+    struct rate_limit *bytes;    /* that may be stored; NULL: any */
     char principal[RATE_LIMIT_NAME_SIZE];
 
-    pthread_mutex_t lock;        /* over the rest */
+    pthread_mutex_t lock;        /* protects the rest */
     struct sse_queue *sse_queue; /* NULL: none yet */
     int64_t sequence;            /* of the newest event */
     int64_t heard;               /* of the newest that a connection before this one took */
-    char *farewell;
+    char *closing_message;
     bool primed, ended;
 };
 
@@ -60,7 +60,7 @@ void stream_release(struct stream *stream)
     if (stream == NULL || atomic_fetch_sub(&stream->references, 1) > 1)
         return;
     sse_queue_release(stream->sse_queue);
-    free(stream->farewell);
+    free(stream->closing_message);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
 }
@@ -294,25 +294,25 @@ void stream_hang_up(struct stream *stream)
 
 /* ---- Ends ---- */
 
-void stream_set_farewell_take(struct stream *stream, char *json)
+void stream_set_closing_message_take(struct stream *stream, char *json)
 {
     pthread_mutex_lock(&stream->lock);
-    free(stream->farewell);
-    stream->farewell = json;
+    free(stream->closing_message);
+    stream->closing_message = json;
     pthread_mutex_unlock(&stream->lock);
 }
 
-void stream_say_farewell(struct stream *stream)
+void stream_send_closing_message(struct stream *stream)
 {
-    char *farewell;
+    char *closing_message;
 
     pthread_mutex_lock(&stream->lock);
-    farewell = stream->farewell;
-    stream->farewell = NULL;
+    closing_message = stream->closing_message;
+    stream->closing_message = NULL;
     pthread_mutex_unlock(&stream->lock);
-    if (farewell != NULL)
-        stream_push(stream, farewell, strlen(farewell));
-    free(farewell);
+    if (closing_message != NULL)
+        stream_push(stream, closing_message, strlen(closing_message));
+    free(closing_message);
     stream_end(stream);
 }
 

@@ -125,7 +125,7 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
 {
     const struct resource *resource;
     struct subscription *added;
-    struct error unknown; /* of a version that had more to follow */
+    struct error unknown; /* stored by a version that had more to subscribe to */
 
     if (find_uri(subscriber, uri) != NULL)
         return;
@@ -196,7 +196,7 @@ static void push(const struct subscriber *subscriber, const char *method, const 
     }
     text_add(&json, "}}");
     if (subscriber->session != NULL)
-        session_tell(subscriber->session, text_string(&json), json.length);
+        session_notify(subscriber->session, text_string(&json), json.length);
     else
         stream_push(subscriber->stream, text_string(&json), json.length);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscribers: sessions that follow resources, and streams that listen to lists and resources. Part
- * of the notifier, under whose lock everything here is called. */
+/* Subscribers: sessions that subscribe to resources, and streams that listen to lists and
+ * resources. Part of the notifier, under whose lock everything here is called. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,9 +24,10 @@ struct subscribers *subscribers_create(struct sessions *sessions,
                                        const struct resource *const *resources);
 void subscribers_destroy(struct subscribers *subscribers); /* NULL is fine */
 
-bool subscribers_any(const struct subscribers *subscribers); /* does anybody follow a resource? */
+bool subscribers_any(
+    const struct subscribers *subscribers); /* whether anybody subscribes to a resource */
 
-/* False: the session follows SUBSCRIPTIONS_LIMIT resources already. */
+/* False: the session already has SUBSCRIPTIONS_LIMIT subscriptions. */
 bool subscribers_follow(struct subscribers *subscribers, struct session *session, const char *uri);
 void subscribers_unfollow(struct subscribers *subscribers, const struct session *session,
                           const char *uri);
@@ -34,10 +35,13 @@ void subscribers_unfollow(struct subscribers *subscribers, const struct session 
 void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
                         unsigned lists, const char *const *uris, size_t count);
 
-/* Did what a subscription is to change? `value` is the name or id in its URI, "" without one. */
+/* Whether the subject of a subscription changed. `value` is the name or id in its URI, "" without
+ * one. */
 typedef bool subscription_match(const void *context, const char *value);
-/* Tells everybody of those lists (bits of enum notifier_list) and of the resources that match. */
+/* Notifies subscribers of those lists (bits of enum notifier_list) and of the resources that match.
+ */
 void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscription_match *match,
                       const void *context);
-/* Sessions hear of lists without asking: their era has no way to ask. Needs no lock. */
+/* Sessions are notified of lists without subscribing: their era cannot subscribe to them. Needs no
+ * lock. */
 void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists);

@@ -144,7 +144,7 @@ static void forget_gone(struct task_followers *followers)
     }
 }
 
-/* Under the lock: collects what must be sent, and therefore read. */
+/* Under the lock: collects the tasks that must be sent, and therefore read. */
 static void mark_due(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
                      size_t count, bool all, struct round *round)
 {
@@ -182,7 +182,7 @@ static void push(const struct follower *follower, const char *members)
     stream_push(follower->stream, text_string(&json), json.length);
 }
 
-/* Who began to follow since the tasks were read stays due. */
+/* Followers that began after the tasks were read stay due. */
 static void tell(struct follower *follower, const struct round *round)
 {
     for (size_t i = 0; i < follower->count; i++) {

@@ -18,7 +18,8 @@ CHECKED typedef bool task_show(void *context, const char *id, json_t **out, stru
 struct task_followers *task_followers_create(task_show *show, void *context);
 void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
 
-/* Until the stream is closed; `meta` is the JSON text of the member _meta of its messages. */
+/* Follows the tasks until the stream is closed; `meta` is the JSON text of the member _meta of its
+ * messages. */
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
                         const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
