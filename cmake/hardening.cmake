@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What makes a memory error harder to use, wherever the compiler takes it; none of it in builds with sanitizers, which
+# Flags that make a memory error harder to exploit, if the compiler supports them; none in builds with sanitizers, which
 # find the error itself. tests/check_hardening.sh reads it back from the program.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)

@@ -18,7 +18,7 @@ function(rooms_columns row prefix)
   endforeach()
 endfunction()
 
-# rooms_row(<row>): the folder's sources in its library, which is made with its first folder.
+# rooms_row(<row>): adds the folder's sources to its library, which its first folder creates.
 function(rooms_row row)
   rooms_columns("${row}" room)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room_folder}/*.c)
@@ -35,7 +35,7 @@ function(rooms_row row)
   set_property(GLOBAL APPEND PROPERTY rooms_of_${whole} ${room_library})
 endfunction()
 
-# rooms_whole(<row>): the name of the room for all its libraries, where none of them has it.
+# rooms_whole(<row>): the name of the room for all its libraries, if none of them has it.
 function(rooms_whole row)
   rooms_columns("${row}" room)
   string(REGEX REPLACE "/.*" "" whole ${room_folder})
@@ -46,7 +46,7 @@ function(rooms_whole row)
   endif()
 endfunction()
 
-# rooms_link(<row>): what the folder may include is what its library links to.
+# rooms_link(<row>): the library links to what the folder may include.
 function(rooms_link row rows)
   rooms_columns("${row}" room)
   foreach(include IN LISTS room_includes)

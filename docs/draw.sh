@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 # The rooms, each after those that it may include.
 readonly ROOMS='base store jobs bench fleet analysis handlers server'
 
-# "server/http server/streams": who includes whom, and "server/http server/http" for each that there is.
+# "server/http server/streams": what includes what, and "server/http server/http" for each folder.
 # shellcheck disable=SC2016 # $0 is awk's
 ties() {
     local room
@@ -24,7 +24,7 @@ ties() {
 ties | awk -v rooms="$ROOMS" '
 function room_of(name) { sub("/.*", "", name); return name }
 
-# What is left of a sub-room inside its room: 0 where all that it includes there is placed.
+# Whether a sub-room includes another one of its room that is not yet placed.
 function waits(name, other) {
     for (other in known)
         if (other != name && room_of(other) == room_of(name) && !(other in place) && ((name, other) in tie))
