@@ -42,7 +42,7 @@ void import_aiperf_forget(struct import_aiperf_profile *profile);
 extern const struct import_member import_aiperf_metrics[];
 /* Reads a list of model names and keeps the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);
-/* Adds the cell of what was read; INVALID: there are too many. */
+/* Adds the cell that was read; INVALID: there are too many. */
 CHECKED bool import_aiperf_add_cell(const struct import_aiperf_profile *profile,
                                     struct evidence *out, int64_t row, json_t *original,
                                     struct error *error);

@@ -115,7 +115,7 @@ static CHECKED bool wrong_json(const struct documents *documents, const struct j
     struct error why;
 
     return json_scan_fail(scan, &why)
-           || error_set(error, ERROR_INVALID, "in what begins at line %lld %s",
+           || error_set(error, ERROR_INVALID, "in the document that begins at line %lld %s",
                         (long long)documents->line, why.message);
 }
 
@@ -125,9 +125,10 @@ static CHECKED bool read_object(struct documents *documents, const char *documen
     documents->line += count_lines(documents->counted, document);
     documents->counted = document;
     if (*document != '{')
-        return error_set(error, ERROR_INVALID,
-                         "what begins at line %lld is not a JSON object, as every result must be",
-                         (long long)documents->line);
+        return error_set(
+            error, ERROR_INVALID,
+            "the document that begins at line %lld is not a JSON object, as every result must be",
+            (long long)documents->line);
     return documents->read(documents->context, document, size, documents->line, error);
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether run_compare's verdict keeps what it promises: many A/B sweeps in small, each of short
- * runs of the real load generator in the order of a real plan, against real model servers that
- * jitter.
+/* Checks that run_compare's verdict keeps its promise: many small A/B sweeps, each of short runs of
+ * the real load generator in the order of a real plan, against real model servers that jitter.
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
- * `equal`: A and B are alike, and at most 8 % of the verdicts (and some) may say that they are not.
- * `slower`: B is, and 80 % of the verdicts must say so. Every comparison has runs of its own; a
- * pair of servers works on one at a time, and the pairs at the same time.
+ * `equal`: A and B are alike, and at most 8 % of the verdicts may say otherwise. `slower`: B is
+ * slower, and 80 % of the verdicts must say so. Every comparison has its own runs; a pair of
+ * servers works on one at a time, and the pairs at the same time.
  */
 #include <math.h>
 #include <pthread.h>
@@ -67,7 +66,7 @@ static _Noreturn void die(const char *what, const char *why)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* Ids of simserve's tokenizer; no server but it is asked. */
+/* Ids of simserve's tokenizer; only simserve is asked. */
 static void make_workload(struct workload *out)
 {
     *out = (struct workload){ .api = BENCH_COMPLETIONS,
@@ -87,7 +86,7 @@ static bool never(void *context, const char *doing, double elapsed_s)
     return false;
 }
 
-/* The cell of the same shape and server that was measured last; NULL: none yet. */
+/* The latest measured cell of the same shape and server; NULL: none yet. */
 static const struct cell_row *find_sibling(const struct cell_row *rows, size_t count,
                                            const struct cell_row *row)
 {
@@ -98,8 +97,8 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
     return NULL;
 }
 
-/* As bench/sweep/sweep_cells.c does it. Where this machine itself was too late the cell is measured
- * again: that is known without a look at its figures, and a busy machine is not what is tested. */
+/* As bench/sweep/sweep_cells.c does it. If this machine itself was too late, the cell is measured
+ * again: that is known without looking at its figures, and a busy machine is not what is tested. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {
     struct cell_row *row = &rows[index];
@@ -294,7 +293,7 @@ static void tell_left_out(const struct contest *contest)
     }
 }
 
-/* Where the sides are alike each share should be its level. */
+/* If the sides are alike, each share should equal its level. */
 static void tell_levels(const struct contest *contest)
 {
     double correlations = 0, ratios = 0;

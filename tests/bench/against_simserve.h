@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs share that hold a cell of the load generator against simserve's record of what
+/* Shared by the programs that compare a cell of the load generator with simserve's record of what
  * it wrote, and when. */
 #pragma once
 
@@ -23,7 +23,7 @@ struct against {
     bool only_libcurl;
 };
 
-/* Ids or words of simserve's tokenizer; no server but it is asked. */
+/* Ids or words of simserve's tokenizer; only simserve is asked. */
 static inline void against_workload(const struct against *against, struct workload *out)
 {
     bool chat = against->api == BENCH_CHAT;
@@ -79,7 +79,7 @@ static inline void against_plan(const struct against *against, struct plan *out)
         against_die("plan", &error);
 }
 
-/* Measures the cell and reads the truth about it; ends the program where that cannot be done. */
+/* Measures the cell and reads the truth about it; ends the program if that cannot be done. */
 static inline void against_measure(const struct against *against, struct cell_result *result,
                                    struct truth *truth)
 {
@@ -113,7 +113,7 @@ static inline void against_measure(const struct against *against, struct cell_re
         against_die("truth", &error);
 }
 
-/* GET of one of simserve's own pages; the body is yours. */
+/* GET of one of simserve's own pages; the caller frees the body. */
 static inline char *against_get(const char *url, const char *path)
 {
     struct outbound_response response;

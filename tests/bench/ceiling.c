@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no server on libmicrohttpd can exceed: it reads a request as opsbrain does, on the same
- * loop, and answers a constant of as many bytes. bench_ceiling PORT BODY_BYTES */
+/* The speed that no server on libmicrohttpd can exceed: it reads a request as opsbrain does, on the
+ * same loop, and answers with a constant of the same length. bench_ceiling PORT BODY_BYTES */
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain with one tool, an echo, and nothing else left out: what `./run bench mcp` drives. Takes
- * flags of `opsbrain serve`. */
+/* opsbrain with a single tool, an echo, and otherwise complete: the server of `./run bench mcp`.
+ * Takes the flags of `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>

@@ -226,7 +226,7 @@ static void advance(struct metrics_page *page, const struct plan *plans, double 
         double *value = &page->values[i].value;
 
         switch (plans[i].role) {
-        case ROLE_SUM: /* the _count stands before it or behind it */
+        case ROLE_SUM: /* the _count is before or after it */
             observe(page, plans, i, i > 0 && plans[i - 1].role == ROLE_COUNT ? i - 1 : i + 1,
                     has(page->values[i].name, "inter_token") ? requests * 20 : requests, random);
             break;

@@ -4,7 +4,7 @@
  *
  *     bench_history_query FOLDER PROMETHEUS_URL DEPLOYMENTS END_S ROUNDS
  *
- * Where the URL is empty only opsbrain is asked. */
+ * If the URL is empty, only opsbrain is asked. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -25,8 +25,8 @@
 #define TTFT "vllm:time_to_first_token_seconds"
 #define OF_ONE "{deployment=\"d%1$d\"}"
 #define RATE_OF(series) "rate(" series OF_ONE "[%2$ds])"
-/* What grew since the end of the step before. rate() leaves that pair of scrapes out, and makes up
- * for it by extrapolation. */
+/* Growth since the end of the previous step. rate() omits that pair of scrapes, and compensates by
+ * extrapolation. */
 #define DIFFERENCE_OF(series) "(" series OF_ONE " - " series OF_ONE " offset %2$ds) / %2$d"
 #define P99_OF(buckets) "histogram_quantile(0.99, sum by (le) (" buckets "))"
 
@@ -45,7 +45,7 @@ static const struct question {
     { "  Prometheus without rate()", TTFT, P99_OF(DIFFERENCE_OF(TTFT "_bucket")), 86400, 1800 },
 };
 
-/* By step; NaN where there is none. */
+/* By step; NaN: there is none. */
 struct answer {
     double values[STEPS_MAX];
     double ms, inside_ms; /* as the caller sees it; as Prometheus counts its own work */
@@ -90,7 +90,7 @@ static void add_encoded(struct text *out, const char *text)
         text_addf(out, "%%%02x", (unsigned char)*text);
 }
 
-/* A range at time t tells of the step before t. */
+/* A range at time t covers the step before t. */
 static void read_matrix(const json_t *data, int64_t from_s, int64_t step_s, struct answer *out)
 {
     const json_t *values =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How right and how fast the load generator is: one cell against simserve, whose own record of what
- * it wrote, and when, is the truth. Prints client and truth side by side.
+/* How accurate and how fast the load generator is: one cell against simserve, whose own record of
+ * what it wrote, and when, is the truth. Prints client and truth side by side.
  *
  *     bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S [SHARDS [libcurl]]
  */
@@ -16,7 +16,7 @@ static bool is_right(double client, double truth)
     return fabs(client - truth) <= fmax(3, 0.02 * truth);
 }
 
-/* False where p50, p90 or p99 is wrong. */
+/* False if p50, p90 or p99 is wrong. */
 static bool compare(const char *name, const struct histogram *client, const struct histogram *truth)
 {
     static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999 };
@@ -35,7 +35,7 @@ static bool compare(const char *name, const struct histogram *client, const stru
     return right;
 }
 
-/* False where figures are wrong, and not marked. */
+/* False if figures are wrong without a warning. */
 static bool print(const struct cell_result *result, const struct truth *truth)
 {
     const struct measurement *m = &result->measurement;

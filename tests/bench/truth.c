@@ -23,7 +23,7 @@ static bool is_within(double client, double truth, struct allowance allowed)
     return fabs(client - truth) <= fmax(allowed.ms, allowed.share * truth);
 }
 
-/* False where a figure is wrong. */
+/* False if a figure is wrong. */
 static bool compare(const char *name, const struct histogram *client, const struct histogram *truth,
                     struct allowance allowed)
 {

@@ -14,7 +14,7 @@
 
 /* ---- Questions and answers ---- */
 
-/* One question. `params` is taken. */
+/* One question. `params` is taken over. */
 static bool ask_take(struct call *call, const char *key, const char *method, json_t *params,
                      json_t **answers, struct error *error)
 {
@@ -225,7 +225,7 @@ static bool ask_twice(struct call *call, struct answer *answer, struct error *er
     return true;
 }
 
-/* The client's person, or its model where nobody can be asked. */
+/* The client's person, or its model if no person can be asked. */
 static bool ask_whom_it_can(struct call *call, struct answer *answer, struct error *error)
 {
     return ask_name(call, answer, error)

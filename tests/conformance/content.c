@@ -87,7 +87,7 @@ static const struct param region_params[] = {
     { 0 },
 };
 
-/* Keywords that a server must hand on as they are. */
+/* Keywords that a server must pass on unchanged. */
 static const char wide_schema[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
     "\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\","

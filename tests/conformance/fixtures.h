@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the official conformance suite calls by name: tools, resources and prompts that the product
- * does not have. One table per file; `main.c` puts them into the server. */
+/* Tools, resources and prompts that the official conformance suite calls by name, and that the
+ * product does not have. One table per file; `main.c` passes them to the server. */
 #pragma once
 
 #include "handlers/prompt.h"
@@ -10,7 +10,7 @@
 /* Each ends with a NULL name. */
 extern const struct tool content_tools[]; /* answers of every kind of content */
 extern const struct tool asking_tools[];  /* that ask the client */
-extern const struct tool telling_tools[]; /* that tell the client something before they answer */
+extern const struct tool telling_tools[]; /* that send the client messages before they answer */
 extern const struct tool task_tools[];    /* that start jobs */
 extern const struct job_kind fixture_job_kinds[];
 extern const struct resource fixture_resources[];
@@ -19,7 +19,7 @@ extern const struct prompt fixture_prompts[];
 extern const struct param fixture_no_params[];
 extern const char fixture_image[]; /* one red pixel, as a content block */
 
-/* JSON text of ours, as a value; new reference. */
+/* Parses our own JSON text; new reference. */
 json_t *fixture_json(const char *text);
 /* Asks for a form with the one text member `name`. */
 bool fixture_ask_for(struct call *call, const char *key, const char *message, const char *name,

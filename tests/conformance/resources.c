@@ -3,7 +3,7 @@
 
 #include "fixtures.h"
 
-/* Any value names something, and none is listed. */
+/* Any value exists, and none is listed. */
 static bool list_none(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)

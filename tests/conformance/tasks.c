@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that start a job, and the jobs: what the suite's scenarios of the tasks extension call. */
+/* Tools that start a job, and the jobs: for the suite's scenarios of the tasks extension. */
 
 #include <math.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ static bool start_multi_input(struct call *call, struct answer *answer, struct e
     return start(call, "multi_input", "", answer, error);
 }
 
-/* What has to be known before is asked in the call, not in the task. */
+/* A question that must be answered first is asked in the call, not in the task. */
 static bool start_hello(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *answers = NULL;

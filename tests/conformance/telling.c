@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that tell the client something beside their answer: progress, log messages, changed lists;
- * and one that hangs up before it answers. */
+/* Tools that send the client more than their answer: progress, log messages, changed lists; and one
+ * that disconnects before it answers. */
 
 #include <time.h>
 
@@ -40,7 +40,7 @@ static bool tell_log(struct call *call, struct answer *answer, struct error *err
     return true;
 }
 
-/* The client is to come back for the answer. */
+/* The client must come back for the answer. */
 static bool hang_up(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
@@ -50,7 +50,7 @@ static bool hang_up(struct call *call, struct answer *answer, struct error *erro
     return true;
 }
 
-/* The lists stay as they are: what counts is that those who follow them hear of it. */
+/* The lists do not change: what matters is that their subscribers are notified. */
 static bool tell_change(struct call *call, enum notifier_list list, struct answer *answer)
 {
     const struct rpc *rpc = call->host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every fuzz program has: libFuzzer calls it, or replay.c does with the files of its corpus.
+/* The function of every fuzz program: libFuzzer calls it, or replay.c with the files of its corpus.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the program, which is how a fuzzer is told of a fault. */
+/* Ends the program, which is how a fault is reported to the fuzzer. */
 static inline void must(bool holds)
 {
     if (!holds)

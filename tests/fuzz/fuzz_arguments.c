@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_check and the audit's form of arguments: a refusal is a sentence, what is accepted is
- * accepted again as it is, and what the audit keeps is JSON that fits. */
+/* tool_check and the audit's form of arguments: a refusal is a sentence, accepted arguments are
+ * accepted again unchanged, and the audit log stores JSON within its limit. */
 #include <string.h>
 
 #include "base/core/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of completions: never more than a broken stream, the same events however the bytes are
- * split, whether the text is wanted and what the stream read before, and the fast scan never says
- * anything else than the JSON library would. */
+/* A stream of completions: the worst result is a broken stream, the events are the same however the
+ * bytes are split, whether or not the text is wanted and whatever the stream read before, and the
+ * fast scan never differs from the JSON library. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -56,7 +56,7 @@ static void read_stream(const uint8_t *data, size_t size, size_t piece, struct t
     completion_stream_destroy(stream);
 }
 
-/* A load wants no text: all else is the same. */
+/* A load does not need the text: all else is the same. */
 static void check_without_text(const uint8_t *data, size_t size)
 {
     struct completion_stream *with = completion_stream_create(true);
@@ -71,7 +71,7 @@ static void check_without_text(const uint8_t *data, size_t size)
     completion_stream_destroy(without);
 }
 
-/* What stands in two lines goes to the library: the first of them is no JSON. */
+/* Data of two lines goes to the library: the first of them is not JSON. */
 static void read_by_library(const uint8_t *data, size_t size, struct text *out)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -84,7 +84,8 @@ static void read_by_library(const uint8_t *data, size_t size, struct text *out)
     completion_stream_destroy(stream);
 }
 
-/* What the fast scan accepts is JSON, none of what the library must decide, and what that says. */
+/* What the fast scan accepts is JSON, does not need the library, and means what the library says.
+ */
 static void check_scan(const uint8_t *data, size_t size)
 {
     struct completion_event event;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv_next: fields lie within the bytes, lines only rise, and copies end where they are to. */
+/* csv_next: fields lie within the bytes, line numbers only rise, and copies end where they should.
+ */
 #include <string.h>
 
 #include "base/core/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_read on any bytes: what it keeps lies within its texts, can stand in a JSON string, and
- * comes back from its kept form. */
+/* dataset_read on any bytes: what it keeps lies within its texts, fits in a JSON string, and
+ * survives storing. */
 #include <string.h>
 
 #include "base/json/json.h"

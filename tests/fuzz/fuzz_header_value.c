@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* header_value_decode: what comes out is UTF-8, and a plain value comes out as it was. */
+/* header_value_decode: the result is UTF-8, and a plain value stays unchanged. */
 #include <string.h>
 
 #include "base/core/memory.h"

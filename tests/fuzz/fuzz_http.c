@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
- * Whatever they are, it answers in HTTP or closes, JSON is JSON, the connection ends once the
- * client sends no more, or, where it has a stream, once it has left, and others are served.
- * "{session}" in the input is the id of a session there is. */
+ * Whatever they are, it answers in HTTP or closes, JSON is valid, the connection ends once the
+ * client stops sending or, if it has a stream, disconnects, and other clients are served.
+ * "{session}" in the input is the id of an existing session. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -52,7 +52,7 @@ static const struct tool work_tool = {
 static const struct tool *const fuzz_tools[] = { &served_echo_tool, &tell_tool, &work_tool, NULL };
 
 static struct served served;
-static struct http_client probe; /* a connection that must go on being served */
+static struct http_client probe; /* a connection that must continue to be served */
 static char *session;
 
 static void stop(void)
@@ -62,7 +62,7 @@ static void stop(void)
     served_destroy(&served);
 }
 
-/* The one there was may have ended, or had to make room for others. Calls whose clients left may
+/* The previous one may have ended, or been evicted. Calls whose clients left may
  * still fill the queue. */
 static void renew_session(void)
 {
@@ -133,7 +133,7 @@ static bool is_over(int64_t begun_ns)
     return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
 }
 
-/* A stream goes on for who still reads it. */
+/* A stream continues for a client that still reads it. */
 static void must_end(struct http_client *client)
 {
     static const struct timeval glance = { .tv_usec = 100000 };

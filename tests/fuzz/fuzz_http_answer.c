@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP answer: the same heads, bodies and end however the bytes are cut, and never more taken
- * than there is. */
+/* An HTTP answer: the same heads, bodies and end however the bytes are split, and never more
+ * consumed than given. */
 #include <string.h>
 
 #include "base/core/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An importer on any bytes: what it makes of them is bounded, and survives the store's form and
- * every export. Each fuzz_import_<format>.c names one. */
+/* An importer on any bytes: its result is bounded, and survives storing and every export. Each
+ * fuzz_import_<format>.c names one. */
 #pragma once
 
 #include <math.h>

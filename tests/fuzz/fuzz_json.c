@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_parse: what it accepts can be written, and its canonical form stands still. */
+/* json_parse: an accepted document can be written, and its canonical form is stable. */
 #include <string.h>
 
 #include "base/core/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_scan against jansson: both accept the bytes and agree on how many tokens of which kind
- * there are, or both refuse them. What is passed over is as whole as what is read. */
+ * there are, or both refuse them. Skipped values are checked as strictly as read ones. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -8,7 +8,7 @@
 #include "base/json/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A sum over the document that any token missed, invented or misread changes. */
+/* A checksum over the document that any missed, invented or misread token changes. */
 struct tally {
     size_t values, keys, text_bytes;
     uint64_t integers;
@@ -71,7 +71,8 @@ static void count_token(const struct json_scan *scan, enum json_scan_token token
         token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
 }
 
-/* All in one step, and then each value of the outermost list or object: the same verdict. */
+/* Skipping all at once, and then each value of the outermost list or object, gives the same
+ * verdict. */
 static void pass_over(const uint8_t *data, size_t size, bool accepted)
 {
     const char *bytes, *first = (const char *)data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask_text: a strong secret is in no text that was masked, and what is not near it stays. */
+/* mask_text: no masked text contains a strong secret, and text without parts of it is unchanged. */
 #include <string.h>
 
 #include "base/core/memory.h"

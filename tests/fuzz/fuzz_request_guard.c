@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guard of a connection finds the same whether bytes come at once or in pieces, and the same as
- * a reader that is slow and plain: one that has all bytes and looks at a line at a time. */
+ * a slow and simple reader: one that has all bytes and reads a line at a time. */
 #include <ctype.h>
 #include <string.h>
 
@@ -16,11 +16,11 @@ struct bytes {
 struct plain {
     bool good; /* so far */
     bool is_old;
-    long long length; /* of the body; -1: none said */
+    long long length; /* of the body; -1: not stated */
     bool chunked;
 };
 
-/* A line without its end; false: it is not here whole. */
+/* A line without its end; false: it is incomplete. */
 static bool take_line(struct bytes *bytes, struct text *line)
 {
     const char *end = memmem(bytes->at, (size_t)(bytes->end - bytes->at), "\r\n", 2);
@@ -157,7 +157,7 @@ static bool read_chunks(struct bytes *bytes, struct plain *out)
     return false;
 }
 
-/* One request; false: it is faulty, or not here whole. */
+/* One request; false: it is faulty, or incomplete. */
 static bool read_request(struct bytes *bytes, struct plain *out)
 {
     TEXT_AUTO line = { 0 };
@@ -183,7 +183,8 @@ static bool is_too_long(const struct request_guard *guard)
     return guard->fault != NULL && guard->fault->status == 431;
 }
 
-/* A head that is hardly too long, or has another fault too, need not be found so each time. */
+/* A head that is just too long, or has another fault as well, need not be reported as too long each
+ * time. */
 static void check_pieces(const char *data, size_t size, const struct request_guard *whole)
 {
     for (size_t piece = 1; piece < size; piece = piece * 2 + 1) {

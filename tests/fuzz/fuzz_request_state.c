@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_state_open: of hostile bytes none opens, be they the state or what is under a seal of
- * ours; and what opens says whose it is. */
+/* request_state_open: no hostile bytes open, whether they are the whole state or the content under
+ * a valid signature; and an opened state names its owner. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -19,7 +19,7 @@ static bool opens(const char *sealed, struct request_state *out)
     return open;
 }
 
-/* Numbers are carried with the digits that we write. */
+/* Numbers keep the digits that we write. */
 static void check_same(const json_t *a, const json_t *b)
 {
     FREE_AUTO char *one = json_write_canonical(a);
@@ -28,7 +28,7 @@ static void check_same(const json_t *a, const json_t *b)
     must(strcmp(one, other) == 0);
 }
 
-/* The input as answers of a state of our own: it comes back as it was. */
+/* The input as the answers in a valid state: they come back unchanged. */
 static void seal_and_open(json_t *answers)
 {
     struct request_state in = { "rnd_1", "ann", "d1", 2000, answers }, out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_match: what is taken has the form it came from, and a refusal is
- * a sentence. */
+/* resource_match: an accepted URI can be rebuilt from its row and value, and a refusal is a
+ * sentence. */
 #include <string.h>
 
 #include "base/core/memory.h"

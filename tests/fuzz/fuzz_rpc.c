@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rpc_read and rpc_write: any message is told apart, and any answer to it is JSON that echoes its
+/* rpc_read and rpc_write: any message is classified, and any answer to it is JSON that echoes its
  * id. */
 #include <jansson.h>
 #include <string.h>

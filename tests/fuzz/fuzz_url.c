@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_check: an accepted host is lower case and no refused address, and nothing is filled else. */
+/* url_check: an accepted host is lower case and not a refused address; otherwise nothing is filled
+ * in. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #define INPUT_LIMIT 65536
 
-/* In memory of exactly that size, so that a sanitizer sees a read too far. */
+/* In memory of exactly that size, so that a sanitizer detects reading beyond it. */
 static void run_exact(const char *bytes, size_t length)
 {
     FREE_AUTO uint8_t *exact = memory_zeroed(length, 1);

@@ -64,7 +64,7 @@ static bool read_boolean(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* 0 stands for absent in the body, so that a given 0 of max_tokens is refused here. */
+/* 0 means absent in the body, so that an explicit max_tokens of 0 is refused here. */
 static bool read_integer(const struct reader *reader, const struct field *field,
                          enum json_scan_token token, int64_t *out)
 {
@@ -86,7 +86,7 @@ static bool read_text(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* A simple value; null is as good as absent. */
+/* A simple value; null counts as absent. */
 static bool read_value(struct reader *reader, const struct field *field)
 {
     enum json_scan_token token = json_scan_next(&reader->scan);
@@ -106,7 +106,7 @@ static bool read_value(struct reader *reader, const struct field *field)
     return read_members(reader, option_fields);
 }
 
-/* Of several prompts in one body the last counts, as of several members of one name. */
+/* Of several prompts in one body the last counts, as with several members of one name. */
 static bool read_member(struct reader *reader, const struct field *field)
 {
     struct body *body = reader->body;

@@ -26,7 +26,7 @@ struct body {
 
 #define BODY_AUTO __attribute__((cleanup(body_finish))) struct body
 
-/* Members that are not listed above are passed over. Release by body_finish, also after a failure.
+/* Members that are not listed above are skipped. Release by body_finish, also after a failure.
  */
 bool body_read(struct tokenizer *tokenizer, const struct config *config, const char *bytes,
                size_t length, struct body *out, struct error *error);

@@ -74,7 +74,7 @@ void connection_reset(struct connection *connection)
     connection_close(connection);
 }
 
-/* Empties a buffer; gives back what a large message made it grow to. */
+/* Empties a buffer, and frees what a large message made it grow to. */
 static void buffer_reset(struct text *buffer)
 {
     if (buffer->capacity > KEPT_BUFFER_BYTES)
@@ -159,7 +159,7 @@ void connection_done(struct connection *connection)
                   clock_monotonic_ns() + (int64_t)(idle_ms * 1e6));
 }
 
-/* Reads what is there; false if that was nothing. */
+/* Reads the available bytes; false if there were none. */
 static bool receive(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -246,7 +246,8 @@ void connection_on_events(struct connection *connection, uint32_t events)
 {
     if (connection->dead)
         return;
-    /* A half-closed peer may still have sent a request; one that waits for an answer has left. */
+    /* A half-closed peer may still have sent a request; one that was waiting for an answer has
+     * left. */
     if ((events & (EPOLLERR | EPOLLHUP)) || ((events & EPOLLRDHUP) && connection->busy)) {
         connection_close(connection);
         return;

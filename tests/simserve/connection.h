@@ -17,7 +17,7 @@ struct connection {
     bool close_after_this; /* unannounced, after the current answer */
     int64_t read_ns;       /* when the last bytes were read */
     int64_t requests;
-    struct text output; /* what the socket did not take yet */
+    struct text output; /* what the socket has not accepted yet */
     size_t sent;        /* of `output` */
     struct text input;
     struct sequence *sequence;
@@ -27,19 +27,19 @@ struct connection {
     struct http_request request;
 };
 
-/* Takes the file descriptor. */
+/* Takes over the file descriptor. */
 void connection_create(struct server *server, int fd);
 /* Handles what epoll reported. */
 void connection_on_events(struct connection *connection, uint32_t events);
-/* Reads and dispatches requests until there is no whole one. */
+/* Reads and dispatches requests until none is complete. */
 void connection_process(struct connection *connection);
 
-/* Sends now what the socket takes, the rest when it can. Failures show as `broken`. */
+/* Sends now what the socket accepts, and the rest when it can. Failures show as `broken`. */
 void connection_send(struct connection *connection, const char *bytes, size_t length);
 size_t connection_unsent_bytes(const struct connection *connection);
-/* The current request is answered: go on with the next, or close. */
+/* The current request is answered: continues with the next, or closes. */
 void connection_done(struct connection *connection);
-/* Aborts what runs for it; the memory lives until the end of the turn. */
+/* Aborts its generation; the memory lives until the end of the turn. */
 void connection_close(struct connection *connection);
 /* The same with a TCP reset. */
 void connection_reset(struct connection *connection);

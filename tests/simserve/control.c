@@ -70,7 +70,7 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Forgets truth, counters, prefixes and seen shapes; settings and running sequences stay. */
+/* Forgets truth, counters, prefixes and seen shapes; settings and running sequences remain. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

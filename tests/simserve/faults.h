@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server can be told to do wrong: one row each, drawn per request. */
+/* Faults that the server can be set to commit: one row each, drawn per request. */
 #pragma once
 
 #include <stdbool.h>

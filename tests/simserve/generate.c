@@ -87,7 +87,7 @@ static bool check_model(const struct sequence *sequence, const struct body *body
     return true;
 }
 
-/* The sentence clients look for. */
+/* The sentence that clients look for. */
 static bool too_long(const struct sequence *sequence, int64_t output_tokens, struct error *error)
 {
     int64_t prompt_tokens = sequence->record.prompt_tokens;
@@ -102,7 +102,7 @@ static bool too_long(const struct sequence *sequence, int64_t output_tokens, str
                      sequence->chat ? "messages" : "prompt");
 }
 
-/* Takes the body's tokens. */
+/* Takes over the body's tokens. */
 static bool take_prompt(struct sequence *sequence, struct body *body, struct error *error)
 {
     if (body->given != (sequence->chat ? BODY_MESSAGES : BODY_PROMPT))
@@ -118,7 +118,7 @@ static bool take_prompt(struct sequence *sequence, struct body *body, struct err
     return true;
 }
 
-/* Where the output ends by itself, as a model's answer does. */
+/* Where the output ends on its own, as a model's answer does. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP/1.1 requests out of a byte stream, and the heads of answers. */
+/* Parses HTTP/1.1 requests from a byte stream, and writes the heads of answers. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct http_request {
     size_t consumed;   /* of the input, once complete (chunked: decoded so far) */
 };
 
-/* Looks at all input since the request's first byte, which may grow between calls; chunked bodies
+/* Examines all input since the request's first byte, which may grow between calls; chunked bodies
  * are decoded in place. When complete, the body is at input->data + head_bytes. */
 enum http_state http_read(struct http_request *request, struct text *input);
 

@@ -8,7 +8,7 @@
 
 #include "tests/simserve/server.h"
 
-/* As many connections as the system lets us have. */
+/* As many connections as the system allows. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;

@@ -34,11 +34,11 @@ struct metrics {
 void metrics_prompt(struct metrics *metrics, const struct truth_record *record, bool prefix_cache);
 void metrics_first_token(struct metrics *metrics, const struct truth_record *record,
                          int64_t now_ns);
-/* A decode step gave `tokens` tokens, gap_ns after the one before. */
+/* A decode step produced `tokens` tokens, gap_ns after the previous one. */
 void metrics_step(struct metrics *metrics, const struct config *config, int64_t tokens,
                   int64_t gap_ns);
 void metrics_finished(struct metrics *metrics, const struct truth_record *record,
                       const char *finish_reason);
-/* What the drafter proposes per step. */
+/* The number of tokens that the drafter proposes per step. */
 int64_t metrics_draft_tokens(const struct config *config);
 void metrics_write(const struct server *server, struct text *out);

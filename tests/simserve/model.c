@@ -55,7 +55,7 @@ void model_cool(struct server *server)
     server->model.warm_shapes = 0;
 }
 
-/* The time with the configured jitter on it. */
+/* The time with the configured jitter added. */
 static double jittered(struct sequence *sequence, double ms)
 {
     double jitter = sequence->server->config.jitter;
@@ -265,7 +265,7 @@ static void produce(struct sequence *sequence)
     stream_content(sequence, tokens, sequence->produced_tokens + tokens == sequence->limit_tokens);
 }
 
-/* Ends the sequence if it is to end in an unusual way here. */
+/* Ends the sequence if a fault should end it here. */
 static bool struck(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;

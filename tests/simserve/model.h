@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model: who waits, who runs, and when each next chunk of each sequence is due. */
+/* The model: which sequences wait, which run, and when the next chunk of each is due. */
 #pragma once
 
 #include <sys/queue.h>
@@ -26,8 +26,8 @@ struct model {
 
 enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
 
-/* One request for generation. What a step touches stands together at the head: with ten thousand
- * of them, cache misses are what a step costs. */
+/* One request for generation. Members that a step uses are together at the front: with ten thousand
+ * requests, cache misses dominate its cost. */
 struct sequence {
     struct timer step; /* its next chunk */
     struct server *server;
@@ -66,19 +66,19 @@ struct sequence {
 
 void model_init(struct model *model);
 struct sequence *model_sequence_create(struct connection *connection);
-/* Runs it from now_ns on, or queues it; answers it when done, and then frees it. */
+/* Runs it from now_ns on, or queues it; answers it when it is done, and then frees it. */
 void model_submit(struct sequence *sequence, int64_t now_ns);
-/* Releases what is held back, and submits it, after delay_ms. */
+/* Submits it after delay_ms, and releases held-back output. */
 void model_submit_later(struct sequence *sequence, double delay_ms);
-/* Whoever waits may start as far as the limits allow (they may have changed). */
+/* Starts waiting requests as far as the limits allow (they may have changed). */
 void model_admit(struct server *server);
-/* Takes it out of the model without an answer, notes how it ended, frees it. */
+/* Removes it from the model without an answer, records how it ended, and frees it. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Its reader took what was unsent. */
+/* Its reader received the unsent output. */
 void model_unblock(struct sequence *sequence);
-/* Is there room for one more? */
+/* Whether there is room for one more. */
 bool model_accepts(const struct server *server);
 /* Share of the KV cache that running sequences fill, 0 to 1. */
 double model_kv_usage(const struct server *server);
-/* Forgets prefixes, seen shapes: a cold model. Running sequences go on. */
+/* Forgets prefixes and seen shapes: a cold model. Running sequences continue. */
 void model_cool(struct server *server);

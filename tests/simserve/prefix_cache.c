@@ -41,7 +41,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
 
 void prefix_cache_clear(struct prefix_cache *cache)
 {
-    cache->epoch++; /* old keys match no more, and age away */
+    cache->epoch++; /* old keys no longer match, and age out */
 }
 
 static uint64_t block_key(uint64_t parent, const uint32_t *ids)
@@ -53,7 +53,7 @@ static uint64_t block_key(uint64_t parent, const uint32_t *ids)
     return key ? key : 1;
 }
 
-/* Was the block there? It is afterwards. */
+/* Whether the block was there. Afterwards it is. */
 static bool touch(struct prefix_cache *cache, uint64_t key)
 {
     struct entry *set = &cache->entries[key % cache->sets * WAYS];

@@ -67,7 +67,7 @@ bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *ou
     return add_ids(scan, json_scan_next(scan), name, out, error);
 }
 
-/* What stands in a list: ids, or one prompt of its own. */
+/* The contents of a list: ids, or separate prompts. */
 static bool read_list(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
@@ -159,7 +159,7 @@ static bool read_message(struct tokenizer *tokenizer, struct json_scan *scan, st
            || wrong(scan, token, "a message needs \"role\" and \"content\"", error);
 }
 
-/* The template's tokens have the lowest ids; half stand before the messages, half behind. */
+/* The template's tokens have the lowest ids; half are before the messages, half after. */
 static void add_template(int64_t from, int64_t to, struct tokens *out)
 {
     for (int64_t id = from; id < to; id++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt of a request as token ids, read straight from the bytes: with a hundred kilobytes of
- * it a tree would take longer to build than the plan allows. */
+/* The prompt of a request as token ids, read directly from the bytes: for a hundred kilobytes,
+ * building a tree would take longer than the plan allows. */
 #pragma once
 
 #include "base/core/error.h"
@@ -12,7 +12,7 @@
 /* Text, a list of ids, or a list of one of those. */
 bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                  struct error *error);
-/* A list of chat messages, with a chat template of so many tokens around. */
+/* A list of chat messages, with a chat template of that many tokens around it. */
 bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
                           struct json_scan *scan, struct tokens *out, struct error *error);
 /* A list of ids; `name` is for the message. */

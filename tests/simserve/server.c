@@ -74,7 +74,7 @@ static bool open_listener(struct server *server, uint16_t *port, struct error *e
     return true;
 }
 
-/* `key` tells its events from those of connections. */
+/* `key` distinguishes its events from those of connections. */
 static bool watch(int epoll_fd, int fd, void *key)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = key };
@@ -172,7 +172,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Says who ended it where that was not the one who started it: a test would look for a crash. */
+/* Names the process that ended it, if that did not start it: a test would otherwise look for a
+ * crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };
@@ -234,7 +235,7 @@ void server_run(struct server *server)
         fire_due(server);
         for (int i = 0; i < count; i++) {
             handle(server, &events[i]);
-            fire_due(server); /* a long request delays no chunk but its own */
+            fire_due(server); /* a long request delays only its own chunks */
         }
         process_ready(server);
         free_dead(server);

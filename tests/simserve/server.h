@@ -35,7 +35,7 @@ struct server {
     char input_chunk[65536]; /* what was just received */
 };
 
-/* Listens; *port is the port it got. */
+/* Listens; *port is its port. */
 struct server *server_create(const struct config *config, uint16_t *port, struct error *error);
 void server_destroy(struct server *server);
 /* Until SIGTERM or SIGINT. */

@@ -137,7 +137,7 @@ void stream_flush(struct sequence *sequence)
     sequence->holding.contents = 0;
 }
 
-/* The first part now, the rest after a pause; the cut wanders through the event. */
+/* The first part now, the rest after a pause; the position of the cut moves through the event. */
 static void send_split(struct sequence *sequence, const char *bytes, size_t length, bool content)
 {
     struct server *server = sequence->server;

@@ -18,7 +18,7 @@ struct window {
     struct values e2e_ns;
     struct histogram *gaps_us;
     int64_t requests, failed, prompt_tokens, cached_tokens, output_tokens;
-    int64_t requests_without_gaps; /* their chunk times were let go */
+    int64_t requests_without_gaps; /* their chunk times were freed */
     int64_t chunks_in_window;
     double running_ns, present_ns; /* integrals over the window */
 };

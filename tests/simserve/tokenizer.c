@@ -128,7 +128,7 @@ static void decode_one(const struct tokenizer *tokenizer, uint32_t id, struct te
     if (seen[0])
         text_add_bytes(out, seen, strnlen(seen, TOKENIZER_PIECE_BYTES));
     else
-        text_addf(out, "u%05x", id); /* never seen: some word, one token long */
+        text_addf(out, "u%05x", id); /* never seen: any word of one token */
 }
 
 void tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What really happened: one record per request to a generating endpoint, and the server's own lag.
- * Times are nanoseconds of CLOCK_MONOTONIC, 0 where it did not come to that. */
+ * Times are nanoseconds of CLOCK_MONOTONIC; 0: it did not happen. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct truth_record {
     int64_t lag_max_ns;
     struct chunk_times times;
 
-    int64_t read_ns;     /* the request was read whole */
+    int64_t read_ns;     /* the request was read completely */
     int64_t admitted_ns; /* it left the queue */
     int64_t end_ns;
     int64_t prompt_tokens, cached_tokens, output_tokens;
@@ -55,7 +55,7 @@ void truth_clear(struct truth *truth);
 /* A content chunk planned for planned_ns goes out at now_ns. */
 void truth_chunk(struct truth *truth, struct truth_record *record, int64_t planned_ns,
                  int64_t now_ns);
-/* Keeps the record; takes its chunk times. */
+/* Stores the record; takes over its chunk times. */
 void truth_add_take(struct truth *truth, struct truth_record *record);
 
 /* Up to `limit` records with a sequence number above `since`, as JSON lines. */

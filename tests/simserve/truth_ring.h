@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the truth is kept; for truth*.c only. */
+/* How the records are stored; only for truth*.c. */
 #pragma once
 
 #include "base/stats/histogram.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simblast: the cheapest reader there can be, to find simserve's own ceiling. Keeps N streams open
+/* simblast: the cheapest possible reader, to find simserve's own ceiling. Keeps N streams open
  * for some seconds, drains them, counts events; prints one JSON line. Parses nothing. */
 
 #include <arpa/inet.h>

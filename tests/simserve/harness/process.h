@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: the simserve binary as a process on a free port. Functions fail the running cmocka
- * test where something is wrong. */
+ * test on errors. */
 #pragma once
 
 #include <signal.h>

@@ -59,7 +59,7 @@ static inline void simserve_send(int fd, const char *method, const char *path, c
 /* A received answer, read up to its end as HTTP defines it. */
 struct answer {
     int status;       /* 0: none came */
-    bool complete;    /* the end came, not just a closed connection */
+    bool complete;    /* the answer was complete, not just cut by a closed connection */
     bool reset;       /* the connection was reset */
     struct text head; /* with the blank line */
     struct text body; /* without chunk framing */
@@ -124,7 +124,7 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes behind it are a mistake of the server and fail the test. */
+/* Reads one answer. Bytes after it are a mistake of the server and fail the test. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -156,7 +156,7 @@ static inline void simserve_receive(int fd, struct answer *out)
     assert_int_equal(position, raw.length);
 }
 
-/* One request on a connection of its own. */
+/* One request on its own connection. */
 static inline void simserve_call(const struct simserve *server, const char *method,
                                  const char *path, const char *headers, const char *body,
                                  struct answer *out)

@@ -87,7 +87,7 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
     }
 }
 
-/* One line of GET /sim/truth; requests of another nonce are somebody else's. */
+/* One line of GET /sim/truth; requests with another nonce belong to another attempt. */
 static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
                              int64_t start_ns, int64_t end_ns, const struct truth_send *sends,
                              size_t count)

@@ -42,7 +42,7 @@ static double generated(const struct census *first, const struct census *last)
 
     if (!census_growth(first, last, &growth))
         return -1;
-    assert_true(isnan(growth.requests_total)); /* nobody tells it */
+    assert_true(isnan(growth.requests_total)); /* nobody reports it */
     return growth.generation_tokens_total;
 }
 
@@ -79,7 +79,7 @@ static void does_not_guess_where_they_are_others(void **state)
     assert_float_equal(generated(&one, &one), -1, 0); /* a single server needs none of this */
 }
 
-/* By their tokens alone each could be either; the time that prompts took says which is which. */
+/* By their tokens alone each could be either; the time spent on prompts distinguishes them. */
 static void all_counters_tell_them_apart(void **state)
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
@@ -97,7 +97,7 @@ static void all_counters_tell_them_apart(void **state)
     assert_float_equal(generated(&censuses[0], &censuses[1]), 100, 1e-9);
 }
 
-/* One of them answered somebody else in the middle. */
+/* One of them answered another client in the middle. */
 static void a_census_in_which_one_went_on_is_not_whole(void **state)
 {
     struct census census = { 0 };

@@ -18,7 +18,7 @@ static void add(struct monitor_log *log, int64_t at_ms)
     monitor_log_add(log, &snapshot);
 }
 
-/* Scrapes so often over 15 s, but for `missing_ms` from 3 s on. */
+/* Scrapes at this interval over 15 s, except for `missing_ms` from 3 s on. */
 static double gap_s(int64_t every_ms, int64_t missing_ms)
 {
     struct monitor_log log = { 0 };

@@ -16,7 +16,7 @@
 struct fixture {
     struct query_result result;
     struct error error;
-    struct text heard; /* what on_text told */
+    struct text heard; /* what on_text received */
     size_t calls, cancel_after_calls;
     bool told_half_characters;
     const char *bearer; /* NULL: none */

@@ -11,7 +11,7 @@
 
 #include "fleet/metrics_map.h"
 
-/* 100 requests of 1000 tokens in and 16 out; the server counted so many more. */
+/* 100 requests of 1000 tokens in and 16 out; the server counted that many more. */
 static struct reconciliation held(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
@@ -80,7 +80,7 @@ static void nothing_is_foreign_where_nothing_is_told(void **state)
     assert_false(counts.short_);
 }
 
-/* A server that has answered nothing yet tells no counters, or not all label sets of one. */
+/* A server that has answered nothing yet reports no counters, or not all label sets of one. */
 static void a_counter_that_appears_inside_began_at_nothing(void **state)
 {
     static const char before[] = "vllm:num_requests_running 0\n",

@@ -118,8 +118,8 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
     return found;
 }
 
-/* Two whose counters rise side by side: by their starts, or where they do not tell these, by how
- * counters go back and forth. */
+/* Two whose counters rise in parallel: distinguished by their starts or, if they do not report
+ * these, by counters that go back and forth. */
 static void keeps_nothing_of_several_instances_in_turns(void **state)
 {
     static const char *const flags[] = { NULL };
@@ -164,7 +164,7 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
     assert_in_range(span_ms, 500, 5000);
     scraped_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
-    series = read_series(f, id, "vllm:e2e_bucket", &count); /* the page as it is, too */
+    series = read_series(f, id, "vllm:e2e_bucket", &count); /* also the raw page */
     assert_int_equal(count, 1);
     assert_string_equal(series[0].labels, "le=\"+Inf\"");
     assert_string_equal(series[0].type, "counter");
@@ -285,7 +285,7 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     assert_true(scrape_target_set(f->store, first, 0, NULL, &f->error));
     assert_true(deployment_retire(f->store, "second", clock_utc_ms(), NULL, &f->error));
     scraper_kick(f->scraper);
-    usleep(300000); /* what was under way is through */
+    usleep(300000); /* running scrapes have ended */
     asked = canned_count(&server, "/metrics");
     usleep(500000);
     assert_int_equal(canned_count(&server, "/metrics"), asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom the process calls, and with which secret. */
+/* Which servers the process calls, and with which secret. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second witness against real model servers: what it says of an attempt, whoever else asks. */
+/* The server monitor against real model servers: its verdict on an attempt while others use the
+ * server too. */
 #include "fleet/server_monitor.h"
 
 #include <setjmp.h>
@@ -67,7 +68,7 @@ static struct scene begin(const char *const *flags)
     return scene;
 }
 
-/* A request of the attempt, or of somebody else. */
+/* A request of the attempt, or of another client. */
 static void ask(struct scene *scene, bool ours, int64_t max_tokens)
 {
     const struct query query = { .prompt = "one two three",
@@ -184,7 +185,7 @@ static void counters_that_appear_inside_count_from_nothing(void **state)
     leave(&scene);
 }
 
-/* What was cut may have been counted or not: neither is anybody else's. */
+/* Requests that were cut off may have been counted or not: neither case shows foreign traffic. */
 static void what_failed_explains_so_much_more_and_no_further(void **state)
 {
     struct scene scene = begin(quick);
@@ -218,7 +219,8 @@ static void *ask_long(void *context)
     return NULL;
 }
 
-/* Where much was cut, the counts could be ours; what runs at once could not. */
+/* If many requests were cut off, the counts could be ours; the requests running at the same time
+ * could not. */
 static void more_at_once_than_ours_is_seen_though_the_counts_may_be_ours(void **state)
 {
     struct scene scene = begin(slow);

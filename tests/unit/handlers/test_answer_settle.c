@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leaves of an answer, on rows made for the purpose. */
+/* What remains of an answer, with rows made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -122,7 +122,7 @@ static void refuses_arguments_with_a_sentence(void **state)
     assert_true(get(world, "diagnose_a_deployment", "{}"));
 }
 
-/* The values that complete `typed`; *total as told. */
+/* The values that complete `typed`; *total as reported. */
 static json_t *complete(struct world *world, bool prompt, const char *of, const char *argument,
                         const char *typed, size_t *total)
 {

@@ -360,7 +360,7 @@ static void refuses_a_role_that_is_not_enough(void **state)
     assert_string_equal(text_string(&world->text), "secret");
 }
 
-/* What tools/list has no room for. */
+/* Details for which tools/list has no room. */
 static void explains_the_arguments_of_every_tool(void **state)
 {
     struct world *world = *state;

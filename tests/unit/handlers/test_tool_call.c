@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every call goes through: role, arguments, audit, what is kept from the caller. */
+/* The steps of every call: role, arguments, audit, and what is hidden from the caller. */
 #include "tests/unit/support/tool_world.h"
 
 static void needs_the_tools_role(void **state)

@@ -98,7 +98,7 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* What each means stands in opsbrain://answers. */
+/* The meaning of each is in opsbrain://answers. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static bool tells(const struct field *fields, const struct field *record)
     return false;
 }
 
-/* Each `told_in` names a tool, or a member beside it, that tells the very record. */
+/* Each `described_in` names a tool, or a member beside it, that describes the same record. */
 static void check_references(const struct tool *tool, const struct field *fields)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {
@@ -109,7 +109,7 @@ static const struct param *param_of(const struct tool *tool, const char *name)
     return NULL;
 }
 
-/* An argument without a description of its own is described by the tool that is referred to. */
+/* An argument without its own description is described by the tool that it refers to. */
 static void describes_every_argument_somewhere(void **state)
 {
     (void)state;

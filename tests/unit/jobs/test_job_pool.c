@@ -8,7 +8,7 @@
 
 #define PATIENCE_MS 10000
 
-/* What the kinds below share with their test. */
+/* Shared by the kinds below and their test. */
 struct services {
     atomic_int running, peak, ended, moved;
     atomic_bool go;
@@ -235,7 +235,7 @@ static void a_run_that_lost_its_claim_is_told_and_writes_nothing(void **state)
 
     job_pool_kick(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
-    /* Somebody whose clock is an hour ahead. */
+    /* A process whose clock is an hour ahead. */
     assert_ok(ledger, job_claim(ledger->store, "thief", names, clock_utc_ms() + 3600000, 7200000,
                                 &other, &found, &ledger->error));
     assert_true(found);

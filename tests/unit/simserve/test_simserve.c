@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model server's API: shapes of answers, counts, refusals, and how it takes its bytes. */
+/* The model server's API: forms of answers, counts, refusals, and how it reads its input. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every fault of the model server: asked for by header, seen by a client. */
+/* Every fault of the model server: requested by a header, seen by a client. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,7 @@ static const char *outcome(const struct exchange *exchange)
     return json_get_text(exchange->truth, "outcome", "");
 }
 
-/* A stream with nothing wrong in what it says. */
+/* A stream whose content is correct. */
 static void check_good(const struct exchange *exchange)
 {
     assert_int_equal(exchange->answer.status, 200);

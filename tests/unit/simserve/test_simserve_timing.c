@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model server's plan and its truth. What was planned is compared exactly; what really happened
- * only with what cannot be otherwise on a busy machine. */
+/* The model server's plan and its truth. Planned times are compared exactly; actual times only with
+ * bounds that hold on a busy machine. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -424,7 +424,7 @@ static void sums_up_a_window(void **state)
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
     assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
-                > 1); /* late, it hurries */
+                > 1); /* it is late, and hurries */
     assert_int_equal(number(lag, "count"), 12);
 }
 

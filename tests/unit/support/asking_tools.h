@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that ask their client, or tell its log. */
+/* Tools that ask their client, or write to its log. */
 #pragma once
 
 #include "base/json/json.h"
@@ -22,7 +22,7 @@ static inline bool asking_end(bool done)
     return done;
 }
 
-/* Registers a deployment, once its client's person said yes. */
+/* Registers a deployment once the client's person consented. */
 static inline bool asking_confirm(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *form = asking_form("Sure?", "ok", "boolean"), *answers = NULL;

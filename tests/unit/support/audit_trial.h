@@ -14,7 +14,7 @@
 
 #include "analysis/audit/audit.h"
 
-/* A run of our own making; its cells are clean until a test spoils them. */
+/* A made-up run; its cells are clean until a test changes them. */
 struct trial {
     struct evidence evidence;
     struct findings findings;
@@ -84,7 +84,7 @@ static inline void audit(struct trial *trial)
     audit_run(&trial->input, &trial->findings);
 }
 
-/* The one finding there is, which must be of this rule. */
+/* The only finding, which must be of this rule. */
 static inline const struct finding *only(struct trial *trial, const char *rule)
 {
     audit(trial);

@@ -22,7 +22,7 @@
 struct balancer {
     int listener, port;
     pthread_t thread;
-    int ports[2]; /* of the servers; one that takes the place of another has its port */
+    int ports[2]; /* of the servers; a replacement has the port of the old one */
     size_t turn;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback that gives prepared answers: what an engine of another shape would
- * say. One thread, one connection at a time, each closed after its answer. */
+/* A real HTTP server on loopback that gives prepared answers, such as another engine would give.
+ * One thread, one connection at a time, each closed after its answer. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ struct canned_answer {
     const char *body;    /* NULL: empty */
     size_t piece_bytes;  /* body in pieces of so many bytes, each sent on its own; 0: at once */
     unsigned pause_ms;   /* before each piece */
-    bool cut;            /* a reset after the body, which was announced to be longer */
+    bool cut;            /* a reset after the body, whose announced length is greater */
     bool without_length; /* ended by closing */
 };
 
@@ -36,7 +36,7 @@ struct canned_server {
     char bodies[CANNED_REQUESTS][4096]; /* of requests, in order */
     char paths[CANNED_REQUESTS][128];
     size_t requests;
-    bool authorized; /* the last request had a bearer */
+    bool authorized; /* the last request had a bearer token */
 };
 
 static inline bool canned_send(int connection, const char *bytes, size_t length)
@@ -170,7 +170,7 @@ static inline void canned_stop(struct canned_server *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* How often a path was asked for. */
+/* How often a path was requested. */
 static inline size_t canned_count(struct canned_server *server, const char *path)
 {
     size_t count = 0;

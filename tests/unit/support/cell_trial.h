@@ -19,7 +19,7 @@
 
 #define FLAGS_LIMIT 16
 
-/* A cell that is about to be measured, and what came of it. */
+/* A cell to be measured, and its result. */
 struct trial {
     struct simserve server;
     struct endpoint endpoint;
@@ -103,14 +103,13 @@ static inline void *measure_aside(void *context)
     return NULL;
 }
 
-/* On a thread of its own, so that several trials that wait more than they work take the time of
- * one. */
+/* On its own thread, so that several trials, which mostly wait, take the time of one. */
 static inline void begin(struct trial *trial)
 {
     assert_int_equal(pthread_create(&trial->thread, NULL, measure_aside, trial), 0);
 }
 
-/* What came of the trial that was begun. */
+/* The result of the trial that was begun. */
 static inline struct measurement *await(struct trial *trial)
 {
     pthread_join(trial->thread, NULL);
@@ -119,7 +118,7 @@ static inline struct measurement *await(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* The next measurement is one of its own. */
+/* Makes the next measurement a separate one. */
 static inline void again(struct trial *trial)
 {
     cell_result_finish(&trial->result);
@@ -137,7 +136,7 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
     return (double)histogram_quantile(histogram, q, NULL) / 1e6;
 }
 
-/* Under the sanitizer that looks for races every thread stalls: there figures are not held so well.
+/* Under ThreadSanitizer every thread stalls: figures are less accurate there.
  */
 #ifdef __SANITIZE_THREAD__
 #define STALL_MS 500.0
@@ -145,7 +144,7 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
 #define STALL_MS 0.0
 #endif
 
-/* Within 2 % or 3 ms, and what the client says it may have been late by. */
+/* Within 2 % or 3 ms, plus the lateness that the client reports. */
 static inline void check_quantile(const struct histogram *client, const struct histogram *truth,
                                   double q, const struct measurement *measurement)
 {

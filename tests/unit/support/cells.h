@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells made up for the tests of analysis/: measured ones with figures that can be told by heart.
+/* Cells made up for the tests of analysis/: measured ones with figures that are easy to predict.
  */
 #pragma once
 

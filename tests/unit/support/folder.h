@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder of its own for a test, removed with everything in it. */
+/* A temporary folder for a test, removed with everything in it. */
 #pragma once
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
-/* And what remembers its keys beside it (server/access/key_marker.h). */
+/* Also removes the record of its keys beside it (server/access/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
     char marker[FOLDER_SIZE + 8];
@@ -57,7 +57,7 @@ static inline void folder_copy_file(int from, int to, const char *name)
     close(in);
 }
 
-/* Its files into one that is empty: what a process leaves that is killed now. */
+/* Copies its files into an empty folder: what a process would leave if it were killed now. */
 static inline void folder_copy(const char *from, const char *to)
 {
     DIR *files = opendir(from);

@@ -77,7 +77,7 @@ static inline void http_send(struct http_client *client, const char *verb, const
     http_send_bytes(client, text_string(&request), request.length);
 }
 
-/* More bytes; false at the end of the connection or of patience. */
+/* More bytes; false at the end of the connection or the time limit. */
 static inline bool http_receive(struct http_client *client)
 {
     char buffer[16384];
@@ -98,7 +98,7 @@ static inline void http_consume(struct http_client *client, size_t length)
     client->received = rest;
 }
 
-/* Takes a line without its end; false if none comes. */
+/* Reads a line without its end; false if none comes. */
 static inline bool http_line(struct http_client *client, struct text *out)
 {
     char *end;
@@ -200,7 +200,7 @@ static inline int http_exchange(struct http_client *client, const char *verb, co
     return client->status;
 }
 
-/* The same on a connection of its own. */
+/* The same on its own connection. */
 static inline int http_request(unsigned port, const char *verb, const char *path,
                                const char *headers, const char *body, struct text *body_out)
 {
@@ -214,7 +214,7 @@ static inline int http_request(unsigned port, const char *verb, const char *path
 }
 
 /* The next event of a stream: its data ("" of one that primes), or ":" for a comment. `pending`
- * keeps what came beyond it. False at the end of the stream. */
+ * keeps the bytes after it. False at the end of the stream. */
 static inline bool http_event(struct http_client *client, struct text *pending, struct text *out)
 {
     char *end;
@@ -244,7 +244,7 @@ static inline bool http_message(struct http_client *client, struct text *pending
     return true;
 }
 
-/* Does the server close the connection? */
+/* Whether the server closes the connection. */
 static inline bool http_is_closed(struct http_client *client)
 {
     while (http_receive(client))

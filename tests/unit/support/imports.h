@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result files read, and what is said of them. */
+/* Result files that are read, and the remarks on them. */
 #pragma once
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store of its own for each test, and the small things most tests put into it. */
+/* A separate store for each test, and the small things that most tests put into it. */
 #pragma once
 
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static inline void ledger_reopen(struct ledger *ledger)
         fail_msg("%s", ledger->error.message);
 }
 
-/* For calls that must succeed: says why they did not. */
+/* For calls that must succeed: prints why one did not. */
 #define assert_ok(ledger, call)                                                                    \
     do {                                                                                           \
         if (!(call))                                                                               \
@@ -129,7 +129,7 @@ static inline struct sweep_row ledger_sweep(struct ledger *ledger,
     return row;
 }
 
-/* Claims a job that must be there. */
+/* Claims a job that must exist. */
 static inline struct claim ledger_claim(struct ledger *ledger, const char *owner, int64_t now_ms,
                                         int64_t lease_ms)
 {
@@ -146,7 +146,7 @@ static inline struct claim ledger_claim(struct ledger *ledger, const char *owner
     return claim;
 }
 
-/* Runs the tests, each with a store of its own. */
+/* Runs the tests, each with its own store. */
 #define ledger_run(tests) ledger_run_all(tests, sizeof(tests) / sizeof((tests)[0]))
 static inline int ledger_run_all(const struct CMUnitTest *tests, size_t count)
 {

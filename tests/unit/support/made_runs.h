@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs as load generators tell them, made up from a server whose behaviour is known: all their
- * figures agree with one another, but for noise. */
+/* Runs as load generators report them, generated from a server whose behaviour is known: except for
+ * noise, all their figures agree with one another. */
 #pragma once
 
 #include <math.h>
@@ -10,11 +10,11 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* What a tool tells of a cell, beside users, lengths and latencies. */
+/* What a tool reports of a cell, besides users, lengths and latencies. */
 enum teller {
     TELLER_OPSBRAIN, /* everything, with what was really in flight */
     TELLER_VLLM,     /* counts and durations, no means of requests in flight */
-    TELLER_AIPERF,   /* its own token counts beside the server's */
+    TELLER_AIPERF,   /* its own token counts besides the server's */
     TELLER_GUIDELLM, /* what was in flight, and means */
     TELLER_TABLE,    /* rates, means, p95 and successes */
     TELLER_BARE,     /* rates and means */
@@ -89,7 +89,7 @@ static inline struct evidence_latency maker_latency(double mean_ms, double tail,
                                       .max_ms = mean_ms * (1 + tail) };
 }
 
-/* What every tool could tell of one cell. */
+/* What every tool could report of one cell. */
 static inline void maker_measure(struct maker *maker, double speed, struct evidence_cell *cell)
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
@@ -128,7 +128,7 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Less, as the tool tells it. */
+/* Reduces it to what the tool reports. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->teller == TELLER_BARE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: nghttpx, a reverse proxy that speaks TLS and HTTP/2, in front of a server on loopback,
- * with a certificate of its own. Skips the running test where it, or openssl, is not installed. */
+ * with a certificate of its own. Skips the running test if it, or openssl, is not installed. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ struct proxy {
     char folder[64], key[96], certificate[96];
 };
 
-/* A port that is free now, below those that the system gives to clients. */
+/* A free port, below those that the system gives to clients. */
 static inline int proxy_free_port(void)
 {
     for (int i = 0;; i++) {
@@ -97,7 +97,7 @@ static inline pid_t proxy_spawn(const struct proxy *proxy, int backend_port)
     return pid;
 }
 
-/* It may have lost its port to somebody in the meantime: then it ends at once. */
+/* It may have lost its port to another process in the meantime: then it ends at once. */
 static inline bool proxy_waits(struct proxy *proxy)
 {
     const struct timespec pause = { .tv_nsec = 10000000 };

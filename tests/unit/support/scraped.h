@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series of stored scrapes, whole: what scrape_visit tells, collected. */
+/* Whole series of stored scrapes: collects what scrape_visit reports. */
 #pragma once
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 struct scraped {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
-    struct scrape_point *points; /* ascending; steps without a scrape are left out */
+    struct scrape_point *points; /* ascending; steps without a scrape are skipped */
     size_t count;
 };
 

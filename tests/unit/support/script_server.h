@@ -18,7 +18,7 @@
 
 enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 
-/* The answer to one request; the last of a script goes on for ever. */
+/* The answer to one request; the last one of a script is repeated forever. */
 struct script_step {
     const char *bytes; /* NULL ends the script */
     size_t piece;      /* in pieces of so many bytes, each sent on its own; 0: at once */
@@ -109,7 +109,7 @@ static inline void script_serve(struct script_server *server, int connection)
         server->next += server->next + 1 < server->count;
         if (step->after == SCRIPT_RESET)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        if (step->after == SCRIPT_CLOSE) /* what was not read would make it a reset */
+        if (step->after == SCRIPT_CLOSE) /* unread input would turn the close into a reset */
             shutdown(connection, SHUT_WR);
         if (step->after != SCRIPT_KEEP)
             return;
@@ -151,7 +151,7 @@ static inline void script_start(struct script_server *server, const struct scrip
         abort();
 }
 
-/* Takes no more connections; waits for the one that is served. */
+/* Accepts no more connections; waits for the current one. */
 static inline void script_close(struct script_server *server)
 {
     if (server->listener < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real server on a free port, with a store in a folder of its own and three tools to try it
- * with: echo answers at once, slow tells its progress until it is done or cancelled, block sleeps
- * on a worker. */
+/* A real server on a free port, with a store in a temporary folder and three tools to test it with:
+ * echo answers at once, slow reports progress until it is done or cancelled, block sleeps on a
+ * worker. */
 #pragma once
 
 #include <stdarg.h>

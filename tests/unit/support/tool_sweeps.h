@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps as a worker leaves them, without one: cells with figures that the test chose. */
+/* Sweeps as a worker would leave them: cells with figures that the test chose. */
 #pragma once
 
 #include "base/core/clock.h"
@@ -45,7 +45,7 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
     return claim;
 }
 
-/* `estimated`: the server told no tokens. */
+/* `estimated`: the server reported no tokens. */
 static inline void cell_counted(struct world *world, const struct claim *claim,
                                 const struct cell_row *cell, bool estimated)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools need to run: a store in a folder of its own, jobs, a scraper, and a model server. */
+/* What tools need to run: a store in a temporary folder, jobs, a scraper, and a model server. */
 #pragma once
 
 #include <setjmp.h>
@@ -34,8 +34,8 @@ struct world {
     struct text text; /* of the last answer */
     struct error error;
     int64_t requests;
-    const char *says; /* what its client answers when it is asked; NULL: it cannot be asked */
-    /* What the last call told of its progress. */
+    const char *says; /* what its client answers when asked; NULL: it cannot be asked */
+    /* The progress messages of the last call. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
@@ -59,7 +59,7 @@ static inline void world_close_stream(struct call *call)
     (void)call;
 }
 
-/* Answers every question with world->says; its client cannot be asked without. */
+/* Answers every question with world->says; if that is NULL, its client cannot be asked. */
 static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
                              json_t **answers, struct error *error)
 {
@@ -185,7 +185,7 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
     return structured;
 }
 
-/* For calls that must succeed. tool_call has seen to it that the answer conforms. */
+/* For calls that must succeed. tool_call has checked that the answer conforms. */
 static inline json_t *world_ok(struct world *world, const char *name, const char *arguments)
 {
     json_t *structured = world_call(world, name, arguments);
@@ -195,13 +195,13 @@ static inline json_t *world_ok(struct world *world, const char *name, const char
     return structured;
 }
 
-/* The same where the answer does not matter. */
+/* The same if the answer does not matter. */
 static inline void world_do(struct world *world, const char *name, const char *arguments)
 {
     json_decref(world_ok(world, name, arguments));
 }
 
-/* For calls that must fail: of this kind, with these words, and in the audit. */
+/* For calls that must fail: of this kind, with these words, and an audit row. */
 static inline void world_refused(struct world *world, const char *name, const char *arguments,
                                  enum error_kind kind, const char *words)
 {
@@ -267,7 +267,7 @@ static inline void world_register(struct world *world, const char *name)
     world_do(world, "deployment_register", text_string(&arguments));
 }
 
-/* Runs the tests, each in a world of its own. */
+/* Runs the tests, each in its own world. */
 #define world_run(tests) world_run_all(tests, sizeof(tests) / sizeof((tests)[0]), world_set_up)
 static inline int world_run_all(const struct CMUnitTest *tests, size_t count,
                                 int (*set_up)(void **state))

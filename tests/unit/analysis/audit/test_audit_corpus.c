@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit of 200 runs in which nothing is wrong, and of 200 with one fault each: nothing is found
- * in the first, and in the others that and nothing else. */
+/* Audits 200 runs without a fault, and 200 with one fault each: nothing is found in the former, and
+ * exactly that fault in the latter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void write_vllm(const struct evidence *evidence, struct text *out)
     }
 }
 
-/* The run as its file tells it; false: this teller writes another kind. */
+/* The run as its file reports it; false: this tool writes another kind. */
 static bool read_back(struct made *made)
 {
     TEXT_AUTO file = { 0 };
@@ -202,7 +202,7 @@ static struct evidence_cell *last_cell(struct made *made)
     return cell_at(made, made->evidence.cell_count - 1);
 }
 
-/* The cell takes so many times as long; its rates follow. */
+/* The cell takes that many times as long; its rates follow. */
 static void slow_down(struct evidence_cell *cell, double times)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -359,7 +359,7 @@ static void start_cold(struct made *made)
               (60000 + 20 * cell->latency[METRIC_E2E].mean_ms) / cell->latency[METRIC_E2E].mean_ms);
 }
 
-/* The one cell with few users that took longer than the next, and was not the first. */
+/* The only cell with few users that took longer than the next, and was not the first. */
 static void disturb_one_cell(struct made *made)
 {
     slow_down(cell_at(made, made->maker.levels - 2), 6);
@@ -568,9 +568,9 @@ static bool is_first_and_single(const struct made *made)
 
 static const struct fault {
     const char *rule;    /* that must be found */
-    const char *implied; /* that it cannot be without; NULL: none */
+    const char *implied; /* that always comes with it; NULL: none */
     void (*plant)(struct made *made);
-    bool (*fits)(const struct made *made); /* runs that tell it */
+    bool (*fits)(const struct made *made); /* runs that show it */
 } faults[] = {
     { "duplicate_cells", NULL, append_a_run, is_import },
     { "identical_runs", NULL, copy_the_run, has_enough_cells },
@@ -604,7 +604,7 @@ static const struct fault {
 };
 #define FAULTS (sizeof faults / sizeof *faults)
 
-/* How many of its findings are not what was planted; one more if that was not found. */
+/* How many of its findings are not the planted fault, plus one if that was not found. */
 static size_t count_wrong(const struct made *made, const struct fault *fault, int number)
 {
     size_t wrong = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit must not accuse, and what it must not miss: as result files of others had it. */
+/* Cases that the audit must not report, and cases that it must not miss, taken from real result
+ * files. */
 #include "base/json/json.h"
 #include "tests/unit/support/audit_trial.h"
 
@@ -21,7 +22,7 @@ static bool has(struct trial *trial, const char *rule)
     return false;
 }
 
-/* So long does the cell take; its rate follows. */
+/* Sets how long the cell takes; its rate follows. */
 static void take(struct evidence_cell *cell, double mean_ms)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -107,7 +108,7 @@ static void another_tokenizer_is_found_though_it_counts_little_more(void **state
     only(trial, "tokens_recounted");
 }
 
-/* The same run once, as it was before its facts were corrected. */
+/* The same run, as it was before its facts were corrected. */
 static bool tell_corrected_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
@@ -150,7 +151,7 @@ static void a_round_percentile_of_the_survivors_is_no_timeout(void **state)
     only(trial, "low_success");
 }
 
-/* Every request takes as long as the next, and some were refused. */
+/* All requests take the same time, and some were refused. */
 static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -313,7 +314,7 @@ static void cells_in_which_all_failed_are_told(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* 60 s, and what it took to begin the last: no percentile is told, and no duration. */
+/* 60 s, plus the time to begin the last: no percentile is given, and no duration. */
 static void a_timeout_shows_in_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;
@@ -383,7 +384,7 @@ static void one_prompt_that_the_file_names_is_told(void **state)
     only(trial, "prefix_cache");
 }
 
-/* Rates with two digits behind the point, and a template of nine tokens. */
+/* Rates with two decimals, and a template of nine tokens. */
 static void tokens_locked_to_the_context_are_found_through_rounding(void **state)
 {
     struct trial *trial = *state;

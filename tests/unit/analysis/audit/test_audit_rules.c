@@ -95,7 +95,7 @@ static void finds_runs_that_were_appended(void **state)
     says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells have the same place");
 }
 
-/* The same run once, with another id, from which the row of 1 user and 128 tokens is missing. */
+/* The same run with another id, without the row of 1 user and 128 tokens. */
 static bool tell_copy_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
@@ -141,7 +141,7 @@ static void finds_figures_over_the_few_that_succeeded(void **state)
     trial->evidence.imported = true;
     says(&only(trial, "low_success")->arithmetic, "down to 37.5 %");
     says(&only(trial, "low_success")->consequence, "only the requests that succeeded");
-    trial->evidence.imported = false; /* our own count what was cut off */
+    trial->evidence.imported = false; /* our own runs count requests that were cut off */
     says(&only(trial, "low_success")->consequence, "count in the latencies as \"at least\"");
 }
 
@@ -413,7 +413,7 @@ static void the_document_has_every_rule_twice(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Where nobody says how many users there were, a long run is no burst. */
+/* If the number of users is not known, a long run is not a burst. */
 static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
 {
     struct trial *trial = *state;
@@ -434,7 +434,7 @@ static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
     assert_int_equal(only(trial, "low_success")->cell_count, 6);
 }
 
-/* Four thousand cells, each held against all. */
+/* Four thousand cells, each compared with all. */
 static void a_large_grid_of_one_run_is_clean(void **state)
 {
     struct trial *trial = *state;
@@ -446,7 +446,7 @@ static void a_large_grid_of_one_run_is_clean(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
-/* Each with more users than were there. */
+/* Each with more users than there really were. */
 static void cells_of_as_many_runs_are_found(void **state)
 {
     struct trial *trial = *state;

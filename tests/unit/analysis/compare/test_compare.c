@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons of runs made up by a seeded generator, and of runs that a test spoils. */
+/* Comparisons of runs made by a seeded generator, and of runs that a test changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,8 @@ struct trial {
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
     double drift; /* spread of what the runs of a pair share */
-    double limit; /* cells whose luck is more so many times CELL_SPREAD are client_limited; 0: no */
+    double limit; /* cells that deviate by more than this many times CELL_SPREAD are client_limited;
+                     0: none */
     struct comparison comparison;
 };
 
@@ -119,8 +120,8 @@ static const struct comparison *compare(struct trial *trial)
 
 /* ---- The generator ---- */
 
-#define RUN_SPREAD 0.02  /* what all cells of a run share: its luck */
-#define CELL_SPREAD 0.03 /* what each has of its own */
+#define RUN_SPREAD 0.02  /* the deviation that all cells of a run share */
+#define CELL_SPREAD 0.03 /* the deviation of each cell */
 
 /* Box and Muller. */
 static double normal(struct generator *generator)
@@ -198,7 +199,7 @@ static void finds_a_difference_between_equals_in_one_of_twenty(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* At a spread of 2 % between runs and of 3 % between cells, 5 repetitions a side see 5 %. */
+/* With a spread of 2 % between runs and 3 % between cells, 5 repetitions a side detect 5 %. */
 static void sees_a_slowdown_of_five_percent_at_five_repetitions(void **state)
 {
     struct trial *trial = *state;
@@ -240,7 +241,7 @@ static void what_disturbs_a_pair_makes_no_difference_between_equals(void **state
     assert_true(rates.compared > 0.95);
 }
 
-/* A drift of 10 % between repetitions hides 5 % from two means, and not from pairs. */
+/* A drift of 10 % between repetitions hides 5 % from a comparison of means, but not of pairs. */
 static void pairs_see_through_a_drift_that_hides_a_slowdown(void **state)
 {
     struct trial *trial = *state;
@@ -501,7 +502,7 @@ static void unknown_is_equal_to_nothing_but_within_one_sweep(void **state)
 
 /* ---- Cells ---- */
 
-/* The deployments are what is compared; the work must be the same all the same. */
+/* The deployments are compared; the work must nevertheless be the same. */
 static void two_deployments_may_differ_in_all_but_the_work(void **state)
 {
     struct trial *trial = *state;
@@ -675,7 +676,7 @@ static void leaves_out_what_a_run_has_twice(void **state)
     assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
 }
 
-/* A ratio of 2, but for the pair that was disturbed. */
+/* A ratio of 2, except for the disturbed pair. */
 static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
 {
     struct evidence_cell *one = &trial->runs[run].cells[cell];
@@ -744,7 +745,7 @@ static void a_failure_is_never_left_out_with_its_pair_alone(void **state)
     assert_string_equal(trial->comparison.cells[0].run, trial->runs[4].id);
 }
 
-/* Every cell lacks a pair: the ratio is of those that none lacks. */
+/* Every cell lacks a pair: the ratio is over the pairs that no cell lacks. */
 static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
 {
     struct trial *trial = *state;

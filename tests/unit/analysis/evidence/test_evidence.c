@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence: one form of all runs; of our own here. */
+/* Evidence, the common form of all runs: here of runs that opsbrain measured. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: each tool's own names, and what our importers read back from them. */
+/* Exports: each tool's own names, and what the importers read back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void same_number(const char *what, double before, double after)
 
 #define SAME(member) same_number(#member, before->member, after->member)
 
-/* What every format carries. */
+/* Members that every format has. */
 static void same_cell(const struct evidence_cell *before, const struct evidence_cell *after)
 {
     SAME(concurrency);
@@ -108,7 +108,7 @@ static void a_vllm_result_reads_back(void **state)
     trip_finish(&trip);
 }
 
-/* What reads such files does arithmetic on every member that ends in _ms. */
+/* Programs that read such files do arithmetic on every member that ends in _ms. */
 static void a_vllm_result_has_no_null(void **state)
 {
     struct trip trip;
@@ -247,7 +247,7 @@ static void a_serving_report_has_a_place_for_every_cell(void **state)
     trip_finish(&trip);
 }
 
-/* No latency, no rate: the format is told from what else stands there. */
+/* No latency, no rate: the format is detected from the other members. */
 static void a_run_in_which_nothing_succeeded_reads_back(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of any figures, written in every format and read back: what a format holds comes back as it
- * was, what it does not hold is said, and nothing is made up. */
+/* Runs of any figures, written in every format and read back: what a format holds comes back
+ * unchanged, what it cannot hold is reported, and nothing is invented. */
 #include "tests/unit/support/imports.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void draw_counts(struct generator *random, struct evidence_cell *cell)
     cell->request_rate_asked = NAN;
 }
 
-/* What failed has none. */
+/* A failed cell has none. */
 static void forget_speed(struct evidence_cell *cell)
 {
     struct evidence_cell unknown;
@@ -221,7 +221,7 @@ static bool is_told_lost(const struct trip *trip, const char *prefix, const char
     return false;
 }
 
-/* aiperf's model wants to know how a phase ended: with what was sent, where nothing else is known.
+/* aiperf's model requires how a phase ended: with the requests sent, if nothing else is known.
  */
 static bool is_sent(const struct evidence_field *field, const struct trip *trip, const void *before,
                     const void *after)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other load generators: small ones of our own making in every format, and the results
+/* Files of other load generators: small made-up ones in every format, and the results
  * that users published. */
 #include <math.h>
 #include <setjmp.h>
@@ -183,7 +183,7 @@ static void reads_vllm_results_one_behind_the_other(void **state)
     assert_int_equal(cell->row, 9);
     assert_int_equal(cell->position, 1);
     near(cell->request_rate_asked, 2.5);
-    near(cell->failed, 0); /* not told: all that were to be sent were completed */
+    near(cell->failed, 0); /* not reported: all planned requests were completed */
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
 }
 

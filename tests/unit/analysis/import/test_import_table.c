@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables as people and sheets really write them: other separators and figures, comments and sums
- * between the rows, words where figures should be. */
+/* Tables as people and spreadsheets really write them: other separators and figures, comments and
+ * sums between the rows, words where figures should be. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

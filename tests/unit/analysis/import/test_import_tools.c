@@ -50,7 +50,7 @@ static void sglang_tells_failures_by_its_details(void **state)
     (void)state;
     import_fixture("sglang.jsonl", "sglang", &evidence);
     cell = &evidence.cells[1];
-    assert_true(isnan(cell->input_length)); /* random_input_len stands there, unused */
+    assert_true(isnan(cell->input_length)); /* random_input_len is present, but unused */
     is_near(cell->output_tokens_asked, 100);
     is_near(cell->request_rate_asked, 2.5);
     assert_true(isnan(cell->concurrency));

@@ -39,7 +39,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A sound row of so many users, `slow` times as slow as the others. */
+/* A valid row of that many users, `slow` times as slow as the others. */
 static void add_row(struct trial *trial, const char *of, int users, double slow)
 {
     double seconds = (0.3 + users * 0.005) * slow;
@@ -182,7 +182,7 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 0);
 }
 
-/* Without a context column too, what was asked for is part of the shape. */
+/* Also without a context column, the requested lengths are part of the shape. */
 static void longer_answers_are_no_slow_first_request(void **state)
 {
     struct trial *trial = *state;
@@ -201,7 +201,7 @@ static void add_result(struct trial *trial, const char *model, int input, int ou
               model, 400 * input, 400 * output);
 }
 
-/* Its results do not say how long the prompts were to be. */
+/* Its results do not say which prompt lengths were requested. */
 static void results_of_vllm_are_told_apart_by_what_was_seen(void **state)
 {
     struct trial *trial = *state;
@@ -214,7 +214,7 @@ static void results_of_vllm_are_told_apart_by_what_was_seen(void **state)
     assert_string_equal(trial->evidence.cells[3].variant, "model_id=b");
 }
 
-/* What vLLM does where neither is given. */
+/* What vLLM does if neither is given. */
 static void requests_without_any_limit_are_a_burst(void **state)
 {
     struct trial *trial = *state;

@@ -83,7 +83,7 @@ static void numbers_written_as_text_are_numbers(void **state)
     assert_true(isnan(evidence.cells[0].request_throughput));
 }
 
-/* Before it told of failures: all that were to be sent were sent. */
+/* Before it reported failures: all planned requests were sent. */
 static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
@@ -96,7 +96,7 @@ static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
     assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
 }
 
-/* Before its version 0.4 it told its counts and model elsewhere. */
+/* Before version 0.4 its counts and model were elsewhere. */
 static void an_old_guidellm_tells_counts_and_model(void **state)
 {
     static const char file[] =

@@ -20,14 +20,14 @@
 /* ---- Servers --------------------------------------------------------------------------------- */
 
 enum kind {
-    SLOTS,   /* so many at once, a queue for the rest, perhaps slower steps in a larger batch */
+    SLOTS,   /* a limited batch, a queue for the rest, perhaps slower steps in a larger batch */
     GATE,    /* the same queue in front of the server, where its counters do not see it */
     MEMORY,  /* few long requests fit the KV cache */
-    BATCH,   /* each step is longer with each request in the batch */
+    BATCH,   /* each request in the batch makes each step longer */
     COMPUTE, /* steps are free of cost up to a batch, then as long as the batch */
     PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
     SHARED_PREFILL, /* prompts slow one another down */
-    RATE,           /* a front door lets so many requests a second in */
+    RATE,           /* a front door admits a limited number of requests per second */
     DECLINING,      /* steps grow with the square of the batch: tokens/s fall behind the peak */
     THRASHING,      /* tokens/s fall as soon as requests wait */
     PADDED,         /* batches are padded to powers of two, then multiples of eight */
@@ -185,8 +185,8 @@ struct measured {
     size_t count;
 };
 
-/* The standard deviation of each figure, as a share, and how much wider its interval is told to be
- * than it is: short windows with few requests tell very wide ones. */
+/* The standard deviation of each figure, as a share, and how much wider its stated interval is than
+ * the true one: short windows with few requests state very wide ones. */
 struct noise {
     double share, widened;
 };
@@ -301,8 +301,8 @@ static void noise_widens_it_and_seldom_breaks_it(void **state)
     assert_true(mean_width(&scores[SLOTS]) < 2.7);
 }
 
-/* An interval as wide as the figure itself says nothing, and must not be held for certain; nor may
- * real noise be held for less than it is. */
+/* An interval as wide as the figure itself says nothing, and must not count as certain; nor may
+ * real noise be underestimated. */
 static void great_noise_says_little_and_is_seldom_wrong(void **state)
 {
     static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };

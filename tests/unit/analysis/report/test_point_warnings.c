@@ -18,7 +18,7 @@ static const struct point_warning *find(const char *name)
     return NULL;
 }
 
-/* Names of all that hold for the first point, with a blank behind each. */
+/* Names of all warnings of the first point, with a blank after each. */
 static struct text holding(const struct cells *cells)
 {
     struct text names = { 0 };

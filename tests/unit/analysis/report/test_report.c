@@ -179,7 +179,7 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
     assert_true(json_is_true(json_object_get(row, "exact")));
 }
 
-/* Rates are no whole numbers, and all have the same most requests in flight. */
+/* Rates are not whole numbers, and all have the same limit of requests in flight. */
 static void tells_the_rates_of_an_open_loop(void **state)
 {
     struct fixture f;

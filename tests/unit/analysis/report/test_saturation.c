@@ -28,7 +28,7 @@ static void check_sentence(const struct saturation *s, const char *expected)
     assert_string_equal(text_string(&text), expected);
 }
 
-/* A server that runs 4, whose witness counted 12 that wait; tokens/s still grew four-fold. */
+/* A server that runs 4, whose own counters show 12 waiting; tokens/s still grew four-fold. */
 static void a_queue_is_saturation_though_throughput_grew(void **state)
 {
     char witness[] = "{\"state\":\"full\",\"requests_waiting_mean\":12}";
@@ -39,13 +39,13 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     few = cell_measured(&cells, 1, 4, 50, 2000);
     many = cell_measured(&cells, 16, 4, 200, 8000);
     few->measurement.latency[METRIC_TTFT].p50_ms = 20;
-    many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* as with a witness alone */
+    many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* as with the server's counters alone */
     many->witness = witness;
     struct saturation s = of_first_context(&cells);
     check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at "
                        "once");
     many->witness = NULL;
-    many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* as without one */
+    many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* as without them */
     s = of_first_context(&cells);
     check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at "
                        "once");

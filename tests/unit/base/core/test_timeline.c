@@ -80,7 +80,7 @@ static void small_jumps_add_up(void **state)
     assert_in_range(verdict.now_ms, T0, T0 + 2 * DAY_MS);
 }
 
-/* It must stay where it is for a day, not only somewhere far off. */
+/* It must keep its new position for a day, not just be far off. */
 static void one_that_goes_on_jumping_is_never_believed(void **state)
 {
     struct timeline timeline = begun(0, T0);
@@ -117,7 +117,7 @@ static void a_server_that_was_off_believes_its_clock_after_a_day(void **state)
     assert_true(timeline_judge(&timeline, T0 + 20 * HOUR_MS, UP).now_ms == T0 + 20 * HOUR_MS);
 }
 
-/* One that never runs for a day on end comes to it all the same. */
+/* A process that never runs a whole day without a restart gets there nevertheless. */
 static void running_adds_up_over_restarts(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);

@@ -13,7 +13,7 @@
 
 #include "base/core/workers.h"
 
-/* Work that waits until it is let go, and counts. */
+/* Work that waits until it is released, and counts. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;

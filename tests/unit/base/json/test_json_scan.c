@@ -182,7 +182,7 @@ static json_t *parse(const char *bytes, size_t length)
 /* Both accept the bytes and see the same document, or both refuse them. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
-    char *exact = malloc(length > 0 ? length : 1); /* so that a read too far is seen */
+    char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
     json_auto_t *parsed = parse(bytes, length);
     json_auto_t *built = NULL;
     struct json_scan scan;
@@ -207,7 +207,7 @@ static void agrees_with_the_parser_on_the_corpus(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++)
         accepted += assert_agreed(corpus[i], strlen(corpus[i]));
-    assert_in_range(accepted, 20, 40); /* of 75: it says yes and no */
+    assert_in_range(accepted, 20, 40); /* of 75: both verdicts occur */
 }
 
 static void agrees_with_the_parser_on_every_prefix(void **state)
@@ -325,7 +325,7 @@ static void gives_the_tokens_of_a_document(void **state)
         assert_int_equal(json_scan_next(&scan), expected[i]);
 }
 
-/* How an envelope is read: what is not needed is passed over, what is handed on stays as written.
+/* How an envelope is read: what is not needed is skipped, what is passed on stays as written.
  */
 static void finds_members_and_passes_over_the_rest(void **state)
 {

@@ -14,7 +14,7 @@
 #include "base/core/text.h"
 #include "base/llm/completion_scan.h"
 
-/* What a stream said, in a form that can be compared: one line per event. */
+/* The events of a stream, in a form that can be compared: one line per event. */
 static void write_event(void *context, const struct completion_event *event)
 {
     struct text *out = context;
@@ -38,7 +38,7 @@ static void write_event(void *context, const struct completion_event *event)
     text_add_char(out, '\n');
 }
 
-/* All of `bytes` in pieces of `piece` bytes; "broken\n" at the end where the stream broke. */
+/* All of `bytes` in pieces of `piece` bytes; "broken\n" at the end if the stream broke. */
 static void read_in_pieces(const char *bytes, size_t length, size_t piece, bool want_text,
                            struct text *out)
 {
@@ -450,7 +450,7 @@ static void add_string(struct generator *generator, struct text *out)
 
         if ((piece[0] == '\x01' || strcmp(piece, "\\x") == 0 || strcmp(piece, "\\ud83d") == 0)
             && generator_below(generator, 10) != 0)
-            piece = "b"; /* malformed ones seldom, or nothing else is left */
+            piece = "b"; /* malformed ones rarely, or nothing else would remain */
         text_add(out, piece);
     }
     text_add_char(out, '"');
@@ -519,7 +519,7 @@ static void add_value(struct generator *generator, struct text *out, int depth)
     add_blanks(generator, out);
 }
 
-/* A chunk much as servers send it, each part of it now and then something else. */
+/* A chunk much as servers send it, with each part occasionally something else. */
 struct part {
     const char *name;
     const char *values[8];
@@ -615,7 +615,7 @@ static void add_chunk(struct generator *generator, struct text *out)
     text_add(out, "]}");
 }
 
-/* Now and then a byte is lost, doubled or changed. */
+/* Occasionally a byte is lost, doubled or changed. */
 static void damage(struct generator *generator, struct text *out)
 {
     size_t at = generator_below(generator, out->length);
@@ -675,7 +675,7 @@ static void says_what_the_library_says(void **state)
         if (json.length == 0 || memchr(json.data, '\n', json.length) != NULL
             || strncmp(json.data, "[DONE]", 6) == 0 || json.data[0] == ' ')
             continue;
-        if (text_is_utf8(json.data, json.length)) /* what is not, the stream mends */
+        if (text_is_utf8(json.data, json.length)) /* the stream repairs what is not */
             check_against_the_library(&json, &fast);
     }
     assert_true(fast > rounds / 20);

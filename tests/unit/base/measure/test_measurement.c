@@ -27,7 +27,8 @@ static void fill(const struct measurement_field *fields, void *base, int *counte
     }
 }
 
-/* Every byte of the struct is set: a member without a row would be lost, and seen. */
+/* Every byte of the struct is set: a member without a row would be lost, and the test would fail.
+ */
 static void every_member_survives_the_way_through_json(void **state)
 {
     struct measurement *measurement = calloc(1, sizeof *measurement);
@@ -107,8 +108,8 @@ static void reads_missing_members_as_zero_or_nothing(void **state)
     assert_string_equal(back.first_error, "");
 }
 
-/* As cells were kept before gaps of chunks and of tokens were told apart, and before requests of
- * another length were counted. */
+/* As cells were stored before gaps between chunks and between tokens were distinguished, and before
+ * requests of another length were counted. */
 static void read_old(const char *tokens, struct measurement *out)
 {
     json_auto_t *json =
@@ -131,7 +132,7 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     assert_true(isnan(back.latency[METRIC_ITL].p50_ms) && isnan(back.latency[METRIC_ITL].mean_ms));
     read_old("{\"chunks\": 1000, \"output_tokens\": 1000, \"tokens_estimated\": true}", &back);
-    assert_true(isnan(back.tokens_per_chunk)); /* nobody told */
+    assert_true(isnan(back.tokens_per_chunk)); /* nobody reported it */
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     read_old("{\"chunks\": 1000, \"output_tokens\": 1001, \"tokens_estimated\": false}", &back);
     assert_int_equal(back.latency[METRIC_ITL].count, 900); /* a chunk is a token */
@@ -159,7 +160,7 @@ static void finds_other_lengths_in_what_older_cells_kept(void **state)
         &back);
     assert_int_equal(back.output_tokens_differing, -1);
     assert_int_equal(back.output_tokens_difference_max, 27);
-    assert_int_equal(back.input_tokens_differing, 0); /* the server told none */
+    assert_int_equal(back.input_tokens_differing, 0); /* the server reported none */
     read_old(
         "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 9, "
         "\"tokens_estimated\": true}",

@@ -13,7 +13,7 @@
 #include "base/core/error.h"
 #include "base/net/mask.h"
 
-#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes: 19 in a row give it away */
+#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes: 19 in a row reveal it */
 
 static void assert_becomes_of(const char *secret, enum mask_kind kind, const char *said,
                               const char *shown)
@@ -167,7 +167,7 @@ static void hides_it_in_errors(void **state)
     assert_int_equal(error.kind, ERROR_UPSTREAM);
 }
 
-/* What a person saw of a text that came in pieces of so many bytes. */
+/* What a person sees of a text that arrives in pieces of that many bytes. */
 static void tell_in_pieces(const char *said, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);

@@ -22,7 +22,7 @@
 #define REQUEST_SIZE 16384
 #define CHUNK "5\r\nhello\r\n"
 
-/* A server that answers one connection after the other by the path it is asked for. */
+/* A server that answers one connection after the other, according to the requested path. */
 struct server {
     int listener, port;
     pthread_t thread;
@@ -304,7 +304,7 @@ static int stop_server(void **state)
     return 0;
 }
 
-/* One call to the server's `path`, and what came of it. */
+/* One call to the server's `path`, and its result. */
 struct call {
     struct outbound_request request;
     struct outbound_response response;

@@ -155,7 +155,8 @@ static void count_sum_and_extremes_are_exact(void **state)
     histogram_destroy(histogram);
 }
 
-/* Values of a fifth of a bucket's width apart: only exact moments can tell them from one value. */
+/* Values of a fifth of a bucket's width apart: only exact moments can distinguish them from one
+ * value. */
 static void the_deviation_is_finer_than_a_bucket(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -297,7 +298,7 @@ static void refuses_every_truncation(void **state)
     (void)state;
     histogram_encode(histogram, &encoded, &length);
     for (size_t cut = 0; cut < length; cut++) {
-        FREE_AUTO void *exact = memory_zeroed(cut, 1); /* so that a read too far is seen */
+        FREE_AUTO void *exact = memory_zeroed(cut, 1); /* so that reading beyond it is detected */
 
         memcpy(exact, encoded, cut);
         assert_false(histogram_decode(exact, cut, &decoded, &error));
@@ -307,7 +308,7 @@ static void refuses_every_truncation(void **state)
     histogram_destroy(histogram);
 }
 
-/* What is not refused must at least be a histogram whose every question has an answer. */
+/* A histogram that is not refused must at least answer every query. */
 static void use(struct histogram *histogram)
 {
     FREE_AUTO void *encoded = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ceiling of this machine's load generator, and the responder it is found against. */
+/* The ceiling of this machine's load generator, and the loopback server with which it is found. */
 #include "bench/cell/calibration.h"
 
 #include <setjmp.h>

@@ -18,7 +18,7 @@ static void figures_agree_with_the_servers_record(void **state)
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning before */
-    /* of what was read with the first chunk there is no gap */
+    /* chunks read together with the first have no gap */
     assert_true(m->latency[METRIC_ITL].count <= m->latency[METRIC_ICL].count);
     truth_create(&truth);
     if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))

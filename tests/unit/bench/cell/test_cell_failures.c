@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class of each way in which the requests of a cell can fail, and what is no failure. */
+/* The class of each way in which the requests of a cell can fail, and cases that are not failures.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static void each_fault_has_its_class(void **state)
         check_failure(&trials[i], &expectations[i]);
 }
 
-/* What servers do that is no failure. */
+/* Peculiarities of servers that are not failures. */
 static const char *const peculiarities[] = {
     "missing_done=1",     "usage_in_last_content=1", "usage_in_every_chunk=1", "usage_null=1",
     "usage_as_timings=1", "missing_finish=1",        "wrong_finish_reason=1",  "comment_lines=1",
@@ -100,7 +101,7 @@ static void check_peculiar(struct trial *trial, const char *fault)
     tear_down(trial);
 }
 
-/* Four chunks that come at once are no three tokens that took no time. */
+/* Four chunks that arrive at once are not three tokens that took no time. */
 static void tokens_of_joined_chunks_share_their_time(void **state)
 {
     static const struct {
@@ -207,7 +208,7 @@ static void a_server_that_only_fails_ends_the_cell_early(void **state)
     trial.plan.window_s = 60;
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_FAILED);
-    assert_true(m->attempted >= 20 && m->attempted < 100); /* it is not stormed */
+    assert_true(m->attempted >= 20 && m->attempted < 100); /* it is not flooded with retries */
     assert_int_equal(m->failures[FAILURE_SERVER_ERROR], m->attempted);
     assert_true(clock_monotonic_ns() - begun_ns < 30000000000);
     tear_down(&trial);
@@ -328,7 +329,7 @@ static const struct measurement *measure_dropper(struct trial *trial, struct dro
 
 #define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
 
-/* A server made by hand: its stream is called text, and its usage is zeros. */
+/* An improvised server: its stream's type is text, and its usage is zeros. */
 static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **state)
 {
     static const struct canned_answer answers[] = {
@@ -422,7 +423,7 @@ static void what_a_server_closes_after_so_many_answers_is_not_sent_on(void **sta
     }
 }
 
-/* A request that meets a closed connection was not read, and so not counted by the server. */
+/* A request on a closed connection was not read, and so not counted by the server. */
 static void what_a_server_closed_without_reading_it_is_not_uncertain(void **state)
 {
     struct dropper dropper = { .leaves_unread = true };

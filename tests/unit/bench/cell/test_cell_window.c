@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load of a cell against a real model server: open loops below and above what it can do, think
+/* The load of a cell against a real model server: open loops below and above its capacity, think
  * time, ramp, and how long a window is. */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static struct request_records sent_records(const struct trial *trial)
     return records;
 }
 
-/* Until everything was answered: on a machine that others keep busy some may still be under way. */
+/* Until everything was answered: on a busy machine some may still be in flight. */
 static struct measurement *measure_answered(struct trial *trial)
 {
     struct measurement *m = measure(trial);
@@ -168,7 +168,7 @@ static void a_queue_in_front_of_us_counts_like_one_in_the_server(void **state)
     assert_true(m->overloaded);
     assert_true(m->request_rate_sent < 150);
     assert_true(sent->p50_ms < 200 && m->latency[METRIC_TTFT].p50_ms > 500);
-    assert_true(m->start_lag_p99_ms < 200); /* that is not our being late */
+    assert_true(m->start_lag_p99_ms < 200); /* this does not count as the client being late */
     tear_down(&trial);
 }
 
@@ -218,7 +218,7 @@ static void what_is_sent_keeps_the_schedules_randomness(void **state)
     tear_down(&trial);
 }
 
-/* Requests of 0.8 s each, and a window of 0.3 s behind a warm-up in which none has ended. */
+/* Requests of 0.8 s each, and a window of 0.3 s after a warm-up in which none has ended. */
 static void an_open_window_shorter_than_a_request_goes_on_until_some_have_ended(void **state)
 {
     struct trial trial;
@@ -447,7 +447,7 @@ static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
     tear_down(slowed);
 }
 
-/* An arrival now and then: nothing comes in between, and nothing is under way. */
+/* Rare arrivals: nothing comes in between, and nothing is in flight. */
 static void a_pause_without_requests_is_no_stall(void **state)
 {
     struct trial trial;

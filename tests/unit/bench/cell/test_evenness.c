@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is taken for a stall or another pace, and what is not, from counts that are made up. */
+/* What counts as a stall or a change of speed, and what does not, from made-up counts. */
 #include "bench/cell/evenness.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define LOOK_NS 50000000
 
-/* A window that is looked at as a cell does. */
+/* A window, checked as a cell does it. */
 struct window {
     struct plan plan;
     struct evenness evenness;

@@ -37,7 +37,7 @@ static void a_client_in_time_is_no_limit(void **state)
     assert_true(measurement.error_share < 0.001);
 }
 
-/* Now and then late by 12 ms: the means stand, the slowest percent does not. */
+/* Occasionally late by 12 ms: the means are valid, the slowest percent is not. */
 static void a_few_late_reads_blur_the_tail_alone(void **state)
 {
     struct measurement measurement = in_time();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP/1.1 answers: the same however their bytes are cut, and refused where they are not HTTP. */
+/* HTTP/1.1 answers: the same however their bytes are split, and refused if they are not HTTP. */
 #include "bench/load/http_answer.h"
 
 #include <setjmp.h>
@@ -70,7 +70,7 @@ struct expectation {
     const char *bytes, *told;
     bool keeps_open;
     enum http_answer_end end;
-    size_t rest; /* bytes behind the answer */
+    size_t rest; /* bytes after the answer */
 };
 
 static const struct expectation whole[] = {
@@ -99,7 +99,8 @@ static const struct expectation whole[] = {
     { "HTTP/1.1 204 None\r\nContent-Length: 9\r\n\r\n", "<204 >", true, HTTP_ANSWER_WHOLE },
     { "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: "
       "chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
-      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* who says both may mean anything by the next */
+      "<200 >x", false,
+      HTTP_ANSWER_WHOLE }, /* a server that sends both cannot be trusted with the next answer */
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
       "Content-Encoding: identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
       "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy's beside the server's own */
@@ -184,7 +185,7 @@ static void what_is_not_http_is_refused_in_words(void **state)
     }
 }
 
-/* `filler` so many times between a beginning and an end. */
+/* `filler` repeated between a beginning and an end. */
 static enum http_answer_end read_long(const char *before, char filler, size_t count,
                                       const char *after, size_t piece)
 {

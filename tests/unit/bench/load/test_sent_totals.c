@@ -39,7 +39,7 @@ static void sums_what_was_answered_whole(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* Its prompt was no longer than the longest that was told, its answer no longer than asked for. */
+/* Its prompt was no longer than the longest reported one, its answer no longer than requested. */
 static void what_was_cut_may_have_been_counted_whole(void **state)
 {
     const struct request whole = answered(100, 16);

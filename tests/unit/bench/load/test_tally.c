@@ -71,7 +71,7 @@ static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
     count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED); /* due before the window */
     count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED);
     tally_unsent(&tally, 129 * S, 140 * S, true);
-    tally_unsent(&tally, 130 * S, 140 * S, true); /* due behind it */
+    tally_unsent(&tally, 130 * S, 140 * S, true); /* due after it */
     assert_int_equal(tally.attempted, 2);
     assert_int_equal(tally.unanswered, 2);
     assert_int_equal(tally.unsent, 1);
@@ -135,7 +135,7 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
     tally_request(tally, &request, request.end_ns);
 }
 
-/* Also of answers that began before the window, or end behind it. */
+/* Also of answers that began before the window, or end after it. */
 static void final_usage_in_every_chunk_is_no_count_of_chunks(void **state)
 {
     struct load load = of_window(NULL);

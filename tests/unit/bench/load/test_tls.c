@@ -92,7 +92,7 @@ static const struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Within 5 % or 5 ms, as the proxy takes its time too, and what the client was late by. */
+/* Within 5 % or 5 ms, since the proxy takes time too, plus the client's lateness. */
 static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
                            const struct measurement *measurement)
 {
@@ -180,7 +180,7 @@ static void a_server_without_http2_is_not_measured_as_if_it_had_it(void **state)
     tear_down(&trial);
 }
 
-/* What else asks a server trusts whom the cells trust. */
+/* Other calls to a server trust the same authorities as the cells. */
 static void single_requests_trust_the_same_authorities(void **state)
 {
     struct trial trial;

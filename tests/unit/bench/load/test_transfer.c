@@ -16,7 +16,7 @@
 
 #define DEADLINE_NS 20000000000
 
-/* One user and what it was told. */
+/* One user and the events that it received. */
 struct trial {
     struct script_server server;
     struct endpoint endpoint;
@@ -271,7 +271,7 @@ static void chunks_may_end_anywhere(void **state)
     }
 }
 
-/* Strict where libcurl is not: what ends a chunk too late is no answer. */
+/* Strict where libcurl is not: a chunk that ends too late invalidates the answer. */
 static void chunks_without_a_size_are_refused(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "four\r\n", .after = SCRIPT_CLOSE },
@@ -333,8 +333,8 @@ static void both_ways_send_the_same_request(void **state)
     text_finish(&heads[1]);
 }
 
-/* An open connection that the server closes when the next request comes: told, so that it can be
- * sent once more. */
+/* An open connection that the server closes when the next request comes: reported, so that the
+ * request can be sent again. */
 static void a_connection_that_went_stale_is_told(void **state)
 {
     static const struct script_step steps[] = {
@@ -388,7 +388,7 @@ static void a_server_that_closes_after_each_answer_is_asked_on_a_new_connection(
     }
 }
 
-/* Closed while nothing was under way: a new one is opened, and nothing is told of the old one. */
+/* Closed while nothing was in flight: a new one is opened, and the old one is not reported. */
 static void a_connection_closed_between_requests_is_not_used_again(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE },
@@ -542,7 +542,7 @@ static void nobody_there_is_told_at_once(void **state)
     }
 }
 
-/* 127.0.0.2 has nobody on that port: the next address is taken, and kept. */
+/* Nothing listens on that port of 127.0.0.2: the next address is used, and kept. */
 static void the_next_address_is_tried(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE }, { NULL } };

@@ -20,7 +20,7 @@
 #include "tests/unit/support/canned_server.h"
 
 #define OUTPUT_TOKENS 8
-#define SHORT_NS 300000000L /* where nothing comes anyway */
+#define SHORT_NS 300000000L /* for when nothing comes anyway */
 #define LONG_NS 20000000000L
 
 /* One user of a model server. */
@@ -124,7 +124,7 @@ static void request(struct trial *trial, uint64_t index)
     virtual_user_end(&trial->user, cut);
 }
 
-/* All of a request that is no time, nor chance (when the server closes a connection that it may
+/* All of a request except times and chance (whether the server closes a connection that it may
  * close). The words of the two about a broken connection differ. */
 static void describe(const struct request *request, struct text *out)
 {
@@ -138,7 +138,7 @@ static void describe(const struct request *request, struct text *out)
         text_addf(out, ": %.14s", request->said); /* ids follow */
 }
 
-/* Two requests one after the other, so that the connection is used again where it can be. */
+/* Two requests one after the other, so that the connection is reused if possible. */
 static void run(const struct simserve *server, enum bench_api api, bool by_libcurl,
                 int64_t timeout_ns, struct text *out)
 {

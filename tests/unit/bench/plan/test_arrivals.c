@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arrivals of an open loop are the process that was asked for. */
+/* The arrivals of an open loop are the requested process. */
 #include "bench/plan/arrivals.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 
 #define LEVELS 24
 
-/* A server as its curve: what each load would show, were it measured. */
+/* A server's curve: what each load would show if it were measured. */
 struct curve {
     struct search_level levels[LEVELS];
     size_t count;
@@ -64,7 +64,7 @@ static void draw(const struct model *model, struct curve *curve)
     }
 }
 
-/* What the full grid tells, by the definitions. */
+/* The full grid's result, by the definitions. */
 static struct search_step whole(const struct curve *curve)
 {
     struct search_step out = {
@@ -93,7 +93,7 @@ struct found {
     size_t measured, lost_in_a_row;
 };
 
-/* Measures level by level what the search asks for. */
+/* Measures the levels that the search asks for, one by one. */
 static void search(const struct curve *curve, const struct search_hint *hint, struct found *out)
 {
     size_t lost = 0;
@@ -139,7 +139,7 @@ static bool differs(const struct search_step *a, const struct search_step *b)
     return a->saturation != b->saturation || a->limit != b->limit;
 }
 
-/* Finds what all levels tell; returns how many it measured. */
+/* Finds the same as all levels; returns how many it measured. */
 static size_t check_same(const struct curve *curve, const struct search_hint *hint,
                          struct found *found)
 {
@@ -198,7 +198,7 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* Where throughput is flat behind the bend, what the whole grid tells, without its high end. */
+/* If throughput is flat after the bend, the whole grid's result without its high end. */
 static void a_climb_finds_the_bend_and_goes_no_higher_than_it_must(void **state)
 {
     unsigned seed = 11;
@@ -283,7 +283,7 @@ static void an_earlier_repetition_leaves_what_decides(void **state)
     assert_true(measured * 6 < 1000 * LEVELS);
 }
 
-/* Every figure is off by up to 2 %: then another full grid, too, tells something else. */
+/* Every figure is off by up to 2 %: then another full grid also gives another result. */
 static void noise_misleads_it_less_than_it_does_another_full_grid(void **state)
 {
     unsigned seed = 10;
@@ -313,8 +313,8 @@ static void noise_misleads_it_less_than_it_does_another_full_grid(void **state)
     assert_true(differ * 2 < differ_anyway);
 }
 
-/* Where tokens/s at the greatest load are a little below their peak only, that is not told from
- * noise, and a few curves rise and fall between two levels. */
+/* Where tokens/s at the greatest load are a little below their peak only, that cannot be
+ * distinguished from noise, and a few curves rise and fall between two levels. */
 static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
 {
     unsigned seed = 11;
@@ -340,7 +340,7 @@ static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
     assert_true(off < 20);
 }
 
-/* Three failures in a row end a sweep, as they should where the server is down. */
+/* Three failures in a row end a sweep, as they should if the server is down. */
 static void finds_how_far_requests_succeed(void **state)
 {
     unsigned seed = 12;

@@ -15,7 +15,7 @@ struct trial {
     struct cell_result result;
 };
 
-/* The witness says this of a cell that was measured. */
+/* The cross-check says this of a measured cell. */
 static void judge(struct trial *trial, enum cross_check_verdict verdict, const char *served)
 {
     struct cross_check said = { .verdict = verdict, .reason = "because" };
@@ -67,7 +67,7 @@ static void restarted_three_times_has_failed_and_has_no_figures(void **state)
     assert_int_equal(trial.result.measurement.attempted, 0);
 }
 
-/* Others may be why it failed: it is told as what it is, a failure. */
+/* Others may be why it failed: it is reported as a failure nevertheless. */
 static void a_failure_is_not_repeated_for_foreign_work(void **state)
 {
     const struct cross_check said = { .verdict = CROSS_CHECK_CONTAMINATED };

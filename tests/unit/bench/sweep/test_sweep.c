@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep measures, cell by cell, and keeps. */
+/* What a sweep measures, cell by cell, and stores. */
 #include "tests/unit/support/sweep_rig.h"
 
 #include "tests/simserve/harness/simserve.h"

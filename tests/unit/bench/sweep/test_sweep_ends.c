@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How sweeps fail, stop, wait for one another and go on after a shutdown. */
+/* How sweeps fail, stop, wait for one another and continue after a shutdown. */
 #include "tests/unit/support/sweep_rig.h"
 
 static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)

@@ -184,7 +184,7 @@ static void a_rejected_attempt_is_asked_for_again(void **state)
     tear_down(&rig);
 }
 
-/* The second saturates later: what the one needs is measured on both, in turns. */
+/* The second saturates later: what either needs is measured on both, in turns. */
 static void two_deployments_are_measured_at_the_same_loads(void **state)
 {
     struct rig rig;

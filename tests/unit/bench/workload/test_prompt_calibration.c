@@ -340,7 +340,7 @@ static void a_server_that_always_streams_is_learned(void **state)
 
 #define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
 
-/* A gateway goes on telling that it is there, long after its backend has died. */
+/* A gateway keeps sending comments long after its backend has died. */
 static void a_stream_of_nothing_but_comments_ends(void **state)
 {
     static const struct canned_answer answers[] = {
@@ -401,7 +401,7 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
     return may;
 }
 
-/* Ollama, LM Studio, TGI and proxies take what they do not know, and leave it out. */
+/* Ollama, LM Studio, TGI and proxies accept what they do not know, and ignore it. */
 static void a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell(void **state)
 {
     static const struct canned_answer stops[] = {
@@ -551,7 +551,7 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
     assert_int_equal(error.kind, ERROR_CANCELLED);
 }
 
-/* Whether chunks have one token on an idle server or several: under load it may be another. */
+/* Whether chunks have one token or several on an idle server: under load this may differ. */
 static void usage_in_every_chunk_is_asked_for_where_the_server_tells_it(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };

@@ -23,7 +23,7 @@ static void keeps_a_dataset_and_says_what_it_has(void **state)
     world_says(world, "1 records could not be sent");
     world_audited(world, "dataset_import", "ok", "chats");
     list = world_ok(world, "dataset_list", "{}");
-    json_object_del(dataset, "digest"); /* of one that is told alone */
+    json_object_del(dataset, "digest"); /* of one that is shown by itself */
     assert_true(json_equal(json_array_get(json_object_get(list, "datasets"), 0), dataset));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks a model how it is, and who is told what others heard. */
+/* Which callers ask the model for its health, and which get the stored answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

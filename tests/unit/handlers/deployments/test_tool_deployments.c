@@ -180,7 +180,7 @@ static void binds_what_an_admin_names(void **state)
     world_audited(world, "deployment_update", "ok", "lab");
 }
 
-/* As after an upgrade, or where a binding was taken back. */
+/* As after an upgrade, or after a binding was removed. */
 static void binds_what_is_registered_already(void **state)
 {
     struct world *world = *state;

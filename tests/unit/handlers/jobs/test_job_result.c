@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task ends with, made from the job's row. */
+/* A task's final result, made from the job's row. */
 #include "handlers/jobs/job_result.h"
 #include "store/ledger/questions.h"
 #include "tests/unit/support/tool_sweeps.h"

@@ -28,7 +28,7 @@ static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, st
     return job_run_wait(run, 60000) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
 }
 
-/* Here jobs do run; what they run is no sweep. */
+/* Here jobs do run, but they are not sweeps. */
 static int set_up_counting(void **state)
 {
     static const struct job_kind kinds[] = { { "sweep", count_to_20 }, { 0 } };

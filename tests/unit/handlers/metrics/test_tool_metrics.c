@@ -280,7 +280,7 @@ static void says_between_which_limits_a_percentile_is(void **state)
     world_says(world, "above 0.5");
 }
 
-/* Of two replicas, one has another version and other buckets, */
+/* One of two replicas has another version and other buckets, */
 static void label_sets_of_different_buckets_have_no_percentile_together(void **state)
 {
     struct world *world = *state;
@@ -476,7 +476,7 @@ static void says_when_steps_are_no_longer_kept(void **state)
     world_says(world, "Steps of 15 s are not kept that far back");
 }
 
-/* What is noted of a scrape is written soon. */
+/* The outcome of a scrape is written within a second. */
 static bool wait_for_scrape(struct world *world, int64_t from_ms)
 {
     int64_t deadline_ms = clock_utc_ms() + 30000;

@@ -90,7 +90,7 @@ static void knows_a_copy_under_another_name(void **state)
     world_says(world, "identical to the last digit with those of");
 }
 
-/* The folder of published results lies beside the project, or nowhere. */
+/* The folder of published results is beside the project, or missing. */
 static void audits_every_published_file(void **state)
 {
     struct world *world = *state;
@@ -141,7 +141,7 @@ static bool names(const json_t *list, const char *rule)
     return false;
 }
 
-/* Two columns tell next to nothing, and the answer says so. */
+/* Two columns say next to nothing, and the answer reports that. */
 static void says_which_rules_could_not_be_applied(void **state)
 {
     static const char file[] = "concurrency,req_per_sec\n1,1.25\n2,2.5\n";
@@ -168,7 +168,7 @@ static void says_which_rules_could_not_be_applied(void **state)
     assert_true(told);
 }
 
-/* A file without answers' lengths, and who brought it knows them. */
+/* A file without answers' lengths, which the importing person knows. */
 static void stated_facts_count_as_the_file_s_own(void **state)
 {
     static const char file[] =

@@ -41,7 +41,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
     world_says(world, "| users |");
 }
 
-/* A label tells nothing of what was measured; hardware does. */
+/* A label says nothing about what was measured; hardware does. */
 static void a_label_makes_no_other_deployment(void **state)
 {
     struct world *world = *state;
@@ -103,7 +103,7 @@ static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const
     return world_ok(world, "run_compare", text_string(&arguments));
 }
 
-/* 500 times faster over a compilation is no speed. */
+/* 500 times faster because of a compilation is not a speed. */
 static void cells_that_the_audit_finds_wrong_are_left_out(void **state)
 {
     struct world *world = *state;
@@ -331,7 +331,7 @@ static void imported(struct world *world, const char *model, char out[ID_SIZE])
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* And what a file says stands in quotes, on one line. */
+/* Text from a file is quoted, on one line. */
 static void compares_imports(void **state)
 {
     struct world *world = *state;
@@ -354,7 +354,7 @@ static void compares_imports(void **state)
     world_says(world, "fewer than 99 % of the requests succeeded");
 }
 
-/* What is too long to show is shown where it differs, or both would read alike. */
+/* A value too long to show is shown from where it differs; otherwise both would look alike. */
 static void shows_long_facts_from_where_they_differ(void **state)
 {
     static const char same[] =

@@ -22,7 +22,7 @@ static json_t *imported(struct world *world, const char *more, char id[ID_SIZE])
     return answer;
 }
 
-/* The same where the answer does not matter. */
+/* The same if the answer does not matter. */
 static void brought(struct world *world, const char *more, char id[ID_SIZE])
 {
     json_decref(imported(world, more, id));
@@ -272,7 +272,7 @@ static void exports_what_was_measured_here(void **state)
     assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
 }
 
-/* As a client does it that shows or keeps the content blocks alone. */
+/* Like a client that shows or keeps only the content blocks. */
 static void reads_back(struct world *world, const char *id, const char *format, const char *name)
 {
     json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
@@ -383,7 +383,7 @@ static void resources_read_imported_runs(void **state)
     assert_null(strstr(listed, "/export/"));
 }
 
-/* As users would: the whole of the published results, in one data folder. */
+/* As users would: all published results, in one data folder. */
 static struct world *published_world;
 
 static void comes_and_goes(const char *name, const struct text *bytes)

@@ -19,7 +19,7 @@ static json_t *wait_for(struct world *world, const char *sweep)
     return world_ok(world, "job_show", text_string(&arguments));
 }
 
-/* The server's own metrics stand beside the client's. */
+/* The server's own metrics are shown beside the client's. */
 static void check_witness(struct world *world)
 {
     TEXT_AUTO arguments = { 0 };

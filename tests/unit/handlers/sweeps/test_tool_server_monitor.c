@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps of a server that is disturbed: what comes of their cells, through the tools alone. */
+/* Sweeps of a disturbed server: what becomes of their cells, using only the tools. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -149,7 +149,7 @@ static void clean_cells_are_not_marked_and_keep_their_scrapes(void **state)
                            - 1)));
 }
 
-/* Somebody else, who asks now and then while the server is at work. */
+/* Another client, which asks occasionally while the server is busy. */
 struct other {
     struct world *world;
     pthread_t thread;
@@ -218,7 +218,7 @@ static void a_restart_in_the_middle_is_told_and_measured_again(void **state)
     assert_measured(cell_at(shown, 0));
 }
 
-/* Nothing can be measured until somebody has seen to it: that is no success. */
+/* Nothing can be measured until somebody repairs it: that is not a success. */
 static void assert_job_failed(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };

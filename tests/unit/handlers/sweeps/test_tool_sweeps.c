@@ -449,7 +449,7 @@ static void resumes_only_on_the_revision_that_was_measured(void **state)
                   "its cells would mix two revisions");
 }
 
-/* What it is called by is nothing that was measured. */
+/* The label is not part of what was measured. */
 static void resumes_though_a_label_was_changed(void **state)
 {
     struct world *world = *state;

@@ -201,8 +201,8 @@ static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
     http_close(&client);
 }
 
-/* Who had his share of the thread that reads connections takes a place even with what is answered
- * at once, until he has a share again. */
+/* A principal that used up its share of the thread that reads connections takes a place even for
+ * calls that are answered at once, until it has a share again. */
 static void short_calls_of_one_do_not_take_the_thread_of_others(void **state)
 {
     struct http_client running[2], client;

@@ -67,7 +67,7 @@ static int ask_health(struct http_client *client)
     return http_exchange(client, "GET", "/health", NULL, NULL, NULL);
 }
 
-/* Tries until it is answered: the server learns a little later that a connection closed. */
+/* Tries until it is answered: the server learns slightly later that a connection closed. */
 static bool comes_to_be_served(uint32_t from)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -105,7 +105,7 @@ static void an_address_has_so_many_connections_and_others_have_theirs(void **sta
     http_close(&other);
 }
 
-/* Somebody who may has asked here. */
+/* A principal with access has made a request here. */
 static void become_known(struct http_client *client)
 {
     connect_now(client);
@@ -169,7 +169,7 @@ static void without_descriptors_it_serves_on_without_spinning_and_recovers(void 
     http_close(&kept);
 }
 
-/* A stream, which is of use to its client however long it is silent. */
+/* A stream, which is useful to its client however long it is silent. */
 static void open_stream(struct http_client *client)
 {
     connect_now(client);

@@ -84,7 +84,8 @@ static void a_preflight_of_an_allowed_page_is_answered_with_what_it_may_send(voi
     assert_true(header_has(&client, "Access-Control-Allow-Headers", "mcp-param-region"));
     assert_false(header_has(&client, "Access-Control-Allow-Headers", "x-other"));
     assert_false(header_has(&client, "Access-Control-Allow-Headers", "bad"));
-    assert_int_equal(ask(&client, "OPTIONS", "/mcp/", PREFLIGHT), 204); /* the connection goes on */
+    assert_int_equal(ask(&client, "OPTIONS", "/mcp/", PREFLIGHT),
+                     204); /* the connection continues */
     assert_int_equal(ask(&client, "OPTIONS", "/nowhere", PREFLIGHT), 404);
     http_close(&client);
 }

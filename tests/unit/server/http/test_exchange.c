@@ -91,7 +91,7 @@ static void a_body_comes_in_pieces(void **state)
     http_close(&client);
 }
 
-/* A POST whose body has so many bytes. */
+/* A POST whose body has that many bytes. */
 static int post_bytes(size_t length)
 {
     char *body = memset(malloc(length + 1), ' ', length);
@@ -101,7 +101,7 @@ static int post_bytes(size_t length)
     body[length] = '\0';
     http_open(&client, port());
     status = http_exchange(&client, "POST", "/mcp", MCP_HEADERS, body, NULL);
-    if (status == 413) /* and the connection goes on */
+    if (status == 413) /* and the connection continues */
         assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
     http_close(&client);
     free(body);
@@ -111,7 +111,7 @@ static int post_bytes(size_t length)
 static void a_body_over_the_limit_is_read_off_and_refused(void **state)
 {
     (void)state;
-    assert_int_equal(post_bytes(1 << 20), 400); /* blanks are no JSON */
+    assert_int_equal(post_bytes(1 << 20), 400); /* blanks are not JSON */
     assert_int_equal(post_bytes((1 << 20) + 1), 413);
     assert_int_equal(post_bytes(2 << 20), 413);
 }

@@ -46,7 +46,7 @@ static void ports_and_both_versions_are_read(void **state)
     must_be("::ffff:203.0.113.9", "203.0.113.9");
 }
 
-/* Who wrote it could have written anything further left. */
+/* Whoever wrote it could have written anything further left. */
 static void what_cannot_be_read_ends_the_way_back(void **state)
 {
     (void)state;

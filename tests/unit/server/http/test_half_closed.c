@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that ends its side of the connection may still wait for its answer; one that left is
- * found out by writing. */
+/* A client that ends its side of the connection may still wait for its answer; one that
+ * disconnected is detected by writing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void a_stream_goes_on_to_its_result(void **state)
     assert_int_equal(atomic_load(&served_cancelled), 0);
 }
 
-/* Between answers of both sorts nothing tells it from one that only ended its side. */
+/* Between answers of both sorts nothing distinguishes it from one that only ended its side. */
 static void leave(struct http_client *client)
 {
     shutdown(client->fd, SHUT_RDWR);

@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-/* For what must not end by these times. */
+/* For connections that must not end by these times. */
 static int start_patient(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void send_text(struct http_client *client, const char *text)
     http_send_bytes(client, text, strlen(text));
 }
 
-/* Sends a byte now and then, until the server closes; false if it does not for five seconds. */
+/* Sends a byte occasionally, until the server closes; false if it does not for five seconds. */
 static bool is_closed_though_bytes_trickle(struct http_client *client)
 {
     for (int i = 0; i < 100; i++) {
@@ -125,7 +125,7 @@ static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state
     http_close(&client);
 }
 
-/* Between the first event of a stream and its waiting for another: a probe on the same thread tells
+/* Between the first event of a stream and its waiting for another: a probe on the same thread shows
  * that the former was sent. */
 static void who_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
 {
@@ -193,7 +193,7 @@ static void who_does_not_read_the_answer_is_cut(void **state)
     setsockopt(client.fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){ .tv_sec = 10 },
                sizeof(struct timeval));
     for (int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
-         clock_monotonic_ns() < end_ns; sent++) { /* until the server neither reads nor is there */
+         clock_monotonic_ns() < end_ns; sent++) { /* until the server has gone and reads no more */
         TEXT_AUTO head = { 0 };
 
         text_addf(&head,

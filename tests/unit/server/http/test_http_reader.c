@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that two could read differently, sent to a real server: each is refused, the connection
- * ends, and nothing of what follows is read as a request. */
+/* Requests that two readers could read differently, sent to a real server: each is refused, the
+ * connection ends, and nothing that follows is read as a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,7 +189,7 @@ static void what_is_refused_is_told_in_json(void **state)
     http_close(&client);
 }
 
-/* It has long been refused when the client begins to read, and the connection is not reset. */
+/* It was refused long before the client begins to read, and the connection is not reset. */
 static void who_sends_much_after_it_reads_why_it_is_refused(void **state)
 {
     static char bytes[1 << 20];
@@ -231,7 +231,7 @@ static void a_body_far_over_the_limit_is_refused_readably(void **state)
     http_close(&client);
 }
 
-/* A client that has its refusal and goes on sending does not go on for ever. */
+/* A client that keeps sending after its refusal cannot do so forever. */
 static void who_goes_on_after_a_refusal_is_cut(void **state)
 {
     int64_t begun_ns = clock_monotonic_ns();

@@ -240,7 +240,7 @@ static void must_be_too_long(const char *begin, const char *piece, size_t times,
     assert_null(guard.fault);
 }
 
-/* Of what libmicrohttpd would need more memory for than a connection has. */
+/* Requests for which libmicrohttpd would need more memory than a connection has. */
 static void heads_are_not_too_long(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void an_extension_of_a_chunk_is_not_too_long(void **state)
     assert_int_equal(guard.fault->status, 400);
 }
 
-/* libmicrohttpd gets the requests before, and nothing of the one that is refused. */
+/* libmicrohttpd gets the earlier requests, and nothing of the refused one. */
 static void what_comes_before_a_fault_may_be_read(void **state)
 {
     static const char first[] = POST "Content-Length: 3\r\n\r\nabc", bad[] = POST "X : a\r\n\r\n";
@@ -286,8 +286,8 @@ static void what_comes_before_a_fault_may_be_read(void **state)
     assert_int_equal(request_guard_check(&guard, bad, sizeof bad - 1), 0);
 }
 
-/* Every byte in every place of a request: it passes, or there is a fault; where none of the
- * characters of HTTP is put, there always is one. */
+/* Every byte in every place of a request: it passes, or there is a fault; a character that HTTP
+ * does not allow always causes one. */
 static void no_control_character_passes(void **state)
 {
     static const char request[] =

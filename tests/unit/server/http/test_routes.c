@@ -98,7 +98,7 @@ static void headers_that_decide_may_not_come_twice(void **state)
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Transfer-Encoding: identity\r\n"), 400);
 }
 
-/* The status of what is sent as it stands, on a connection that must then be closed. */
+/* The status of the answer to these exact bytes, on a connection that must then be closed. */
 static int ask_raw(const char *request)
 {
     struct http_client client;
@@ -133,7 +133,7 @@ requests_that_two_could_read_differently_are_refused_and_the_connection_ends(voi
     assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200);
 }
 
-/* The host of the target is checked, not Host, which has to be there all the same. */
+/* The host of the target is checked, not Host, which must be present nevertheless. */
 static void a_whole_uri_is_a_target_too(void **state)
 {
     char uri[64], evil[] = "http://evil.example.com/mcp";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST /v1/imports: a file becomes a run, from the disk, by who may. */
+/* POST /v1/imports: a file on the disk becomes a run, for principals that may import. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -221,7 +221,7 @@ static void a_file_may_be_larger_than_other_bodies(void **state)
     free(grid);
 }
 
-/* The head of a request for so many bytes, and the first of them. */
+/* The head of a request of that many bytes, and the first of them. */
 static void begin_upload(struct http_client *client, size_t length, const char *bytes)
 {
     TEXT_AUTO request = { 0 };
@@ -309,7 +309,7 @@ static void there_is_room_for_so_many_at_once(void **state)
     assert_true(uploads_are(0));
 }
 
-/* As often as they must be on a slow machine. */
+/* As often as necessary on a slow machine. */
 static void uploads_count_against_the_rate_of_who_sends_them(void **state)
 {
     struct http_client client;

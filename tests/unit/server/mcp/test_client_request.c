@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call asks the client of its session. */
+/* Questions of a call to the client of its session. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

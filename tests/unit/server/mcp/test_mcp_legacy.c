@@ -289,7 +289,7 @@ static char *initialize_as(const char *version)
     return session;
 }
 
-/* How many lines of the text begin so? */
+/* How many lines of the text begin like this. */
 static int count_lines(const char *text, const char *start)
 {
     int count = strncmp(text, start, strlen(start)) == 0;

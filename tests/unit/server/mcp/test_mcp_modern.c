@@ -116,7 +116,7 @@ static void what_is_wrong_in_envelope_or_headers_has_its_own_code(void **state)
         { MODERN_HEADERS("tools/call"), CALL_ECHO, 400, -32020 },
         { CALL_HEADERS("slow"), CALL_ECHO, 400, -32020 },
         { CALL_HEADERS("=?base64?!!!?="), CALL_ECHO, 400, -32020 },
-        /* methods there are not, or are no more */
+        /* methods that do not exist, or no longer */
         { MODERN_HEADERS("no/such"), REQUEST("no/such", ""), 404, -32601 },
         { MODERN_HEADERS("initialize"), REQUEST("initialize", ""), 404, -32601 },
         { MODERN_HEADERS("ping"), REQUEST("ping", ""), 404, -32601 },

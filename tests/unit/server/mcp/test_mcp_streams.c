@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of sessions over the wire: coming back to a call and to the standing stream, also after
- * the server was started anew. */
+/* Streams of sessions over the wire: resuming a call and the standing stream, also after a restart
+ * of the server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct served served;
 static struct served revived; /* started where `served` was killed, so to say */
 static atomic_bool may_answer;
 
-/* Ends its connection and answers once it may. */
+/* Ends its connection, and answers when it is released. */
 static bool leave(struct call *call, struct answer *answer, struct error *error)
 {
     call->close_stream(call);
@@ -101,7 +101,7 @@ static void peer_end(struct peer *peer)
     free(peer->session);
 }
 
-/* On a connection of its own; the status. `last_id` NULL: none. */
+/* On its own connection; the status. `last_id` NULL: none. */
 static int peer_send(struct peer *peer, const char *verb, const char *last_id, const char *body)
 {
     TEXT_AUTO headers = { 0 };
@@ -211,8 +211,8 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live(void **
     peer_end(&peer);
 }
 
-/* Clients that ask at every end for what follows: an error would be shown to their people, and an
- * event stream without events asked for again and again. */
+/* Clients that ask for what follows after every end: an error would be shown to their users, and an
+ * event stream without events requested again and again. */
 static void a_client_that_heard_everything_is_told_that_nothing_follows(void **state)
 {
     struct peer peer;
@@ -384,7 +384,7 @@ static void a_finished_answer_outlives_a_restart(void **state)
     peer_end(&peer);
 }
 
-/* As the process left it that was killed during the call. */
+/* The state that a process killed during the call leaves. */
 static void lose_call(const struct peer *peer, const char *stream, const char *request_id)
 {
     struct error error;
@@ -426,7 +426,7 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     peer_end(&peer);
 }
 
-/* Nothing more is stored than what was when the client heard of the stream. */
+/* Nothing more is stored than when the client learned of the stream. */
 static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed(void **state)
 {
     struct peer peer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks over the wire: a tool that starts jobs, and what becomes of them, across restarts too. */
+/* Tasks over the wire: a tool that starts jobs, and what becomes of them, also across restarts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct served served;
 
 /* ---- What it serves ---- */
 
-/* The job's subject says what it does. */
+/* The job's subject determines what it does. */
 static enum job_end run_thing(struct job_run *run, char **outcome, struct error *error)
 {
     json_auto_t *form = json_pack("{s:s}", "message", "Go on?"), *answers = NULL, *said = NULL;
@@ -363,7 +363,7 @@ static void a_task_that_asks_goes_on_when_all_is_answered(void **state)
     assert_null(json_at(done, "result.inputRequests"));
 }
 
-/* So many answers to questions that were never asked. */
+/* This many answers to questions that were never asked. */
 static json_t *answer_often(const char *id, int count)
 {
     TEXT_AUTO responses = { 0 };
@@ -578,7 +578,8 @@ static void hearer_close(struct hearer *hearer)
     text_finish(&hearer->event);
 }
 
-/* Reads on until the task is told to be so; the message then. Every one on the way is about it. */
+/* Reads until the task is reported with this status; returns that message. Every earlier one is
+ * about it, too. */
 static json_t *hears_of(struct hearer *hearer, const char *id, const char *status)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";

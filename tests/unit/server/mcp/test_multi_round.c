@@ -41,7 +41,7 @@ static int stop(void **state)
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
 #define ALL_CAPABILITIES "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}"
 
-/* One round; `more`: members of params, each with a comma behind it. */
+/* One round; `more`: members of params, each with a comma after it. */
 static json_t *send_round(const char *tool, const char *capabilities, const char *more, int *status)
 {
     TEXT_AUTO headers = { 0 };
@@ -71,7 +71,7 @@ static char *state_member(const char *sealed)
     return text_take(&member);
 }
 
-/* The first round of confirm; the member to go on with. */
+/* The first round of confirm; the member with which to continue. */
 static char *ask_first(const char *arguments)
 {
     int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row of a table forgot to state is refused before anything is served. */
+/* An incomplete row of a table is refused before anything is served. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is told of what, over the wire: sessions on their standing stream, and listening streams. */
+/* Who is notified of what, over the wire: sessions on their standing stream, and listening streams.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +143,7 @@ static void tells_a_session_of_what_it_follows_at_most_once_a_second(void **stat
     hears(&hearer, UPDATED, uri);
     assert_true(clock_monotonic_ns() - first_ns > INT64_C(900000000));
     notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
-    hears(&hearer, CHANGED, "(none)"); /* so the 500 moves were told once */
+    hears(&hearer, CHANGED, "(none)"); /* so the 500 moves were reported once */
     hearer_close(&hearer);
 }
 

@@ -52,7 +52,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Its id, in a buffer of the caller's. */
+/* Its id, in the caller's buffer. */
 static void begin(const char *principal, char id[ID_SIZE])
 {
     struct session *session;

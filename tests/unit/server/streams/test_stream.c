@@ -220,7 +220,7 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     sse_queue_release(second);
 }
 
-/* Sent it is all the same: only who comes back for it learns that it is gone. */
+/* It is sent nevertheless: only a client that comes back for it learns that it is gone. */
 static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
 {
     struct rate_limit *bytes =

@@ -232,7 +232,7 @@ static void finds_that_the_newest_rows_are_gone(void **state)
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
-/* And what is written from then on does not hide it. */
+/* Rows written later do not hide it. */
 static void tells_of_a_removed_end_for_ever(void **state)
 {
     struct ledger *ledger = *state;
@@ -250,7 +250,7 @@ static void tells_of_a_removed_end_for_ever(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* The head as it was then is nothing that can be made without the key. */
+/* The earlier head cannot be made without the key. */
 static void a_removed_end_shows_though_the_head_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
@@ -316,7 +316,7 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* By the description of the bytes, with none of the program's own code. */
+/* From the description of the bytes, without any of the program's code. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -348,7 +348,7 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
     sqlite3_close(db);
 }
 
-/* What somebody does who knows how it is made: a row changed, and all digests with it. */
+/* What an attacker who knows the format does: changes a row, and all digests after it. */
 static void write_anew(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
@@ -514,7 +514,7 @@ static void retention_leaves_an_anchor(void **state)
     assert_words(ledger, "the anchor of what retention removed is not the one that was written");
 }
 
-/* Only who has the key can say that retention was here. */
+/* Only a process that has the key can record a removal by retention. */
 static void an_anchor_of_others_is_found(void **state)
 {
     struct ledger *ledger = *state;
@@ -549,7 +549,7 @@ static void retention_stops_at_the_first_row_that_is_kept(void **state)
 
 /* ---- Upgrade ---- */
 
-/* The file as the version before the chain leaves it. */
+/* The file as the version before the chain left it. */
 static void write_version_12(struct ledger *ledger)
 {
     TEXT_AUTO script = { 0 };
@@ -578,7 +578,7 @@ static void takes_over_the_rows_of_before(void **state)
     mkdir(ledger->folder, 0700);
     write_version_12(ledger);
     assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
-    assert_whole(ledger, ROWS); /* one is missing, and one says that the others were taken over */
+    assert_whole(ledger, ROWS); /* one is missing, and one says that the others were upgraded */
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
                                      &ledger->error));
     assert_int_equal(count, ROWS / 2 + 1);

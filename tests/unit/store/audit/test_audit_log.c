@@ -55,7 +55,7 @@ static void an_intent_and_its_outcome_are_one_row(void **state)
     assert_string_equal(rows[0].phase, "outcome");
     assert_in_range(rows[0].began_ms, 1, rows[0].at_ms);
     assert_string_equal(rows[1].tool, "sweep_start");
-    assert_string_equal(rows[1].phase, "intent"); /* what came of it is not known */
+    assert_string_equal(rows[1].phase, "intent"); /* its outcome is not known */
     assert_string_equal(rows[1].outcome, "");
     audit_log_rows_free(rows, count);
 }

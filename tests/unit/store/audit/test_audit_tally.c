@@ -91,7 +91,7 @@ static void counts_by_principal_tool_and_outcome(void **state)
     assert_int_equal(rows_of(ledger, NULL, NULL), 40);
 }
 
-/* Names that callers choose make no more rows, and no more memory. */
+/* Names that callers choose cause no additional rows or memory. */
 static void what_is_too_varied_is_counted_as_several(void **state)
 {
     struct ledger *ledger = *state;

@@ -93,7 +93,7 @@ static bool watch_commits(struct sql_connection *connection, void *context, stru
     return true;
 }
 
-/* A write that keeps the writer busy until it is let go, so that others pile up behind it. */
+/* A write that keeps the writer busy until it is released, so that others queue up behind it. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t moved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is refused while the disk is nearly full, and to whom who has stored too much. */
+/* What is refused while the disk is nearly full, and to principals that have stored too much. */
 #include "base/core/clock.h"
 #include "store/ledger/datasets.h"
 #include "store/ledger/disk_space.h"

@@ -29,7 +29,7 @@ static struct deployment deploy_nth(struct ledger *ledger, int number)
     return deploy(ledger, name, url);
 }
 
-/* Who asks for what; the key makes it one call. */
+/* The principal and its request; the key makes it one call. */
 struct wish {
     const char *principal, *key;
     const struct deployment *deployment, *candidate;
@@ -135,7 +135,7 @@ static void finish(struct ledger *ledger, const struct job *job)
                          &ledger->error));
 }
 
-/* Claims and finishes until nobody waits: the initials of whose turn it was. */
+/* Claims and finishes until nobody waits; returns the initials of the principals in order. */
 static void serve_all(struct ledger *ledger, struct text *turns)
 {
     struct job job;
@@ -213,7 +213,8 @@ static void principals_take_turns_at_an_endpoint(void **state)
     assert_string_equal(text_string(&turns), "bcababaaa");
 }
 
-/* Who comes back after each turn gets no more turns than who asked for all of them at once. */
+/* A principal that comes back after each turn gets no more turns than one that queued everything at
+ * once. */
 static void coming_and_going_wins_no_turn(void **state)
 {
     struct ledger *ledger = *state;
@@ -285,7 +286,8 @@ static void free_workers_go_to_who_has_fewest_then_round(void **state)
     assert_string_equal(text_string(&turns), "ababaa");
 }
 
-/* With one worker, a long line at one endpoint does not keep one's own at another waiting. */
+/* With one worker, a long line at one endpoint does not delay another principal's job at another
+ * endpoint. */
 static void endpoints_take_turns_too(void **state)
 {
     struct ledger *ledger = *state;
@@ -461,7 +463,7 @@ static void a_principal_has_so_many_sweeps_at_once(void **state)
     sweep_row_finish(&again);
 }
 
-/* What a version left in which jobs stood in line only once they ran. */
+/* The rows of a version in which jobs stood in line only once they ran. */
 static void forget_lines(struct ledger *ledger)
 {
     char path[FOLDER_SIZE + 16];
@@ -493,7 +495,7 @@ static void sweeps_of_an_older_version_stand_in_line(void **state)
     assert_claims(ledger, ids[1]);
 }
 
-/* Three workers, at random: no endpoint has two holders, and everybody is served in the end. */
+/* Three workers, at random: no endpoint has two holders, and everybody is eventually served. */
 static void whatever_comes_everybody_is_served(void **state)
 {
     enum { SERVERS = 4, WORKERS = 3, STEPS = 400 };

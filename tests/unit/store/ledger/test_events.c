@@ -45,7 +45,7 @@ static void keeps_only_the_newest_frames_of_a_stream(void **state)
     event_rows_free(rows, count);
 }
 
-/* As after a restart, when a session's stream goes on with a number far ahead. */
+/* As after a restart, when a session's stream continues with a number far ahead. */
 static void a_gap_in_the_numbers_costs_no_frame(void **state)
 {
     struct ledger *ledger = *state;
@@ -110,7 +110,7 @@ static void add_session(struct ledger *ledger)
     assert_ok(ledger, session_add(ledger->store, &session, &ledger->error));
 }
 
-/* Is there such a call of session ses_a? */
+/* Whether there is such a call of session ses_a. */
 static bool find_call(struct ledger *ledger, const char *stream, struct event_call *out)
 {
     bool found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported runs in the store: kept as they are, the same file once. */
+/* Imported runs in the store: stored unchanged, the same file once. */
 #include <sqlite3.h>
 
 #include "base/json/json.h"

@@ -93,7 +93,7 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     assert_string_equal(look(ledger, job.id).outcome, "{\"a\":1}");
 }
 
-/* Whoever claims may have read the clock just before the job was added. */
+/* A claiming worker may have read the clock just before the job was added. */
 static void a_job_never_starts_before_it_was_made_nor_ends_before_it_started(void **state)
 {
     struct ledger *ledger = *state;

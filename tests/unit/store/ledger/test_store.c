@@ -69,7 +69,7 @@ static bool opens(struct place *place)
     return ok;
 }
 
-/* Straight at the file, past the store. */
+/* Directly on the file, bypassing the store. */
 static void run_sql(const char *file, const char *script)
 {
     sqlite3 *db;
@@ -207,7 +207,7 @@ static void keeps_the_runs_and_cells_of_the_version_before(void **state)
     store_close(store);
 }
 
-/* Before secrets were bound to origins and deployments had owners. Names say who set where they
+/* Before secrets were bound to origins and deployments had owners. The names say who set where they
  * point. */
 static void write_version_12(const char *file)
 {
@@ -361,7 +361,7 @@ static void stores_nothing_in_files_taken_from_under_it(void **state)
     store_close(store);
 }
 
-/* Another server has the folder by now. */
+/* By now another server has the folder. */
 static void leaves_alone_what_was_put_in_its_place(void **state)
 {
     struct place *place = *state;

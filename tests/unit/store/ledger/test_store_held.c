@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While every reader and the writer of the store are held, one HTTP thread serves all who need
- * neither; who needs the store waits alone. */
+/* While every reader and the writer of the store are held, one HTTP thread serves all clients that
+ * need neither; only clients that need the store wait. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define READERS 4
 
-/* Who holds the store, on a thread of its own. */
+/* Holds the store, on its own thread. */
 struct holder {
     struct database *database;
     pthread_t readers, writer;
@@ -195,7 +195,7 @@ static void who_needs_the_store_waits_alone(void **state)
     }
 }
 
-/* Each of them for itself, so that none hides behind a held worker. */
+/* Each separately, so that none is hidden behind a held worker. */
 static void none_of_them_is_answered_meanwhile(void **state)
 {
     const struct served *served = *state;

@@ -80,7 +80,7 @@ static void accept(struct ledger *ledger, const struct scene *scene, size_t cell
                                      &result, 300, &ledger->error));
 }
 
-/* What the middle cells were inferred from is measured again: so must they be. */
+/* The cells from which the middle ones were inferred are measured again, so these must be, too. */
 static void infers_cells_and_takes_that_back_with_a_failure(void **state)
 {
     struct ledger *ledger = *state;
@@ -560,7 +560,7 @@ static void a_finished_run_is_not_taken_up_again(void **state)
     end(&scene);
 }
 
-/* Past every function of the store, on the file itself. */
+/* Directly on the file, bypassing every function of the store. */
 static bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char file[FOLDER_SIZE + 32], *script = sqlite3_mprintf(statement, id), *message = NULL;

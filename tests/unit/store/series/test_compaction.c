@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
+/* Rolling up: whatever is rolled up at whatever time, the answers are those of the scrapes
+ * themselves. */
 #include <malloc.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -147,7 +148,7 @@ static void the_hour_that_is_not_over_waits(void **state)
     free(series.points);
 }
 
-/* The scrapes of all points, and what they grew by. */
+/* The scrapes of all points, and their growth. */
 static void add_up(struct ledger *ledger, enum scrape_level level, double *scrapes, double *growth)
 {
     struct scraped series = read_x(ledger, level, scrape_level_ms(level));
@@ -242,7 +243,7 @@ static void scrapes_go_on_after_the_clock_was_set_back(void **state)
     }
 }
 
-/* Rolled up there, and taken back: as if nothing had been. */
+/* Rolled up there, and undone: as if nothing had happened. */
 static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
 {
     struct ledger *ledger = *state;
@@ -364,7 +365,7 @@ static void refuses_more_series_than_anyone_can_keep(void **state)
     free(labels);
 }
 
-/* As many gauges "x" as are asked for, each with labels of its own from `first` on. */
+/* The requested number of gauges "x", each with its own labels from `first` on. */
 static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);
@@ -501,7 +502,7 @@ static void a_family_of_thousands_needs_some_megabytes(void **state)
 #define SERIES 7
 #define SCRAPES 1500
 
-/* Deployment 1 is rolled up now and then, deployment 2 never. */
+/* Deployment 1 is rolled up occasionally, deployment 2 never. */
 static void scrape_both(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
                         size_t count)
 {

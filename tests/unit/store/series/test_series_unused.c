@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series of which nothing is stored any more make room for others. */
+/* Series without stored values make room for others. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -94,7 +94,7 @@ static void are_freed_though_others_of_the_name_go_on(void **state)
     assert_int_equal(count_at(ledger, at_ms - 7 * DAY_MS, at_ms, SCRAPE_1_H), 10);
 }
 
-/* It is known in memory and was not rolled up for long: what it has now is not lost. */
+/* It is known in memory and has not been rolled up for long: its new values are not lost. */
 static void one_that_is_back_is_kept(void **state)
 {
     struct ledger *ledger = *state;
@@ -141,8 +141,8 @@ static void *free_on(void *context)
     return NULL;
 }
 
-/* What is scraped is older than what is kept, so each scrape and its series go at once, between any
- * two steps of the next scrape. */
+/* The scrapes are older than the retention, so each scrape and its series are deleted at once,
+ * between any two steps of the next scrape. */
 static void scrapes_meanwhile_never_take_the_id_of_another(void **state)
 {
     struct freeing freeing = { .ledger = *state };
