@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that change often and are stored rarely (last used, last seen): kept in memory, one per row, and written together. Private to store/. */
+/* Times that change often and are stored rarely (last used, last seen): kept in memory, one per
+ * row, and written together. Private to store/. */
 #pragma once
 
 #include "store/engine/database.h"

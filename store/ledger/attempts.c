@@ -109,8 +109,8 @@ static CHECKED bool end_attempt(struct sql_connection *connection, const struct 
         return false;
     return sql_changes(&sql) == 1
            || error_set(error, ERROR_CONFLICT,
-                        "attempt %lld does not run under this claim, or its cell has a result "
-                        "already",
+                        "attempt %lld does not run under this claim, or its cell already "
+                        "has a result",
                         (long long)ending->attempt_id);
 }
 
