@@ -16,7 +16,7 @@ const struct field run_answer_fields[] = {
       .help = "Which repetition of the sweep's grid, from 1." },
     { "deployment", VALUE_TEXT, .optional = true, .help = "Deployment that was measured.",
       ROW_TEXT(struct run_row, deployment) },
-    { "sweep_state", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS, .optional = true,
+    { "sweep_state", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "State of the sweep.", ROW_TEXT(struct run_row, sweep_state) },
     { "fingerprint", VALUE_TEXT, .optional = true,
       .help = "Digest of what was measured; missing before the first cell. Runs compare if it is "
@@ -34,7 +34,7 @@ const struct field run_answer_fields[] = {
       ROW_INTEGER(struct run_row, cells_done) },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct run_row, created_ms) },
-    { "finished_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true,
+    { "finished_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct run_row, finished_ms) },
     { 0 },
 };

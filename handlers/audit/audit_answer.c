@@ -12,18 +12,18 @@
 #define DETAIL_SHOWN 300
 
 const struct field audit_row_fields[] = {
-    { "id", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Number of the row, ascending.",
+    { "id", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Number of the row, ascending.",
       ROW_INTEGER(struct audit_row, id) },
     { "at", VALUE_TEXT, .help = "When, UTC.", ROW_TIME(struct audit_row, at_ms) },
     { "principal", VALUE_TEXT, .help = "Who.", ROW_TEXT(struct audit_row, principal) },
-    { "role", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .help = "The principal's role.",
+    { "role", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "The principal's role.",
       ROW_TEXT(struct audit_row, role) },
     { "client", VALUE_TEXT, .optional = true, .help = "The client program.",
       ROW_TEXT_OR_NULL(struct audit_row, client) },
     { "tool", VALUE_TEXT, .help = "Tool or method.", ROW_TEXT(struct audit_row, tool) },
-    { "arguments", VALUE_OBJECT, .told = INCLUDED_IN_DETAIL,
+    { "arguments", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL,
       .help = "The arguments, credentials omitted.", ROW_HEAP_JSON(struct audit_row, arguments) },
-    { "phase", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .help = "intent, or outcome.",
+    { "phase", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "intent, or outcome.",
       ROW_TEXT(struct audit_row, phase) },
     { "outcome", VALUE_TEXT, .optional = true,
       .help = "ok, or the kind of the error; missing: the outcome is not known (yet).",
@@ -36,7 +36,7 @@ const struct field audit_row_fields[] = {
       ROW_HEAP_TEXT_OR_NULL(struct audit_row, subject) },
     { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after].",
       ROW_HEAP_JSON(struct audit_row, changed) },
-    { "request_id", VALUE_TEXT, .told = INCLUDED_IN_DETAIL,
+    { "request_id", VALUE_TEXT, .included = INCLUDED_IN_DETAIL,
       .help = "Id of the request in the server's log.", ROW_TEXT(struct audit_row, request_id) },
     { 0 },
 };

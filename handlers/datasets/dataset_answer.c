@@ -8,10 +8,10 @@
 #include "handlers/answer_row.h"
 
 static const struct field range_fields[] = {
-    { "count", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Rows that have it." },
+    { "count", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Rows that have it." },
     { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row has it." },
     { "min", VALUE_INTEGER, .help = "Shortest." },
-    { "median", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Median." },
+    { "median", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Median." },
     { "max", VALUE_INTEGER, .help = "Longest." },
     { 0 },
 };
@@ -29,7 +29,7 @@ static const struct field lengths_fields[] = {
 const struct field dataset_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start.",
       ROW_TEXT(struct dataset_entry, name) },
-    { "digest", VALUE_TEXT, .told = INCLUDED_OUTSIDE_LISTS,
+    { "digest", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS,
       .help = "SHA-256 of what would be sent; part of a run's fingerprint.",
       ROW_TEXT(struct dataset_entry, digest) },
     { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain generates.",
@@ -38,14 +38,14 @@ const struct field dataset_fields[] = {
     { "skipped", VALUE_INTEGER, .sparse = true,
       .help = "Records of the file that could not be sent.",
       ROW_INTEGER(struct dataset_entry, skipped) },
-    { "file_bytes", VALUE_INTEGER, .told = INCLUDED_IN_DETAIL, .help = "Size of the file.",
+    { "file_bytes", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Size of the file.",
       ROW_INTEGER(struct dataset_entry, file_bytes) },
     { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields,
       ROW_HEAP_JSON(struct dataset_entry, lengths) },
-    { "principal", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .help = "Who imported it.",
+    { "principal", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "Who imported it.",
       ROW_TEXT(struct dataset_entry, principal) },
-    { "created_at", VALUE_TEXT, .told = INCLUDED_IN_DETAIL, .optional = true, .help = "When, UTC.",
-      ROW_TIME(struct dataset_entry, created_ms) },
+    { "created_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
+      .help = "When, UTC.", ROW_TIME(struct dataset_entry, created_ms) },
     { 0 },
 };
 

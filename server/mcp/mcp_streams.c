@@ -300,9 +300,9 @@ static void serve_get(struct exchange *exchange, struct session *session)
             mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is not valid", last);
         return;
     }
-    comeback.after = stream_heard(session->standing);
-    if (!stand(exchange, session, comeback.after))
-        submit(exchange, &comeback);
+    stream_request.after = stream_heard(session->standing);
+    if (!stand(exchange, session, stream_request.after))
+        submit(exchange, &stream_request);
 }
 
 void mcp_get(struct exchange *exchange)

@@ -33,7 +33,8 @@ static const struct source sources[] = {
       "SELECT sum(" ROW "octet_length(plan) + (SELECT count(*) FROM "
       "cells WHERE sweep_id = sweeps.id) * 100) FROM sweeps WHERE principal = ?1" },
     { OF(sweeps_bytes),
-      "SELECT sum(" ROW "octet_length(measurement) + octet_length(witness)) " JOBS_OF THEIRS },
+      "SELECT sum(" ROW
+      "octet_length(measurement) + octet_length(witness)) " JOBS_OF OF_PRINCIPAL },
     { OF(sweeps_bytes), "SELECT sum(" ROW "length(r.data)) " JOBS_OF
                         "JOIN request_records r ON r.attempt_id = attempts.id " OF_PRINCIPAL },
     { OF(sweeps_bytes), "SELECT sum(" ROW "length(s.data)) " JOBS_OF
