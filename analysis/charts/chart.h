@@ -9,6 +9,7 @@
 #include "analysis/audit/audit.h"
 #include "analysis/charts/chart_table.h"
 #include "analysis/charts/drawing.h"
+#include "analysis/compare/compare.h"
 
 struct chart {
     struct drawing drawing;
@@ -23,6 +24,9 @@ struct chart_runs {
     size_t count;                    /* 1 or more */
     const struct findings *findings; /* what the audit found in each; NULL: it was not run */
 };
+
+/* What they measured: "Gemma 4 12B on 2 x L4", or the file's name. */
+void chart_name(const struct chart_runs *runs, struct text *out);
 
 /* A figure of a cell. */
 struct chart_quantity {
@@ -39,4 +43,97 @@ const struct chart_quantity *chart_quantity_default(const struct chart_runs *run
 
 /* 1. Where does it saturate? Users or rates by context. */
 void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
+                struct chart *out);
+
+/* 2. What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: of the
+ * p99; 0: none. */
+void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
+                   struct chart *out);
+
+/* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
+void chart_pareto(const struct chart_runs *runs, struct chart *out);
+
+/* 7. Can the figures be right? The load that was measured, divided by what was asked for. */
+void chart_residuals(const struct chart_runs *runs, struct chart *out);
+
+/* A deployment and what it costs. */
+struct chart_price {
+    const char *name;
+    struct chart_runs runs;
+    double usd_per_hour; /* of all its chips together */
+    const char *source, *date;
+};
+#define CHART_PRICES_MAX 6
+/* 4. What does a million output tokens cost under a limit of TTFT p99? A step per deployment; to
+ * the left of it no load meets the limit. */
+void chart_cost(const struct chart_price *prices, size_t count, struct chart *out);
+
+/* Two sides, compared. */
+struct chart_comparison {
+    const struct comparison *comparison;
+    size_t metric; /* index into compare_metrics */
+    const char *names[SIDES];
+    size_t runs[SIDES];
+};
+/* 5. Is B faster? The ratio of each cell and of all with their intervals; cells that were not
+ * compared, or facts that may not differ, in words. */
+void chart_forest(const struct chart_comparison *input, struct chart *out);
+
+struct chart_moment {
+    int64_t at_ms;
+    double value; /* NaN: a gap */
+};
+struct chart_series {
+    const char *name;
+    const struct chart_moment *moments; /* ascending */
+    size_t count;
+};
+struct chart_panel {
+    const char *heading;
+    bool is_log;
+    const struct chart_series *series;
+    size_t series_count; /* 0, or without values: "this server has no such series" */
+};
+struct chart_history {
+    int64_t from_ms, to_ms, step_ms; /* UTC; values are so far apart */
+    const struct chart_panel *panels;
+    size_t panel_count;
+    const struct chart_span {
+        int64_t from_ms, to_ms;
+    } * spans; /* sweeps */
+    size_t span_count;
+    const int64_t *restarts_ms;
+    size_t restart_count;
+    const struct chart_note {
+        int64_t at_ms;
+        const char *words;
+    } * notes;
+    size_t note_count;
+};
+/* 6. What happened when? A panel per quantity. Gaps stay gaps; a restart is a rule, a sweep is
+ * shaded, notes are numbered. */
+void chart_history(const char *name, const struct chart_history *input, struct chart *out);
+
+#define CHART_TAIL_STEPS 100
+#define CHART_TAILS_MAX 6
+/* The requests of a cell that took longer than a time. */
+struct chart_tail {
+    char name[64];
+    struct chart_tail_step {
+        double ms, share;
+        bool is_at_least; /* cut off by a timeout: the line ends here */
+    } steps[CHART_TAIL_STEPS];
+    size_t count;
+    double samples, timeout_ms; /* NaN, 0: not known */
+};
+/* Fill the steps: from a stored histogram of nanoseconds, or from the percentiles that are known.
+ */
+void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
+void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
+/* Cells of the context with the most measured loads, from the smallest to the largest; returns how
+ * many. */
+size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
+                           struct chart_tail curves[CHART_TAILS_MAX]);
+/* 8. How is the tail? The share of requests slower than a time, a step line per cell. */
+void chart_tail(const char *name, const char *metric, const struct chart_tail *curves, size_t count,
                 struct chart *out);

@@ -12,7 +12,6 @@
 #define LINES_MAX 3
 #define LINE_HEIGHT 16
 #define BANNER_NAMES 4
-#define TITLE_Y 30
 
 void chart_finish(struct chart *chart)
 {
@@ -47,10 +46,10 @@ void chart_name(const struct chart_runs *runs, struct text *out)
 void chart_start(struct chart *chart, double width, double height, const char *title)
 {
     drawing_init(&chart->drawing, width, height);
-    chart->drawing.title = memory_copy_text(title);
+    drawing_set_title(&chart->drawing, title);
     drawing_text(&chart->drawing, &(struct label){ .kind = TEXT_TITLE,
                                                    .x = CHART_MARGIN,
-                                                   .y = TITLE_Y,
+                                                   .y = CHART_TITLE_Y,
                                                    .string = title,
                                                    .paint = PAINT_INK,
                                                    .room = width - 2 * CHART_MARGIN });
@@ -157,17 +156,23 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
 
 void chart_describe(const struct chart_grid *grid, struct text *parts)
 {
+    double averaged = grid->runs->runs[0].facts.repetitions;
+    size_t points = 0;
     char number[SCALE_NUMBER_SIZE];
 
+    for (size_t i = 0; i < grid->load_count * grid->row_count; i++)
+        points += grid->points[i].entry_count > 0;
     if (grid->runs->runs[0].imported)
         chart_part(parts, "imported %s", grid->runs->runs[0].name);
     if (grid->variant[0] != '\0')
         chart_part(parts, "%s", grid->variant);
     if (isfinite(grid->output_tokens))
         chart_part(parts, "%s output tokens", scale_exact(grid->output_tokens, number));
-    chart_part(parts, "%zu cell%s", grid->entry_count, grid->entry_count == 1 ? "" : "s");
+    chart_part(parts, "%zu cell%s", points, points == 1 ? "" : "s");
     if (grid->repetitions > 1)
         chart_part(parts, "mean of up to %zu repetitions", grid->repetitions);
+    else if (averaged > 1)
+        chart_part(parts, "mean of %s runs, no spread", scale_exact(averaged, number));
     else
         chart_part(parts, "1 repetition, no spread");
     describe_samples(grid, parts);
@@ -202,7 +207,7 @@ double chart_head(struct chart *chart, const struct chart_grid *grid, const char
 
     chart_describe(grid, &parts);
     chart_part(&parts, "%s", more);
-    y = chart_lines(&chart->drawing, TEXT_SUBTITLE, PAINT_MUTED, TITLE_Y + 3, &parts);
+    y = chart_lines(&chart->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts);
     chart_banner(grid, &banner);
     if (banner.length > 0)
         y = chart_lines(&chart->drawing, TEXT_BANNER, PAINT_MARK, y, &banner);
@@ -276,7 +281,7 @@ void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, 
                                                        .anchor = ANCHOR_END });
     }
     drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
-                                           .x = CHART_MARGIN,
+                                           .x = x - 34,
                                            .y = scale->to - 10,
                                            .string = heading,
                                            .paint = PAINT_MUTED });

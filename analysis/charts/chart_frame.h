@@ -9,6 +9,7 @@
 #define CHART_WIDTH 720
 #define CHART_HEIGHT 480
 #define CHART_MARGIN 24
+#define CHART_TITLE_Y 30
 #define CHART_SAMPLES_FEW 30 /* with fewer a marker is hollow */
 
 #define CHART_FILL(paint) ((struct style){ .fill = (paint) })
@@ -16,8 +17,6 @@
 
 /* ---- Head ---- */
 
-/* "Gemma 4 12B on 2 x L4", or the file's name. */
-void chart_name(const struct chart_runs *runs, struct text *out);
 /* Begins the picture with its title. */
 void chart_start(struct chart *chart, double width, double height, const char *title);
 /* Parts with " · " between them, in as many lines as they need, three at most, the first below `y`;

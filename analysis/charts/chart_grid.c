@@ -175,6 +175,23 @@ size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state)
     return found;
 }
 
+size_t chart_grid_fullest_row(const struct chart_grid *grid)
+{
+    size_t best = 0, most = 0;
+
+    for (size_t row = 0; row < grid->row_count; row++) {
+        size_t measured = 0;
+
+        for (size_t i = 0; i < grid->load_count; i++)
+            measured += chart_grid_at(grid, row, i)->state == CHART_MEASURED;
+        if (measured > most) {
+            most = measured;
+            best = row;
+        }
+    }
+    return best;
+}
+
 size_t chart_grid_marked(const struct chart_grid *grid)
 {
     size_t found = 0;

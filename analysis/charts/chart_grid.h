@@ -66,6 +66,8 @@ void chart_grid_init(struct chart_grid *grid, const struct chart_runs *runs);
 void chart_grid_finish(struct chart_grid *grid);
 const struct chart_point *chart_grid_at(const struct chart_grid *grid, size_t row, size_t load);
 size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state);
+/* The row with the most measured points; the first where none has any. */
+size_t chart_grid_fullest_row(const struct chart_grid *grid);
 size_t chart_grid_marked(const struct chart_grid *grid);
 
 /* `offset`: of a double in struct evidence_cell. */

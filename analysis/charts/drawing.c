@@ -57,6 +57,24 @@ void drawing_finish(struct drawing *drawing)
     *drawing = (struct drawing){ 0 };
 }
 
+/* In one line. */
+static void add_line(struct text *out, const char *string)
+{
+    text_add_printable(out, string, strlen(string), TEXT_LIMIT);
+    for (size_t i = 0; i < out->length; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\t')
+            out->data[i] = ' ';
+}
+
+void drawing_set_title(struct drawing *drawing, const char *title)
+{
+    TEXT_AUTO line = { 0 };
+
+    add_line(&line, title);
+    free(drawing->title);
+    drawing->title = text_take(&line);
+}
+
 static struct shape *add(struct drawing *drawing, const struct shape *shape)
 {
     if (drawing->count == drawing->capacity) {
@@ -133,7 +151,7 @@ static void write_shown(const struct label *label, struct text *out)
 {
     TEXT_AUTO printable = { 0 };
 
-    text_add_printable(&printable, label->string, strlen(label->string), TEXT_LIMIT);
+    add_line(&printable, label->string);
     font_fit(text_string(&printable), size_of(label), kinds[label->kind].weight,
              label->room > 0 ? label->room : INFINITY, out);
 }
@@ -222,7 +240,7 @@ void drawing_group(struct drawing *drawing, const char *name, int64_t row, const
     TEXT_AUTO printable = { 0 };
 
     if (words != NULL)
-        text_add_printable(&printable, words, strlen(words), TEXT_LIMIT);
+        add_line(&printable, words);
     add(drawing, &(struct shape){ .kind = SHAPE_GROUP,
                                   .name = name,
                                   .row = row,

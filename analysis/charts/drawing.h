@@ -91,6 +91,8 @@ struct drawing {
 
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
+/* What it shows, for who does not see it. Foreign text is made printable, as everywhere here. */
+void drawing_set_title(struct drawing *drawing, const char *title);
 
 void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);
 /* Copies the spots. */
@@ -100,7 +102,6 @@ void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t c
                       struct style style); /* `count` spots, two for each */
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
-/* Foreign text is made printable. */
 void drawing_text(struct drawing *drawing, const struct label *label);
 /* The same where its box is within the picture and free of other texts; else returns false. */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);

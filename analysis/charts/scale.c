@@ -70,7 +70,7 @@ static struct scale fit_log(struct scale_range range, double from, double to)
         low /= 2;
         high *= 2;
     }
-    return (struct scale){ true, low, high, from, to };
+    return (struct scale){ true, low, high, from, to, factors };
 }
 
 struct scale scale_fit(const struct scale_range *range, double from, double to)
@@ -80,9 +80,9 @@ struct scale scale_fit(const struct scale_range *range, double from, double to)
     if (range->is_log)
         return fit_log(range->known ? *range : (struct scale_range){ 1, 10, true, true }, from, to);
     if (!range->known || range->high <= 0)
-        return (struct scale){ false, 0, 1, from, to };
+        return (struct scale){ false, 0, 1, from, to, NULL };
     step = step_of(range->high);
-    return (struct scale){ false, 0, step * ceil(range->high / step * (1 - 1e-9)), from, to };
+    return (struct scale){ false, 0, step * ceil(range->high / step * (1 - 1e-9)), from, to, NULL };
 }
 
 double scale_at(const struct scale *scale, double value)
@@ -96,7 +96,7 @@ double scale_at(const struct scale *scale, double value)
 static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
     double decades = log10(scale->high / scale->low);
-    const char *factors = factors_of(decades);
+    const char *factors = scale->factors != NULL ? scale->factors : factors_of(decades);
     int stride = (int)fmax(1, ceil(decades / (SCALE_TICKS_MAX - 2)));
     size_t count = 0;
 

@@ -11,6 +11,7 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
+    const char *factors; /* of a log axis: at which its decades have ticks; NULL: by its length */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */

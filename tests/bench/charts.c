@@ -23,12 +23,42 @@ static void draw_heat(const struct chart_runs *runs, struct chart *out)
     chart_heat(runs, chart_quantity_default(runs), out);
 }
 
+static void draw_ttft(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_TTFT, 300, out);
+}
+
+static void draw_e2e(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_E2E, 0, out);
+}
+
+static void draw_cost(const struct chart_runs *runs, struct chart *out)
+{
+    const struct chart_price prices[] = {
+        { "one", *runs, 0.7, "a price list", "2026-08-01" },
+        { "other", *runs, 1.4, "a price list", "2026-08-01" },
+    };
+
+    chart_cost(prices, 2, out);
+}
+
+static void draw_tail(const struct chart_runs *runs, struct chart *out)
+{
+    struct chart_tail curves[CHART_TAILS_MAX];
+    size_t count = chart_tails_of_runs(runs, METRIC_E2E, curves);
+
+    chart_tail(runs->runs[0].facts.model, "whole request", curves, count, out);
+}
+
 static const struct bench_chart {
     const char *name;
     void (*draw)(const struct chart_runs *runs, struct chart *out);
 } bench_charts[] = {
-    { "heat", draw_heat },
-    { 0 },
+    { "heat", draw_heat },      { "ttft", draw_ttft },
+    { "pareto", chart_pareto }, { "residuals", chart_residuals },
+    { "cost", draw_cost },      { "tail", draw_tail },
+    { "e2e", draw_e2e },        { 0 },
 };
 
 static void save(const char *name, const char *chart, const char *end, const struct text *bytes)

@@ -161,6 +161,8 @@ static inline void is_well_formed(const char *what, const struct text *svg)
     int depth = 0;
 
     assert_true(text_is_utf8(svg->data, svg->length));
+    for (size_t i = 0; i < svg->length; i++)
+        assert_true((unsigned char)svg->data[i] >= ' ' || svg->data[i] == '\n');
     if (strstr(svg->data, "nan") != NULL && strstr(svg->data, "\"nan") != NULL)
         fail_msg("%s has a coordinate that is no number", what);
     for (const char *at = strchr(svg->data, '<'); at != NULL; at = strchr(at + 1, '<')) {

@@ -13,8 +13,9 @@
 #include "tests/unit/support/made_runs.h"
 
 #define RUNS 200
+#define COMPARED_MAX 5000
 #define LONG_NAME "a-model-with-a-name-of-sixty-characters-and-a-few-more-of-them"
-#define ARABIC_NAME "\xd9\x86\xd9\x85\xd9\x88\xd8\xb0\xd8\xac 7B <script>alert(1)</script>\"&"
+#define ARABIC_NAME "\xd9\x86\xd9\x85\xd9\x88\xd8\xb0\xd8\xac 7B\x01\t<script>alert(1)</script>\"&"
 
 static void draw_heat(const struct chart_runs *runs, struct chart *out)
 {
@@ -26,12 +27,69 @@ static void draw_heat_of_ttft(const struct chart_runs *runs, struct chart *out)
     chart_heat(runs, chart_quantity_find("ttft_p50_ms"), out);
 }
 
+static void draw_ttft(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_TTFT, 300, out);
+}
+
+static void draw_e2e(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_E2E, 0, out);
+}
+
+static void draw_cost(const struct chart_runs *runs, struct chart *out)
+{
+    const struct chart_price prices[] = {
+        { LONG_NAME, *runs, 0.7, "a price list", "2026-08-01" },
+        { "other", *runs, 1.4, "a price list", "2026-08-01" },
+    };
+
+    chart_cost(prices, 2, out);
+}
+
+static void draw_tail(const struct chart_runs *runs, struct chart *out)
+{
+    struct chart_tail curves[CHART_TAILS_MAX];
+    size_t count = chart_tails_of_runs(runs, METRIC_E2E, curves);
+
+    chart_tail(runs->runs[0].facts.model, "whole request", curves, count, out);
+}
+
+/* Every fact may be unknown. */
+static const char *const facts[] = { "model",    "model_revision", "quantization",
+                                     "engine",   "engine_version", "flags",
+                                     "hardware", "chips",          "provider",
+                                     "region",   "limits",         "workload",
+                                     "tool",     "dataset",        NULL };
+
+/* The runs against themselves. */
+static void draw_forest(const struct chart_runs *runs, struct chart *out)
+{
+    static const char *const none[] = { NULL };
+    struct evidence sides[] = { runs->runs[0], runs->runs[runs->count - 1] };
+    const struct compare_input input = { .runs = sides,
+                                         .counts = { 1, 1 },
+                                         .factors = none,
+                                         .accepted = facts,
+                                         .as_deployments = true,
+                                         .keeps_wrong = true };
+    COMPARISON_AUTO comparison = { 0 };
+    const struct chart_comparison compared = { &comparison, 0, { "one", LONG_NAME }, { 1, 1 } };
+
+    if (runs->runs[0].cell_count < COMPARED_MAX)
+        compare_runs(&input, &comparison);
+    chart_forest(&compared, out);
+}
+
 static const struct {
     const char *name;
     void (*draw)(const struct chart_runs *runs, struct chart *out);
 } charts[] = {
-    { "heat", draw_heat },
-    { "heat of TTFT", draw_heat_of_ttft },
+    { "heat", draw_heat },      { "heat of TTFT", draw_heat_of_ttft },
+    { "Pareto", chart_pareto }, { "residuals", chart_residuals },
+    { "TTFT", draw_ttft },      { "E2E", draw_e2e },
+    { "cost", draw_cost },      { "tail", draw_tail },
+    { "forest", draw_forest },
 };
 
 static void all_are_sound(const char *run, const struct chart_runs *runs)
@@ -205,6 +263,41 @@ static void repetitions_of_a_run(void **state)
         evidence_finish(&evidence[i]);
 }
 
+/* A day of a server with a gap, a restart, two sweeps and notes, one of them outside; a series that
+ * it does not have. */
+static void a_history(void **state)
+{
+    static struct chart_moment moments[2][288];
+    const struct chart_series load[] = { { "running", moments[0], 288 },
+                                         { LONG_NAME, moments[1], 288 } };
+    const struct chart_panel panels[] = { { "requests", false, load, 2 },
+                                          { "TTFT, ms", true, load, 1 },
+                                          { "KV cache, %", false, NULL, 0 },
+                                          { "tokens/s", false, load, 1 } };
+    const struct chart_span spans[] = { { 3600000, 7200000 }, { -5, 90000000 } };
+    const int64_t restarts[] = { 40000000, 90000000 };
+    const struct chart_note notes[] = { { 20000000, "deployed " LONG_NAME },
+                                        { 20000001, "again" },
+                                        { 99000000000, "later" } };
+    struct chart_history history = {
+        0, 86400000, 300000, panels, 4, spans, 2, restarts, 2, notes, 3
+    };
+
+    (void)state;
+    for (int i = 0; i < 288; i++) {
+        moments[0][i] = (struct chart_moment){ i * 300000, i > 100 && i < 120 ? NAN : i % 40 };
+        moments[1][i] = (struct chart_moment){ i * 300000 + (i > 200 ? 3000000 : 0), 1e6 * i };
+    }
+    for (int i = 0; i < 5; i++) {
+        static const int64_t ends[] = { 86400000, 60000, 86400000ll * 400, 1, 0 };
+        CHART_AUTO chart = { 0 };
+
+        history.to_ms = ends[i];
+        chart_history(ARABIC_NAME, &history, &chart);
+        chart_is_sound("history", &chart);
+    }
+}
+
 static void draw_published(const char *name, const struct text *bytes)
 {
     EVIDENCE_AUTO evidence;
@@ -230,9 +323,8 @@ static void published_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_runs_of_every_kind),
-        cmocka_unit_test(runs_of_every_shape),
-        cmocka_unit_test(repetitions_of_a_run),
+        cmocka_unit_test(made_runs_of_every_kind), cmocka_unit_test(runs_of_every_shape),
+        cmocka_unit_test(repetitions_of_a_run),    cmocka_unit_test(a_history),
         cmocka_unit_test(published_results),
     };
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/charts/chart_facets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LEFT 58 /* of an axis with its numbers */
+#define NAMES_WIDTH (CHART_NAMES_ROOM + 14)
+#define BELOW 44 /* of an axis below */
+#define ABOVE 22 /* of a heading */
+#define PANEL_HEIGHT 190
+#define NAME_HEIGHT 13
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct box area_of(const struct drawing *drawing, double top, size_t i, size_t columns,
+                          double height)
+{
+    double width = (drawing->width - CHART_MARGIN) / (double)columns;
+
+    return (struct box){ (double)(i % columns) * width + LEFT,
+                         top + ABOVE + (double)(i / columns) * (height + ABOVE + BELOW),
+                         width - LEFT - NAMES_WIDTH, height };
+}
+
+struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines)
+{
+    size_t wanted = (lines + CHART_PANEL_SERIES - 1) / CHART_PANEL_SERIES;
+    struct chart_facets facets = { .count = wanted < 1 ? 1 : smaller(wanted, CHART_PANELS_MAX) };
+    size_t columns = facets.count == 1 ? 1 : facets.count <= 4 ? 2 : 3, first = 0;
+    size_t rows = (facets.count + columns - 1) / columns;
+    size_t shown = smaller(lines, CHART_PANELS_MAX * CHART_PANEL_SERIES);
+    double height =
+        rows == 1 ? CHART_HEIGHT - top - ABOVE - BELOW - CHART_MARGIN / 2.0 : PANEL_HEIGHT;
+
+    if (columns == 3)
+        drawing->width = CHART_WIDTH * 1.4;
+    drawing->height =
+        fmax(CHART_HEIGHT, top + (double)rows * (height + ABOVE + BELOW) + CHART_MARGIN / 2.0);
+    for (size_t i = 0; i < facets.count; i++) {
+        size_t last = shown * (i + 1) / facets.count;
+
+        facets.panels[i] = (struct chart_panel_area){ area_of(drawing, top, i, columns, height),
+                                                      first, last - first };
+        first = last;
+    }
+    facets.omitted = lines - shown;
+    return facets;
+}
+
+/* ---- Names ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct chart_name_label *left = a, *right = b;
+
+    return (left->y > right->y) - (left->y < right->y);
+}
+
+/* Downwards from the first, then upwards from the plot's end. */
+static void spread(struct chart_name_label *labels, size_t count, struct box plot)
+{
+    double lowest = plot.y + plot.height;
+
+    for (size_t i = 0; i < count; i++)
+        labels[i].y = fmax(labels[i].y, i > 0 ? labels[i - 1].y + NAME_HEIGHT : plot.y + 4);
+    for (size_t i = count; i-- > 0; lowest = labels[i].y - NAME_HEIGHT)
+        labels[i].y = fmin(labels[i].y, lowest);
+}
+
+void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
+                       struct chart_name_label *labels, size_t count, double room)
+{
+    double x = plot.x + plot.width + 12;
+
+    qsort(labels, count, sizeof *labels, compare);
+    spread(labels, count, plot);
+    drawing_text(drawing, &(struct label){ .kind = TEXT_NOTE,
+                                           .x = x,
+                                           .y = plot.y - 9,
+                                           .string = heading,
+                                           .paint = PAINT_MUTED,
+                                           .room = room });
+    for (size_t i = 0; i < count; i++) {
+        bool has_marker = labels[i].series != CHART_NO_MARKER;
+
+        if (has_marker)
+            chart_marker(drawing, labels[i].series, (struct spot){ x + 5, labels[i].y },
+                         labels[i].paint, false);
+        drawing_text(drawing, &(struct label){ .kind = TEXT_NAME,
+                                               .x = x + (has_marker ? 14 : 0),
+                                               .y = labels[i].y + 3.5,
+                                               .string = labels[i].name,
+                                               .paint = labels[i].paint,
+                                               .room = room - (has_marker ? 14 : 0) });
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chart of lines as one panel, or as several where there are more than six lines; with a column
+ * for their names on the right of each. Private to analysis/charts/. */
+#pragma once
+
+#include "analysis/charts/chart_frame.h"
+
+#define CHART_PANEL_SERIES PALETTE_SERIES
+#define CHART_PANELS_MAX 9
+
+struct chart_panel_area {
+    struct box box;      /* of the plot, without axes and names */
+    size_t first, count; /* which lines */
+};
+
+struct chart_facets {
+    struct chart_panel_area panels[CHART_PANELS_MAX];
+    size_t count;
+    size_t omitted; /* lines beyond the last panel */
+};
+
+/* Makes room in the picture below `top` for so many lines. */
+struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
+
+/* Names of lines beside a plot, with their markers. */
+struct chart_name_label {
+    double y; /* where it would best be */
+    char name[SCALE_NUMBER_SIZE + 40];
+    size_t series; /* its marker; CHART_NO_MARKER: none */
+    enum paint paint;
+};
+#define CHART_NO_MARKER 99
+#define CHART_NAMES_ROOM 78 /* beside a panel */
+/* Writes them to the right of the plot, below one another where they would overlap; changes their
+ * order. */
+void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
+                       struct chart_name_label *labels, size_t count, double room);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Speed against throughput: what each user gets, and what all get together; a point per load. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/charts/chart_facets.h"
+
+struct pareto {
+    struct chart *chart;
+    const struct chart_grid *grid;
+    double chips; /* 1 where their number is not known */
+    struct scale x, y;
+    struct scale_range speeds, totals;
+};
+
+struct pareto_point {
+    const struct chart_point *point;
+    double speed, total;
+    bool is_best; /* no load of its context gives both more */
+};
+
+static double mean_of(const struct chart_point *point, size_t offset)
+{
+    return chart_point_figure(point, offset).mean;
+}
+
+/* Output tokens per second of one user. */
+static double speed_of(const struct chart_point *point)
+{
+    double times[] = {
+        mean_of(point, offsetof(struct evidence_cell, latency[METRIC_TPOT].p50_ms)),
+        mean_of(point, offsetof(struct evidence_cell, latency[METRIC_TPOT].mean_ms)),
+        mean_of(point, offsetof(struct evidence_cell, latency[METRIC_ITL].mean_ms)),
+    };
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i] > 0)
+            return 1000 / times[i];
+    return mean_of(point, offsetof(struct evidence_cell, stream_throughput));
+}
+
+static double total_of(const struct pareto *pareto, const struct chart_point *point)
+{
+    return mean_of(point, offsetof(struct evidence_cell, output_throughput)) / pareto->chips;
+}
+
+/* The row's points that have both figures; returns how many. */
+static size_t points_of(const struct pareto *pareto, size_t row,
+                        struct pareto_point out[CHART_AXIS_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pareto->grid->load_count; i++) {
+        const struct chart_point *point = chart_grid_at(pareto->grid, row, i);
+        double speed = speed_of(point), total = total_of(pareto, point);
+
+        if (speed > 0 && total > 0 && isfinite(speed + total))
+            out[count++] = (struct pareto_point){ point, speed, total, true };
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (out[j].speed >= out[i].speed && out[j].total >= out[i].total
+                && (out[j].speed > out[i].speed || out[j].total > out[i].total))
+                out[i].is_best = false;
+    return count;
+}
+
+static struct spot spot_of(const struct pareto *pareto, double speed, double total)
+{
+    return (struct spot){ scale_at(&pareto->x, speed), scale_at(&pareto->y, total) };
+}
+
+/* ---- A line ---- */
+
+/* The next of the best points with less speed than `below`, the fastest of them; NULL: none. */
+static const struct pareto_point *next_best(const struct pareto_point *points, size_t count,
+                                            double below)
+{
+    const struct pareto_point *best = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (points[i].is_best && points[i].speed < below
+            && (best == NULL || points[i].speed > best->speed))
+            best = &points[i];
+    return best;
+}
+
+/* Steps, not slopes: what lies between two loads was not measured. */
+static void draw_hull(const struct pareto *pareto, size_t series, const struct pareto_point *points,
+                      size_t count)
+{
+    struct spot spots[2 * CHART_AXIS_MAX];
+    const struct pareto_point *point = next_best(points, count, INFINITY);
+    size_t used = 0;
+
+    while (point != NULL) {
+        const struct pareto_point *next = next_best(points, count, point->speed);
+
+        spots[used++] = spot_of(pareto, point->speed, point->total);
+        if (next != NULL)
+            spots[used++] = spot_of(pareto, next->speed, point->total);
+        point = next;
+    }
+    drawing_path(&pareto->chart->drawing, spots, used, false,
+                 CHART_STROKE(chart_series_paint(series), 1.6));
+    for (size_t i = 1; i < used; i++)
+        drawing_keep_free(&pareto->chart->drawing,
+                          (struct box){ fmin(spots[i - 1].x, spots[i].x) - 1,
+                                        fmin(spots[i - 1].y, spots[i].y) - 1,
+                                        fabs(spots[i - 1].x - spots[i].x) + 2,
+                                        fabs(spots[i - 1].y - spots[i].y) + 2 });
+}
+
+static void write_words(const struct pareto *pareto, const struct pareto_point *point,
+                        struct text *out)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    text_addf(out, "%s %s, ", scale_exact(point->point->load, number),
+              chart_load_heading(pareto->grid));
+    text_addf(out, "%s %s: ", pareto->grid->by_output ? "output" : "context",
+              chart_row_name(point->point->row, number));
+    text_addf(out, "%s tokens/s for each user, ", scale_number(point->speed, number));
+    text_addf(out, "%s tokens/s per chip", scale_number(point->total, number));
+}
+
+static void draw_points(const struct pareto *pareto, size_t series,
+                        const struct pareto_point *points, size_t count, bool best)
+{
+    struct drawing *drawing = &pareto->chart->drawing;
+
+    for (size_t i = 0; i < count; i++) {
+        struct spot at = spot_of(pareto, points[i].speed, points[i].total);
+        int64_t index = (int64_t)(points[i].point - chart_grid_at(pareto->grid, 0, 0));
+        TEXT_AUTO words = { 0 };
+
+        if (points[i].is_best != best)
+            continue;
+        write_words(pareto, &points[i], &words);
+        drawing_group(drawing, "point", index, text_string(&words));
+        chart_marker(drawing, series, at,
+                     points[i].is_best ? chart_series_paint(series) : PAINT_FAINT,
+                     !points[i].is_best || !(points[i].point->samples >= CHART_SAMPLES_FEW));
+        drawing_group_end(drawing);
+        drawing_keep_free(drawing, (struct box){ at.x - 5, at.y - 5, 10, 10 });
+    }
+}
+
+/* The users beside the point, on the first side with room. */
+static void label_point(const struct pareto *pareto, struct box box,
+                        const struct pareto_point *point)
+{
+    static const struct {
+        double x, y;
+        enum anchor anchor;
+    } sides[] = { { 8, -4, ANCHOR_START },
+                  { -8, -4, ANCHOR_END },
+                  { 8, 11, ANCHOR_START },
+                  { -8, 11, ANCHOR_END } };
+    struct spot at = spot_of(pareto, point->speed, point->total);
+    char number[SCALE_NUMBER_SIZE];
+
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        const struct label label = { .kind = TEXT_FIGURE,
+                                     .x = at.x + sides[i].x,
+                                     .y = at.y + sides[i].y,
+                                     .string = scale_exact(point->point->load, number),
+                                     .paint = PAINT_MUTED,
+                                     .anchor = sides[i].anchor,
+                                     .size = 9.5 };
+        struct box own = drawing_label_box(&label);
+
+        if (own.x >= box.x && own.x + own.width <= box.x + box.width
+            && own.y + own.height <= box.y + box.height
+            && drawing_text_if_free(&pareto->chart->drawing, &label))
+            return;
+    }
+}
+
+/* ---- A panel ---- */
+
+static void draw_panel(struct pareto *pareto, const struct chart_panel_area *panel)
+{
+    struct drawing *drawing = &pareto->chart->drawing;
+    struct pareto_point points[CHART_AXIS_MAX];
+    struct chart_name_label labels[CHART_PANEL_SERIES];
+    const struct box box = panel->box;
+
+    pareto->x = scale_fit(&pareto->speeds, box.x, box.x + box.width);
+    pareto->y = scale_fit(&pareto->totals, box.y + box.height, box.y);
+    chart_axis_y(drawing, &pareto->y, box.x, box.x + box.width,
+                 isfinite(pareto->grid->runs->runs[0].facts.chips) ? "output tokens/s per chip"
+                                                                   : "output tokens/s");
+    chart_axis_x(drawing, &pareto->x, box.y + box.height, box.y, "output tokens/s for each user");
+    for (size_t i = 0; i < panel->count; i++) {
+        size_t count = points_of(pareto, panel->first + i, points);
+
+        draw_hull(pareto, i, points, count);
+        draw_points(pareto, i, points, count, false);
+        draw_points(pareto, i, points, count, true);
+        labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
+        chart_row_name(pareto->grid->rows[panel->first + i], labels[i].name);
+    }
+    for (size_t i = 0; i < panel->count; i++) {
+        size_t count = points_of(pareto, panel->first + i, points);
+
+        for (size_t p = 0; p < count; p++)
+            label_point(pareto, box, &points[p]);
+    }
+    chart_names_write(drawing, box, chart_row_heading(pareto->grid), labels, panel->count,
+                      CHART_NAMES_ROOM);
+}
+
+/* ---- The chart ---- */
+
+static void fill_table(struct pareto *pareto)
+{
+    const char *const names[] = { chart_load_column(pareto->grid),
+                                  chart_row_column(pareto->grid),
+                                  "output_tokens_per_s_per_user",
+                                  "output_tokens_per_s_per_chip",
+                                  "samples",
+                                  "state",
+                                  NULL };
+    struct chart_table *table = &pareto->chart->table;
+
+    chart_table_init(table, names);
+    for (size_t i = 0; i < pareto->grid->load_count * pareto->grid->row_count; i++) {
+        const struct chart_point *point = &pareto->grid->points[i];
+        double speed = speed_of(point), total = total_of(pareto, point);
+
+        chart_table_number(table, point->load);
+        chart_table_number(table, point->row);
+        chart_table_number(table, speed);
+        chart_table_number(table, total);
+        chart_table_number(table, point->samples);
+        chart_table_text(table, chart_state_name(point->state));
+        if (!(speed > 0 && total > 0))
+            continue;
+        scale_range_add(&pareto->speeds, speed);
+        scale_range_add(&pareto->totals, total);
+    }
+}
+
+void chart_pareto(const struct chart_runs *runs, struct chart *out)
+{
+    CHART_GRID_AUTO grid;
+    double chips = runs->runs[0].facts.chips;
+    struct pareto pareto = { .chart = out, .grid = &grid, .chips = chips > 0 ? chips : 1 };
+    TEXT_AUTO title = { 0 };
+    struct chart_facets facets;
+    double top;
+
+    chart_grid_init(&grid, runs);
+    chart_name(runs, &title);
+    text_add(&title, ": speed for each user against throughput");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    fill_table(&pareto);
+    top = chart_head(
+        out, &grid,
+        "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
+        "hollow: fewer than 30 samples \xc2\xb7 grey: a load that another one beats in both");
+    if (!pareto.speeds.known) {
+        chart_empty(out, top, "No cell has both TPOT and output tokens/s");
+        return;
+    }
+    facets = chart_facets_lay_out(&out->drawing, top, grid.row_count);
+    for (size_t i = 0; i < facets.count; i++)
+        draw_panel(&pareto, &facets.panels[i]);
+}

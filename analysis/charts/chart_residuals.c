@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Can the figures be right? What was in flight, divided by what was asked for: 1 where the load was
+ * what its name says. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/charts/chart_entries.h"
+#include "analysis/charts/chart_facets.h"
+
+#define BAND 0.1
+#define NAMES_ROOM 130 /* for the rules' names */
+#define RULES_SHOWN                                                                                \
+    4 /* with a colour of their own; then the others, and cells without findings                   \
+       */
+#define SERIES_OTHERS RULES_SHOWN
+#define SERIES_NONE (RULES_SHOWN + 1)
+
+struct residuals {
+    struct chart *chart;
+    const struct chart_grid *grid;
+    struct scale x, y;
+    struct scale_range loads, ratios;
+    size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
+    size_t shown_count;
+    bool has_others, has_none;
+};
+
+/* In an open loop what was answered is compared with what was to arrive. Where a file does not say
+ * what was in flight, it is the rate times the mean time (Little 1961). */
+static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
+{
+    double mean_ms = cell->latency[METRIC_E2E].mean_ms;
+
+    if (grid->is_rate)
+        return cell->request_throughput;
+    return isfinite(cell->concurrency_actual) ? cell->concurrency_actual
+                                              : cell->request_throughput * mean_ms / 1000;
+}
+
+static double asked_of(const struct chart_entry *entry)
+{
+    double expected = entry->cell->concurrency_expected;
+
+    return expected > 0 ? expected : entry->load;
+}
+
+/* NaN: not known. */
+static double ratio_of(const struct residuals *residuals, const struct chart_entry *entry)
+{
+    double ratio = measured_of(residuals->grid, entry->cell) / asked_of(entry);
+
+    return entry->cell->state == EVIDENCE_MEASURED && ratio > 0 && isfinite(ratio) ? ratio : NAN;
+}
+
+/* ---- Rules ---- */
+
+static void choose_rules(struct residuals *residuals)
+{
+    const struct chart_grid *grid = residuals->grid;
+    bool taken[CHART_MARKS_MAX] = { false };
+
+    for (size_t r = 0; r < RULES_SHOWN && r < grid->mark_count; r++) {
+        size_t best = CHART_MARKS_MAX;
+
+        for (size_t i = 0; i < grid->mark_count; i++)
+            if (!taken[i]
+                && (best == CHART_MARKS_MAX || grid->marks[i].cells < grid->marks[best].cells))
+                best = i;
+        taken[best] = true;
+        residuals->shown[residuals->shown_count++] = best;
+    }
+}
+
+/* By the rarest of its marks. */
+static size_t series_of(const struct residuals *residuals, const struct chart_entry *entry)
+{
+    for (size_t i = 0; i < residuals->shown_count; i++)
+        if ((entry->marks >> residuals->shown[i] & 1) != 0)
+            return i;
+    return entry->marks != 0 ? SERIES_OTHERS : SERIES_NONE;
+}
+
+static enum paint paint_of(size_t series)
+{
+    return series == SERIES_NONE ? PAINT_MUTED : chart_series_paint(series);
+}
+
+static void write_marks(const struct residuals *residuals, const struct chart_entry *entry,
+                        struct text *out)
+{
+    for (size_t i = 0; i < residuals->grid->mark_count; i++)
+        if ((entry->marks >> i & 1) != 0)
+            text_addf(out, "%s%s", out->length > 0 ? ", " : "", residuals->grid->marks[i].name);
+}
+
+/* ---- Drawing ---- */
+
+static void draw_bands(const struct residuals *residuals, struct box box)
+{
+    struct drawing *drawing = &residuals->chart->drawing;
+    double low = scale_at(&residuals->y, 1 - BAND), high = scale_at(&residuals->y, 1 + BAND);
+
+    drawing_rect(drawing, (struct box){ box.x, high, box.width, low - high }, 0,
+                 CHART_FILL(PAINT_SHADE));
+}
+
+static void write_words(const struct residuals *residuals, const struct chart_entry *entry,
+                        struct text *out)
+{
+    char number[SCALE_NUMBER_SIZE];
+    TEXT_AUTO marks = { 0 };
+
+    write_marks(residuals, entry, &marks);
+    text_addf(out, "%s %s asked, ", scale_exact(entry->load, number),
+              chart_load_heading(residuals->grid));
+    text_addf(out, "%s measured", scale_number(measured_of(residuals->grid, entry->cell), number));
+    if (marks.length > 0)
+        text_addf(out, "; %s", text_string(&marks));
+}
+
+static void draw_cells(struct residuals *residuals)
+{
+    struct drawing *drawing = &residuals->chart->drawing;
+
+    for (size_t i = 0; i < residuals->grid->entry_count; i++) {
+        const struct chart_entry *entry = &residuals->grid->entries[i];
+        double ratio = ratio_of(residuals, entry);
+        size_t series = series_of(residuals, entry);
+        TEXT_AUTO words = { 0 };
+
+        if (isnan(ratio) || entry->load <= 0)
+            continue;
+        residuals->has_others |= series == SERIES_OTHERS;
+        residuals->has_none |= series == SERIES_NONE;
+        write_words(residuals, entry, &words);
+        drawing_group(drawing, "point", (int64_t)i, text_string(&words));
+        chart_marker(
+            drawing, series == SERIES_NONE ? 0 : series,
+            (struct spot){ scale_at(&residuals->x, entry->load), scale_at(&residuals->y, ratio) },
+            paint_of(series), series == SERIES_NONE);
+        drawing_group_end(drawing);
+    }
+}
+
+static void add_name(struct chart_name_label *labels, size_t *count, double y, size_t series,
+                     const char *name)
+{
+    labels[*count] =
+        (struct chart_name_label){ y, "", series == SERIES_NONE ? CHART_NO_MARKER : series,
+                                   paint_of(series) };
+    snprintf(labels[(*count)++].name, sizeof labels[0].name, "%s", name);
+}
+
+static void draw_names(const struct residuals *residuals, struct box box)
+{
+    struct chart_name_label labels[RULES_SHOWN + 2];
+    size_t count = 0;
+
+    for (size_t i = 0; i < residuals->shown_count; i++)
+        add_name(labels, &count, box.y, i, residuals->grid->marks[residuals->shown[i]].name);
+    if (residuals->has_others)
+        add_name(labels, &count, box.y, SERIES_OTHERS, "another");
+    if (residuals->has_none)
+        add_name(labels, &count, box.y, SERIES_NONE, "hollow: no finding");
+    chart_names_write(&residuals->chart->drawing, box, "found by", labels, count, NAMES_ROOM);
+}
+
+static void fill_table(struct residuals *residuals)
+{
+    const char *const names[] = { chart_load_column(residuals->grid),
+                                  chart_row_column(residuals->grid),
+                                  "measured",
+                                  "ratio",
+                                  "marks",
+                                  NULL };
+    struct chart_table *table = &residuals->chart->table;
+
+    chart_table_init(table, names);
+    for (size_t i = 0; i < residuals->grid->entry_count; i++) {
+        const struct chart_entry *entry = &residuals->grid->entries[i];
+        double ratio = ratio_of(residuals, entry);
+        TEXT_AUTO marks = { 0 };
+
+        write_marks(residuals, entry, &marks);
+        chart_table_number(table, entry->load);
+        chart_table_number(table, entry->row);
+        chart_table_number(table, measured_of(residuals->grid, entry->cell));
+        chart_table_number(table, ratio);
+        chart_table_text(table, text_string(&marks));
+        if (isnan(ratio))
+            continue;
+        scale_range_add(&residuals->loads, entry->load);
+        scale_range_add(&residuals->ratios, ratio);
+    }
+}
+
+static void draw(struct residuals *residuals, double top)
+{
+    struct chart_facets facets = chart_facets_lay_out(&residuals->chart->drawing, top, 1);
+    struct box box = facets.panels[0].box;
+
+    box.width -= NAMES_ROOM - CHART_NAMES_ROOM;
+    /* The true value and its band are always in the picture. */
+    scale_range_add(&residuals->ratios, 0.5);
+    scale_range_add(&residuals->ratios, 2);
+    residuals->x = scale_fit(&residuals->loads, box.x, box.x + box.width);
+    residuals->y = scale_fit(&residuals->ratios, box.y + box.height, box.y);
+    draw_bands(residuals, box);
+    chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
+                 residuals->grid->is_rate ? "requests/s answered / asked"
+                                          : "requests in flight / users asked");
+    chart_axis_x(&residuals->chart->drawing, &residuals->x, box.y + box.height, box.y,
+                 residuals->grid->is_rate ? "requests/s asked" : "users asked");
+    drawing_line(&residuals->chart->drawing, (struct spot){ box.x, scale_at(&residuals->y, 1) },
+                 (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },
+                 CHART_STROKE(PAINT_INK, 1.2));
+    draw_cells(residuals);
+    draw_names(residuals, box);
+}
+
+void chart_residuals(const struct chart_runs *runs, struct chart *out)
+{
+    CHART_GRID_AUTO grid;
+    struct residuals residuals = {
+        .chart = out, .grid = &grid, .loads = { .is_log = true }, .ratios = { .is_log = true }
+    };
+    TEXT_AUTO title = { 0 };
+    double top;
+
+    chart_grid_init(&grid, runs);
+    chart_name(runs, &title);
+    text_add(&title, ": was the load what it is said to be?");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    choose_rules(&residuals);
+    fill_table(&residuals);
+    top = chart_head(out, &grid,
+                     "1 = as asked \xc2\xb7 shaded: \xc2\xb1"
+                     "10 % \xc2\xb7 a dot per cell, by the rarest of its findings");
+    if (residuals.loads.known)
+        draw(&residuals, top);
+    else
+        chart_empty(out, top, "No cell says what was in flight, nor its rate and mean time");
+}

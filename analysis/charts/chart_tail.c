@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How is the tail? The share of requests that took longer than a time, both by their logarithms. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/charts/chart_entries.h"
+#include "analysis/charts/chart_facets.h"
+#include "base/core/memory.h"
+
+#define STEPS_PER_DECADE 16
+#define NS_PER_MS 1e6
+
+struct tail {
+    struct chart *chart;
+    const struct chart_tail *curves;
+    size_t count;
+    struct scale x, y;
+    struct scale_range times, shares;
+};
+
+/* ---- Curves ---- */
+
+static void curve_add(struct chart_tail *curve, double ms, double share, bool at_least)
+{
+    if (!(ms > 0) || !(share > 0) || curve->count == CHART_TAIL_STEPS
+        || (curve->count > 0
+            && (ms < curve->steps[curve->count - 1].ms
+                || share >= curve->steps[curve->count - 1].share)))
+        return;
+    curve->steps[curve->count++] = (struct chart_tail_step){ ms, share, at_least };
+}
+
+void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve)
+{
+    double n = (double)histogram_count(histogram);
+
+    curve->samples = n;
+    for (int i = 0; n > 0 && i <= STEPS_PER_DECADE * 12; i++) {
+        double share = fmax(1 / n, pow(10, -(double)i / STEPS_PER_DECADE));
+        bool cut_off;
+        uint64_t ns = histogram_quantile(histogram, 1 - share, &cut_off);
+
+        curve_add(curve, (double)ns / NS_PER_MS, share, cut_off);
+        if (share <= 1 / n)
+            break;
+    }
+}
+
+void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve)
+{
+    curve->samples = latency->count;
+    curve_add(curve, latency->min_ms, 1, false);
+    curve_add(curve, latency->p50_ms, 0.5, latency->p50_at_least);
+    curve_add(curve, latency->p90_ms, 0.1, latency->p90_at_least);
+    curve_add(curve, latency->p95_ms, 0.05, latency->p95_at_least);
+    curve_add(curve, latency->p99_ms, 0.01, latency->p99_at_least);
+    if (latency->count >= 1)
+        curve_add(curve, latency->max_ms, 1 / latency->count, false);
+}
+
+/* The loads of the row with the most curves, spread evenly over them. */
+size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
+                           struct chart_tail curves[CHART_TAILS_MAX])
+{
+    CHART_GRID_AUTO grid;
+    const struct chart_point *points[CHART_AXIS_MAX];
+    size_t count = 0, most;
+
+    chart_grid_init(&grid, runs);
+    for (size_t i = 0; i < grid.load_count; i++) {
+        const struct chart_point *point = chart_grid_at(&grid, chart_grid_fullest_row(&grid), i);
+
+        if (point->state == CHART_MEASURED)
+            points[count++] = point;
+    }
+    most = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX;
+    for (size_t i = 0; i < most; i++) {
+        const struct chart_point *point = points[most > 1 ? i * (count - 1) / (most - 1) : 0];
+        char load[SCALE_NUMBER_SIZE];
+
+        curves[i] = (struct chart_tail){ .timeout_ms = 1000 * point->entries[0].cell->timeout_s };
+        snprintf(curves[i].name, sizeof curves[i].name, "%s %s", scale_exact(point->load, load),
+                 grid.is_rate       ? "/s"
+                 : point->load == 1 ? "user"
+                                    : "users");
+        chart_tail_of_latency(&point->entries[0].cell->latency[metric], &curves[i]);
+    }
+    return most;
+}
+
+/* ---- Drawing ---- */
+
+/* From one time to the next the share stays what it was; the last step ends at 1/n. */
+static void draw_curve(const struct tail *tail, size_t series)
+{
+    const struct chart_tail *curve = &tail->curves[series];
+    struct drawing *drawing = &tail->chart->drawing;
+    struct spot spots[2 * CHART_TAIL_STEPS];
+    size_t used = 0;
+
+    for (size_t i = 0; i < curve->count; i++) {
+        double x = scale_at(&tail->x, curve->steps[i].ms);
+
+        if (i > 0)
+            spots[used++] = (struct spot){ x, scale_at(&tail->y, curve->steps[i - 1].share) };
+        spots[used++] = (struct spot){ x, scale_at(&tail->y, curve->steps[i].share) };
+        if (curve->steps[i].is_at_least)
+            break;
+    }
+    if (used == 0)
+        return;
+    drawing_path(drawing, spots, used, false, CHART_STROKE(chart_series_paint(series), 1.6));
+    chart_marker(drawing, series, spots[used - 1], chart_series_paint(series),
+                 !(curve->samples >= CHART_SAMPLES_FEW));
+}
+
+static void draw_timeouts(const struct tail *tail, struct box box)
+{
+    struct drawing *drawing = &tail->chart->drawing;
+    double last = NAN;
+
+    for (size_t i = 0; i < tail->count; i++) {
+        double timeout = tail->curves[i].timeout_ms, x = scale_at(&tail->x, timeout);
+
+        if (!(timeout > 0) || timeout == last || x < box.x || x > box.x + box.width)
+            continue;
+        last = timeout;
+        drawing_line(drawing, (struct spot){ x, box.y }, (struct spot){ x, box.y + box.height },
+                     (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.2, .dashed = true });
+        drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_NOTE,
+                                                       .x = x,
+                                                       .y = box.y - 9,
+                                                       .string = "timeout",
+                                                       .paint = PAINT_FAIL,
+                                                       .anchor = ANCHOR_MIDDLE });
+    }
+}
+
+static void draw_names(const struct tail *tail, struct box box)
+{
+    struct chart_name_label labels[CHART_TAILS_MAX];
+
+    for (size_t i = 0; i < tail->count; i++) {
+        const struct chart_tail *curve = &tail->curves[i];
+        double share = curve->count > 0 ? curve->steps[curve->count - 1].share : 1;
+
+        labels[i] =
+            (struct chart_name_label){ scale_at(&tail->y, share), "", i, chart_series_paint(i) };
+        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", curve->name);
+    }
+    chart_names_write(&tail->chart->drawing, box, "", labels, tail->count, CHART_NAMES_ROOM);
+}
+
+static void fill_table(struct tail *tail)
+{
+    static const char *const names[] = {
+        "cell", "ms", "share_slower", "at_least", "samples", NULL
+    };
+    struct chart_table *table = &tail->chart->table;
+
+    chart_table_init(table, names);
+    for (size_t i = 0; i < tail->count; i++)
+        for (size_t s = 0; s < tail->curves[i].count; s++) {
+            const struct chart_tail_step *step = &tail->curves[i].steps[s];
+
+            chart_table_text(table, tail->curves[i].name);
+            chart_table_number(table, step->ms);
+            chart_table_number(table, step->share);
+            chart_table_text(table, step->is_at_least ? "at least" : "");
+            chart_table_number(table, tail->curves[i].samples);
+            scale_range_add(&tail->times, step->ms);
+            scale_range_add(&tail->shares, step->share);
+        }
+}
+
+static void draw(struct tail *tail, double top)
+{
+    struct drawing *drawing = &tail->chart->drawing;
+    struct chart_facets facets = chart_facets_lay_out(drawing, top, 1);
+    const struct box box = facets.panels[0].box;
+
+    scale_range_add(&tail->shares, 1);
+    tail->x = scale_fit(&tail->times, box.x, box.x + box.width);
+    tail->y = scale_fit(&tail->shares, box.y + box.height, box.y);
+    chart_axis_y(drawing, &tail->y, box.x, box.x + box.width, "share of requests slower");
+    chart_axis_x(drawing, &tail->x, box.y + box.height, box.y, "ms");
+    draw_timeouts(tail, box);
+    for (size_t i = 0; i < tail->count; i++)
+        draw_curve(tail, i);
+    draw_names(tail, box);
+}
+
+void chart_tail(const char *name, const char *metric, const struct chart_tail *curves, size_t count,
+                struct chart *out)
+{
+    struct tail tail = { .chart = out,
+                         .curves = curves,
+                         .count = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX,
+                         .times = { .is_log = true },
+                         .shares = { .is_log = true } };
+    TEXT_AUTO title = { 0 };
+    TEXT_AUTO parts = { 0 };
+    double top;
+
+    text_addf(&title, "%s: %s, the tail", name, metric);
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    fill_table(&tail);
+    chart_part(&parts, "%zu cell%s", tail.count, tail.count == 1 ? "" : "s");
+    chart_part(&parts, "a step from percentile to percentile, as they are known");
+    chart_part(&parts, "ends at one request of n");
+    chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
+    top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
+    if (tail.times.known)
+        draw(&tail, top);
+    else
+        chart_empty(out, top, "No cell has percentiles of this latency");
+}
