@@ -55,6 +55,8 @@ export async function hold(client, model) {
     await call('run_show', { run: imported.id, cell: 0 });
     await call('run_report', { run: imported.id });
     await call('run_audit', { run: imported.id });
+    await call('run_chart', { run: imported.id });
+    await call('run_chart', { run: first.sweep.id, plot: 'latency' });
     await call('metrics_history', { deployment: 'sim' });
     await call('metrics_history', { deployment: 'sim', metric: 'output_tokens_per_s', step_s: 1, minutes: 1 });
     const long = await call('sweep_start', { ...grid, window_s: 60 });

@@ -308,7 +308,8 @@ static void explains_every_member_of_every_answer(void **state)
 
     assert_true(read_uri(world, "opsbrain://answers"));
     for (size_t i = 0; tools[i] != NULL; i++)
-        for (const struct field *field = tools[i]->fields; field->name != NULL; field++)
+        for (const struct field *field = tools[i]->fields; field != NULL && field->name != NULL;
+             field++)
             world_says(world, field->help);
     world_says(world, "## sweep_show\n\n- `sweep`: The sweep.\n- `sweep.id`: Id of the sweep.");
     world_says(world, "missing: the sweep is over. As in job_show.\n- `cells`: ");

@@ -11,13 +11,16 @@
 static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
 {
     static const char *const names[] = {
-        "audit_list",      "deployment_list",   "deployment_register", "deployment_remove",
-        "deployment_show", "deployment_update", "job_cancel",          "job_list",
-        "job_show",        "lease_list",        "metrics_history",     "metrics_show",
-        "metrics_watch",   "model_health",      "model_query",         "model_show",
-        "run_compare",     "run_export",        "run_import",          "run_list",
-        "run_report",      "run_show",          "sweep_cancel",        "sweep_list",
-        "sweep_plan",      "sweep_resume",      "sweep_show",          "sweep_start",
+        "audit_list",        "deployment_list", "deployment_register",
+        "deployment_remove", "deployment_show", "deployment_update",
+        "job_cancel",        "job_list",        "job_show",
+        "lease_list",        "metrics_history", "metrics_show",
+        "metrics_watch",     "model_health",    "model_query",
+        "model_show",        "run_chart",       "run_compare",
+        "run_export",        "run_import",      "run_list",
+        "run_report",        "run_show",        "sweep_cancel",
+        "sweep_list",        "sweep_plan",      "sweep_resume",
+        "sweep_show",        "sweep_start",
     };
 
     (void)state;
@@ -53,7 +56,7 @@ static void describes_every_tool_for_who_has_never_seen_it(void **state)
 
 static void check_fields(const char *tool, const struct field *fields)
 {
-    for (; fields->name != NULL; fields++) {
+    for (; fields != NULL && fields->name != NULL; fields++) {
         check_help(tool, fields->name, fields->help);
         if (fields->fields != NULL)
             check_fields(tool, fields->fields);
@@ -72,7 +75,7 @@ static void explains_every_argument_and_every_member_of_an_answer(void **state)
 
 static bool tells(const struct field *fields, const struct field *record)
 {
-    for (; fields->name != NULL; fields++)
+    for (; fields != NULL && fields->name != NULL; fields++)
         if (fields->described_in == NULL && fields->fields != NULL
             && (fields->fields == record || tells(fields->fields, record)))
             return true;
@@ -82,7 +85,7 @@ static bool tells(const struct field *fields, const struct field *record)
 /* Each `described_in` names a tool, or a member beside it, that describes the same record. */
 static void check_references(const struct tool *tool, const struct field *fields)
 {
-    for (const struct field *field = fields; field->name != NULL; field++) {
+    for (const struct field *field = fields; field != NULL && field->name != NULL; field++) {
         const struct tool *teller =
             field->described_in == NULL ? NULL : tool_find(field->described_in);
 
@@ -134,7 +137,8 @@ static void publishes_defaults_that_its_own_check_accepts(void **state)
         json_t *out = NULL;
 
         assert_string_equal(json_get_text(schema, "type", ""), "object");
-        assert_string_equal(json_get_text(output, "type", ""), "object");
+        if (tools[i]->fields != NULL)
+            assert_string_equal(json_get_text(output, "type", ""), "object");
         for (const struct param *param = tools[i]->params; param->name != NULL; param++) {
             json_t *published = json_object_get(json_object_get(schema, "properties"), param->name);
 
