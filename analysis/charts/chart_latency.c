@@ -193,7 +193,7 @@ static void draw_failures(const struct line *line, struct box box)
     for (size_t i = 0; i < grid->load_count; i++) {
         const struct chart_point *point = chart_grid_at(grid, line->row, i);
         double x = scale_at(&line->latency->x, point->load) + line->shift;
-        double y = box.y + 6 + 8 * (double)line->series;
+        double y = box.y + 6; /* above all values: it is none */
         const struct spot ends[] = {
             { x - 3, y - 3 }, { x + 3, y + 3 }, { x - 3, y + 3 }, { x + 3, y - 3 }
         };

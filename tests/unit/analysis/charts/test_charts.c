@@ -246,6 +246,38 @@ static void runs_of_every_shape(void **state)
     }
 }
 
+/* Neither a figure nor one of the ramp's colours: only the word, and its shape. */
+static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *outline)
+{
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+    CHART_AUTO chart = { 0 };
+    TEXT_AUTO svg = { 0 };
+
+    make(shape, &evidence);
+    chart_heat(&runs, chart_quantity_find("requests_per_s"), &chart);
+    svg_write(&chart.drawing, SVG_CLASSES, &svg);
+    assert_null(strstr(svg.data, "t-figure"));
+    assert_null(strstr(svg.data, "f-step"));
+    assert_non_null(strstr(svg.data, word));
+    assert_non_null(strstr(svg.data, outline));
+}
+
+static void what_was_not_measured_has_no_figure_and_no_colour(void **state)
+{
+    static const struct shape_of_run failed = { "", "m", 2, 2, ALL(EVIDENCE_FAILED), "503", 1 };
+    static const struct shape_of_run inferred = { "",         "m", 2, 2, ALL(EVIDENCE_SKIPPED),
+                                                  "inferred", 1 };
+    static const struct shape_of_run pending = {
+        "", "m", 2, 2, ALL(EVIDENCE_SKIPPED), "pending", 1
+    };
+
+    (void)state;
+    has_no_figure(&failed, ">503</text>", "f-fail-pale");
+    has_no_figure(&inferred, ">inferred</text>", "stroke-dasharray");
+    has_no_figure(&pending, ">not measured</text>", "<circle");
+}
+
 static void repetitions_of_a_run(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 5, 8, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -323,8 +355,11 @@ static void published_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_runs_of_every_kind), cmocka_unit_test(runs_of_every_shape),
-        cmocka_unit_test(repetitions_of_a_run),    cmocka_unit_test(a_history),
+        cmocka_unit_test(made_runs_of_every_kind),
+        cmocka_unit_test(runs_of_every_shape),
+        cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
+        cmocka_unit_test(repetitions_of_a_run),
+        cmocka_unit_test(a_history),
         cmocka_unit_test(published_results),
     };
 
