@@ -10,6 +10,7 @@
 
 #define DOT " \xc2\xb7 "
 #define LINES_MAX 3
+#define NAME_SHOWN 40 /* bytes of a file's name */
 #define LINE_HEIGHT 16
 #define BANNER_NAMES 4
 
@@ -154,6 +155,19 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
         chart_part(parts, "%zu marked", chart_grid_marked(grid));
 }
 
+/* The file's name, unless the title has it already. */
+static void describe_origin(const struct evidence *evidence, struct text *parts)
+{
+    char name[NAME_SHOWN];
+
+    text_copy(name, sizeof name, evidence->name);
+    if (evidence->imported && evidence->facts.model[0] != '\0')
+        chart_part(parts, "imported %s%s", name,
+                   strlen(name) < strlen(evidence->name) ? "\xe2\x80\xa6" : "");
+    else if (evidence->imported)
+        chart_part(parts, "imported");
+}
+
 void chart_describe(const struct chart_grid *grid, struct text *parts)
 {
     double averaged = grid->runs->runs[0].facts.repetitions;
@@ -162,8 +176,7 @@ void chart_describe(const struct chart_grid *grid, struct text *parts)
 
     for (size_t i = 0; i < grid->load_count * grid->row_count; i++)
         points += grid->points[i].entry_count > 0;
-    if (grid->runs->runs[0].imported)
-        chart_part(parts, "imported %s", grid->runs->runs[0].name);
+    describe_origin(&grid->runs->runs[0], parts);
     if (grid->variant[0] != '\0')
         chart_part(parts, "%s", grid->variant);
     if (isfinite(grid->output_tokens))

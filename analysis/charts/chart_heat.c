@@ -9,7 +9,7 @@
 #define FIGURES_ROWS_MAX 40
 #define CELL_WIDTH_MIN 42
 #define CELL_WIDTH_MAX 180
-#define CELL_HEIGHT_MIN 22
+#define CELL_HEIGHT_MIN 20
 #define CELL_HEIGHT_MAX 96
 #define DENSE_CELL_MIN 6
 #define GAP 1.5 /* between cells */

@@ -8,11 +8,13 @@
 
 #include <cmocka.h>
 
+#include "analysis/charts/raster.h"
 #include "tests/unit/support/chart_boxes.h"
 #include "tests/unit/support/imports.h"
 #include "tests/unit/support/made_runs.h"
 
 #define RUNS 200
+#define PNG_LIMIT 65536
 #define COMPARED_MAX 5000
 #define LONG_NAME "a-model-with-a-name-of-sixty-characters-and-a-few-more-of-them"
 #define ARABIC_NAME "\xd9\x86\xd9\x85\xd9\x88\xd8\xb0\xd8\xac 7B\x01\t<script>alert(1)</script>\"&"
@@ -330,6 +332,26 @@ static void a_history(void **state)
     }
 }
 
+/* What a chat shows of it: 1200 x 800 pixels, and no more bytes than a client's limit bears. */
+static void fits_a_chat(const char *name, const struct evidence *evidence)
+{
+    FINDINGS_AUTO findings = { 0 };
+    const struct audit_input input = {
+        .evidence = evidence, .hardware = "", .model = "", .chips = NAN
+    };
+    const struct chart_runs runs = { evidence, 1, &findings };
+    CHART_AUTO chart = { 0 };
+    TEXT_AUTO png = { 0 };
+    struct error error;
+
+    audit_run(&input, &findings);
+    draw_heat(&runs, &chart);
+    assert_true(raster_write(&chart.drawing, THEME_LIGHT, &png, &error));
+    if (chart.drawing.width != 720 || chart.drawing.height != 480 || png.length > PNG_LIMIT)
+        fail_msg("%s: %.0f x %.0f, %zu bytes", name, chart.drawing.width, chart.drawing.height,
+                 png.length);
+}
+
 static void draw_published(const char *name, const struct text *bytes)
 {
     EVIDENCE_AUTO evidence;
@@ -340,6 +362,7 @@ static void draw_published(const char *name, const struct text *bytes)
     text_copy(evidence.name, sizeof evidence.name, name);
     evidence.imported = true;
     are_sound_with_audit(name, &evidence);
+    fits_a_chat(name, &evidence);
 }
 
 static void published_results(void **state)
