@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/metrics_map.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 /* How samples with the same name (one per label set: replicas, reasons, engines) become one figure.
  */
 enum fold {
-    FOLD_SUM,
+    FOLD_SUM = 1,
     FOLD_MEAN, /* for shares: averaged over all replicas */
     FOLD_MAX,
     FOLD_PLUS, /* added to the figure of the rows before it: a part that the engine counts
@@ -175,6 +176,7 @@ static bool equals(const char *a, size_t a_length, const char *b, size_t b_lengt
 
 static void fold(struct seen *seen, enum fold how, double value)
 {
+    assert(how != 0); /* a row that does not state it */
     if (seen->count++ == 0)
         seen->value = value;
     else if (how == FOLD_MAX)

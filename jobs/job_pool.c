@@ -157,6 +157,18 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     return true;
 }
 
+static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct error *error)
+{
+    enum job_end end = kind_of(run->jobs, run->job.kind)->run(run, outcome, error);
+
+    if (end >= JOB_END_COMPLETED && end <= JOB_END_YIELDED)
+        return end;
+    error_set(error, ERROR_INTERNAL, "the kind %s did not say how it ended", run->job.kind);
+    free(*outcome);
+    *outcome = NULL;
+    return JOB_END_FAILED;
+}
+
 /* False: the job was returned to the queue and should not be claimed again at once. This does not
  * apply to a job that asked a question, because the answer may have come before it was back in the
  * queue. */
@@ -176,7 +188,7 @@ static bool run_job(struct runner *runner)
     log_info("job %s (%s %s) runs, claim %lld", run->job.id, run->job.kind, run->job.subject,
              (long long)run->claim.fence);
     set_active(runner, true);
-    end = kind_of(run->jobs, run->job.kind)->run(run, &outcome, &error);
+    end = run_kind(run, &outcome, &error);
     if (job_run_stop(run) == JOB_STOP_LOST) {
         log_warning("job %s was taken over: its result is discarded", run->job.id);
     } else {

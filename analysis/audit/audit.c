@@ -80,7 +80,7 @@ const struct audit_rule audit_rules[] = {
 
 const char *finding_weight_name(enum finding_weight weight)
 {
-    return weight == FINDING_WRONG ? "wrong" : "caution";
+    return weight == FINDING_CAUTION ? "caution" : "wrong";
 }
 
 void findings_finish(struct findings *findings)
@@ -178,7 +178,7 @@ void findings_mark(const struct findings *findings, struct evidence *evidence)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->at[i];
 
-        for (size_t j = 0; finding->weight == FINDING_WRONG && j < finding->cell_count; j++) {
+        for (size_t j = 0; finding->weight != FINDING_CAUTION && j < finding->cell_count; j++) {
             struct evidence_cell *cell = &evidence->cells[finding->cells[j]];
 
             if (cell->found_wrong == NULL)

@@ -9,8 +9,8 @@
 #include "base/llm/catalog.h"
 
 enum finding_weight {
-    FINDING_CAUTION, /* the figures are right, but say less than they seem to */
-    FINDING_WRONG,   /* a figure does not measure what its name says */
+    FINDING_CAUTION = 1, /* the figures are right, but say less than they seem to */
+    FINDING_WRONG,       /* a figure does not measure what its name says */
 };
 const char *finding_weight_name(enum finding_weight weight); /* "caution", "wrong" */
 

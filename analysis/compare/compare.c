@@ -39,7 +39,12 @@ const struct compare_metric compare_metrics[] = {
 
 const char *verdict_name(enum verdict verdict)
 {
-    static const char *const names[] = { "faster", "slower", "no_evidence", "not_comparable" };
+    static const char *const names[] = {
+        [VERDICT_NOT_COMPARABLE] = "not_comparable",
+        [VERDICT_NO_EVIDENCE] = "no_evidence",
+        [VERDICT_FASTER] = "faster",
+        [VERDICT_SLOWER] = "slower",
+    };
 
     return names[verdict];
 }
@@ -47,6 +52,7 @@ const char *verdict_name(enum verdict verdict)
 static const struct {
     const char *name, *help;
 } left_out[LEFT_OUT_COUNT] = {
+    [CELL_NOT_JUDGED] = { "not_judged", "" },
     [CELL_COMPARED] = { "compared", "" },
     [CELL_MISSING] = { "missing", "not every run has it" },
     [CELL_TWICE] = { "twice", "a run has it more than once" },
@@ -340,6 +346,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
     const char *first_estimated = NULL;
     size_t counted = 0, estimated = 0;
 
+    cell->disturbed = CELL_COMPARED;
     for (size_t i = 0; i < comparing->run_count; i++) {
         const struct evidence *run = &comparing->input->runs[i];
         enum left_out why = find_cell(comparing, cell, run, &found);
@@ -371,6 +378,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         cell->run = NULL;
         return;
     }
+    cell->why = CELL_COMPARED;
     cell->estimate = estimate(comparing, logarithms, is_excluded);
     add_to_sums(comparing, cell, logarithms, is_excluded);
 }

@@ -8,7 +8,14 @@
 
 enum side { SIDE_BASELINE, SIDE_CANDIDATE, SIDES };
 
-enum verdict { VERDICT_FASTER, VERDICT_SLOWER, VERDICT_NO_EVIDENCE, VERDICT_NOT_COMPARABLE };
+/* What was not judged claims nothing. */
+enum verdict {
+    VERDICT_NOT_COMPARABLE,
+    VERDICT_NO_EVIDENCE,
+    VERDICT_FASTER,
+    VERDICT_SLOWER,
+    VERDICTS
+};
 const char *verdict_name(enum verdict verdict); /* "faster": the candidate is faster */
 
 struct compare_metric {
@@ -76,6 +83,7 @@ struct estimate {
 };
 
 enum left_out {
+    CELL_NOT_JUDGED, /* of no cell when all are done */
     CELL_COMPARED,
     CELL_MISSING,      /* a run does not have it */
     CELL_TWICE,        /* a run has it more than once */
@@ -114,7 +122,7 @@ struct comparison {
     size_t difference_count, refused; /* refused: facts that may not differ; the members below are
                                        * then empty */
     struct compared_cell *cells;      /* in order of output length, input length, users */
-    size_t cell_count, compared, verdicts[VERDICT_NOT_COMPARABLE];
+    size_t cell_count, compared, verdicts[VERDICTS];
     size_t estimated; /* of the cells compared */
     /* Computed from the runs' geometric means, each over the same cells: those in which every pair
      * counts. Where there are none: over all compared cells, in the pairs that count in each of

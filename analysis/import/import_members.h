@@ -6,7 +6,7 @@
 #include "base/json/json_scan.h"
 
 enum member_kind {
-    MEMBER_NUMBER, /* a double, times `scale` */
+    MEMBER_NUMBER = 1, /* a double, times `scale` */
     MEMBER_TEXT,
     MEMBER_OBJECT, /* read by `members`, into what begins at `offset` */
     MEMBER_READ,   /* read by the function, which consumes the whole value */

@@ -107,7 +107,9 @@ static void describe_allowed(const struct setting *setting, struct text *out)
         return;
     case SETTING_BOOLEAN:
         text_add(out, "true or false");
+        return;
     }
+    text_add(out, "of some type, which the table of settings does not state");
 }
 
 static CHECKED bool refuse(const struct setting *setting, const struct choice *choice,

@@ -10,7 +10,7 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-enum setting_type { SETTING_TEXT, SETTING_INTEGER, SETTING_DURATION_S, SETTING_BOOLEAN };
+enum setting_type { SETTING_TEXT = 1, SETTING_INTEGER, SETTING_DURATION_S, SETTING_BOOLEAN };
 
 struct setting {
     const char *name; /* "listen": flag --listen, environment OPSBRAIN_LISTEN; '_' in a name is '-'
@@ -27,7 +27,7 @@ struct setting {
 /* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
  * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is 90, 90s, 15m, 2h
  * or 7d). For an unknown flag or a bad value, one sentence names the setting, the value and what is
- * allowed. `out` is only filled if everything is valid. */
+ * allowed. `out` is only filled if everything is valid. A row without a type is refused. */
 CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
                          void *out, struct error *error);
 /* The settings of `values` that differ from the defaults, as a JSON object by name. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/measure/measurement.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -236,6 +237,7 @@ static json_t *field_to_json(const struct measurement_field *field, const void *
     case MEASUREMENT_BOOLEAN:
         return json_boolean(*(const bool *)member);
     }
+    assert(false); /* a row without a type */
     return NULL;
 }
 

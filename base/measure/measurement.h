@@ -121,7 +121,7 @@ bool measurement_has_wide_chunks(const struct measurement *measurement);
 
 /* One row per number in the struct: its place in the JSON, and its meaning. Ends with a NULL name.
  * Names equal the struct's; the group is the JSON object that contains them. */
-enum measurement_type { MEASUREMENT_INTEGER, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
+enum measurement_type { MEASUREMENT_INTEGER = 1, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
 struct measurement_field {
     const char *group, *name;
     enum measurement_type type;

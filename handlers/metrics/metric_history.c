@@ -18,7 +18,7 @@ const char *const metric_history_functions[] = { "value", "mean",     "min",    
                                                  "rate",  "increase", "percentile", NULL };
 
 enum kind {
-    KIND_GAUGE,
+    KIND_GAUGE = 1,
     KIND_COUNTER,
     KIND_RATIO, /* growth of one counter per growth of another */
     KIND_HISTOGRAM,

@@ -28,7 +28,7 @@ struct sql_connection {
     struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* open addressing by the text's address */
 };
 
-enum sql_type { SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB };
+enum sql_type { SQL_INTEGER = 1, SQL_REAL, SQL_TEXT, SQL_BLOB };
 
 struct sql_value {
     enum sql_type type;

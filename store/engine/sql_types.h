@@ -5,5 +5,5 @@
 /* One thread at a time. */
 struct sql_connection;
 
-enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
+enum sql_connection_kind { SQL_CONNECTION_READER = 1, SQL_CONNECTION_WRITER };
 enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };

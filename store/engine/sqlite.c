@@ -153,7 +153,7 @@ static CHECKED bool begin(struct sqlite_connection *connection, enum sql_connect
         return explain(&connection->base, error);
     if (kind == SQL_CONNECTION_WRITER)
         sqlite3_wal_hook(connection->db, note_wal, connection);
-    return sqlite_run(&connection->base, kind == SQL_CONNECTION_READER ? reader : writer, error);
+    return sqlite_run(&connection->base, kind == SQL_CONNECTION_WRITER ? writer : reader, error);
 }
 
 static void close_connection(struct sql_connection *connection)

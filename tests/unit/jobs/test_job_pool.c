@@ -48,6 +48,15 @@ static enum job_end run_broken(struct job_run *run, char **outcome, struct error
     return JOB_END_FAILED;
 }
 
+/* Does not say how it ended. */
+static enum job_end run_vague(struct job_run *run, char **outcome, struct error *error)
+{
+    (void)run;
+    (void)error;
+    *outcome = strdup("{\"answer\":42}");
+    return 0;
+}
+
 /* Until it is asked to stop. */
 static enum job_end run_patient(struct job_run *run, char **outcome, struct error *error)
 {
@@ -85,8 +94,13 @@ static enum job_end run_at_endpoint(struct job_run *run, char **outcome, struct 
 }
 
 static const struct job_kind kinds[] = {
-    { "quick", run_quick },     { "failing", run_failing },   { "broken", run_broken },
-    { "patient", run_patient }, { "sweep", run_at_endpoint }, { 0 },
+    { "quick", run_quick },
+    { "failing", run_failing },
+    { "broken", run_broken },
+    { "patient", run_patient },
+    { "sweep", run_at_endpoint },
+    { "vague", run_vague },
+    { 0 },
 };
 
 /* Sweeps of one server. */
@@ -157,6 +171,7 @@ static void tells_why_a_job_failed_but_not_our_own_faults(void **state)
     struct services services = { 0 };
     struct job_pool *jobs = start(ledger, 1, &services);
     struct job failing = queue(ledger, "failing"), broken = queue(ledger, "broken");
+    struct job vague = queue(ledger, "vague");
 
     job_pool_kick(jobs);
     failing = await(ledger, jobs, failing.id, JOB_FAILED, "");
@@ -164,6 +179,8 @@ static void tells_why_a_job_failed_but_not_our_own_faults(void **state)
                         "{\"error\":\"the server is down\",\"kind\":\"upstream\"}");
     broken = await(ledger, jobs, broken.id, JOB_FAILED, "");
     assert_null(strstr(broken.outcome, "secret place"));
+    vague = await(ledger, jobs, vague.id, JOB_FAILED, "");
+    assert_string_equal(vague.outcome, broken.outcome);
     job_pool_destroy(jobs, 1000);
 }
 

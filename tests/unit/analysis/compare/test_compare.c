@@ -770,6 +770,20 @@ static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
     assert_non_null(strstr(trial->comparison.reason, "every cell has too few pairs"));
 }
 
+static void what_was_not_judged_claims_nothing(void **state)
+{
+    struct trial *trial = *state;
+    const struct estimate estimate = { 0 };
+    const struct comparison *comparison;
+
+    assert_string_equal(verdict_name(estimate.verdict), "not_comparable");
+    lower_success(&trial->runs[0].cells[0]);
+    comparison = compare(trial);
+    for (size_t i = 0; i < comparison->cell_count; i++)
+        assert_int_equal(comparison->cells[i].why, i == 0 ? CELL_LOW_SUCCESS : CELL_COMPARED);
+    assert_string_equal(left_out_name(0), "not_judged");
+}
+
 static void says_so_when_no_cell_is_left(void **state)
 {
     struct trial *trial = *state;
@@ -839,6 +853,7 @@ int main(void)
         TRIAL(a_disturbed_pair_is_left_out_of_its_cell_alone),
         TRIAL(a_failure_is_never_left_out_with_its_pair_alone),
         TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
+        TRIAL(what_was_not_judged_claims_nothing),
         TRIAL(says_so_when_no_cell_is_left),
         TRIAL(takes_unknown_success_where_it_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),

@@ -239,6 +239,20 @@ static void the_markdown_table_has_a_row_per_setting(void **state)
     assert_non_null(strstr(markdown.data, "scrape metrics \\| or not"));
 }
 
+static void refuses_a_row_without_a_type(void **state)
+{
+    static const struct setting untyped[] = { { "listen", 0, "x", 0, 0, 0, "an address" } };
+    struct settings settings;
+    struct error error;
+    char program[] = "opsbrain";
+    char *argv[] = { program };
+
+    (void)state;
+    assert_false(config_read(untyped, 1, 1, argv, &settings, &error));
+    assert_non_null(strstr(error.message, "--listen is \"x\""));
+    assert_non_null(strstr(error.message, "does not state"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clear_environment, clear_environment)
 
 int main(void)
@@ -255,6 +269,7 @@ int main(void)
         TEST(refuses_what_it_does_not_know),
         TEST(text_is_bounded_and_utf8),
         TEST(help_fits_100_columns_and_names_every_flag),
+        TEST(refuses_a_row_without_a_type),
         TEST(the_markdown_table_has_a_row_per_setting),
     };
 

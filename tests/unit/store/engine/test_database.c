@@ -408,6 +408,18 @@ static bool defer(struct fixture *fixture, int64_t who)
     return database_defer_take(fixture->database, insert_note, note, release, &fixture->error);
 }
 
+static void what_does_not_state_its_kind_cannot_write(void **state)
+{
+    struct fixture *fixture = *state;
+    struct sql_connection *connection;
+    int64_t who = 5;
+
+    assert_true(
+        sql_connection_open(&sqlite_engine, fixture->path, 0, &connection, &fixture->error));
+    assert_false(insert(connection, &who, &fixture->error));
+    sql_connection_close(connection);
+}
+
 static void deferred_updates_are_stored_soon_without_a_write(void **state)
 {
     struct fixture *fixture = *state;
@@ -514,6 +526,7 @@ int main(void)
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
         TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
+        TEST(what_does_not_state_its_kind_cannot_write),
         TEST(deferred_updates_are_stored_soon_without_a_write),
         TEST(deferred_updates_go_with_the_next_write),
         TEST(deferred_updates_come_before_what_is_written_after_them),
