@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/core/clock.h"
+#include "base/net/outbound_address.h"
 #include "base/net/outbound_code.h"
 #include "base/net/outbound_transfer.h"
 

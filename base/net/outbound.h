@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "base/core/error.h"
 #include "base/core/text.h"
@@ -61,9 +60,3 @@ void outbound_response_finish(struct outbound_response *response);
 
 CHECKED bool outbound_global_init(struct error *error); /* once, before threads; ignores SIGPIPE */
 void outbound_global_finish(void);
-
-/* Addresses that no deployment may have: cloud metadata (169.254.0.0/16, fd00:ec2::254, fe80::/10,
- * fd20:ce::254, 100.100.100.200, 192.0.0.192, 168.63.129.16), unspecified, multicast, reserved, and
- * those that embed one in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
- * CURLOPT_OPENSOCKETFUNCTION and registration. */
-bool outbound_address_is_refused(const struct sockaddr *address);

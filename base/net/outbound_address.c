@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses a deployment may have. */
+#include "base/net/outbound_address.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <string.h>
-
-#include "base/net/outbound.h"
 
 struct network {
     const char *address; /* in written form */

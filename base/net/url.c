@@ -6,7 +6,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/net/outbound.h"
+#include "base/core/text.h"
+#include "base/net/outbound_address.h"
 
 #define URL_LIMIT 1024
 

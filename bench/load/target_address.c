@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/core/text.h"
-#include "base/net/outbound.h"
+#include "base/net/outbound_address.h"
 
 #define SPARE_DESCRIPTORS 64
 

@@ -8,7 +8,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
-#include "base/net/outbound.h"
+#include "base/net/outbound_address.h"
 #include "base/net/outbound_code.h"
 #include "bench/load/transfer.h"
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/core/memory.h"
-#include "base/net/outbound.h"
+#include "base/net/outbound_address.h"
+#include "base/net/url.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_host(const char *host)

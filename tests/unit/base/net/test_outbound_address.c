@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "base/net/outbound.h"
+#include "base/net/outbound_address.h"
+#include "base/net/url.h"
 
 static bool refused(const char *address)
 {
