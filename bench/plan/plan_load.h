@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The members of a plan that say how the load comes: arrivals, rates, think time. Private to
- * plan.c. */
+ * plan_read.c. */
 #pragma once
 
 #include "bench/plan/plan.h"
