@@ -36,9 +36,9 @@ test('a jump is told, and believed when somebody says so', { skip }, async (t) =
     assert.equal(await ahead(server), 0);
     await clock.set('+400d');
     await until('the jump to be seen', async () => Math.abs((await ahead(server)) - 400 * 86400) < 60);
-    assert.match(server.output(), /the wall clock is 400\.0 days further .* `opsbrain clock accept`/);
-    assert.equal(server.output().match(/days further/g).length, 1);
-    assert.match((await ask('show')).output, /400\.0 days further .* believed in 24\.0 hours of running/);
+    assert.match(server.output(), /the wall clock is 400\.0 days ahead of .* `opsbrain clock accept`/);
+    assert.equal(server.output().match(/days ahead of/g).length, 1);
+    assert.match((await ask('show')).output, /400\.0 days ahead of .* believed after 24\.0 more hours of running/);
     await clock.set('+0');
     assert.equal(await ahead(server), 0);
     await clock.set('+400d');
