@@ -44,7 +44,7 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* The common timeout that this latency stands at; NaN: none. `past`: the factor by which it may
+/* The common timeout at which this latency lies; NaN: none. `past`: the factor by which it may
  * exceed it. */
 static double timeout_near(double seconds, double past)
 {
@@ -56,8 +56,8 @@ static double timeout_near(double seconds, double past)
     return NAN;
 }
 
-/* The timeout that the cell's slowest requests stand at, judged by its percentiles, or by its
- * duration where it is a burst or nothing succeeded. */
+/* The timeout at which the cell's slowest requests lie, judged by its percentiles, or by its
+ * duration if it is a burst or nothing succeeded. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -96,8 +96,8 @@ static double tail_of(const struct evidence_cell *cell)
     return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
-/* Percentiles that all stand at the timeout, far above the mean: nothing else would stop them
- * there. */
+/* Percentiles that all lie at the timeout, far above the mean: nothing else would stop them there.
+ */
 static bool is_bunched(const struct evidence_cell *cell)
 {
     const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -123,7 +123,7 @@ static double usual_tail(const struct evidence *evidence)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The unstated timeouts of a run, found by the cells that stand at them. */
+/* The unstated timeouts of a run, found by the cells that lie at them. */
 struct timeouts {
     double at[32];
     size_t cells[32], count;
@@ -172,7 +172,7 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 }
 
 /* The single cell of a run that shows it: it lost many requests for no stated reason, and its
- * percentile stands at the timeout, in all its digits and unlike the percentiles of its neighbours.
+ * percentile equals the timeout in all its digits, unlike the percentiles of its neighbours.
  */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
@@ -185,8 +185,7 @@ static bool suffices_alone(const struct timeouts *timeouts, const struct evidenc
            && !(fabs(tail_of(cell) / timeouts->usual_tail - 1) < USUAL_WITHIN);
 }
 
-/* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles report
- * it. */
+/* The timeout that cut this cell's tail off; NaN if none did, or if the percentiles include it. */
 static double cutting_timeout(const struct evidence *evidence, const struct timeouts *timeouts,
                               const struct evidence_cell *cell)
 {

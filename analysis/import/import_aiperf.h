@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What aiperf's formats and GenAI-Perf's, from which they come, have in common. Private to
+/* Common to the formats of aiperf and of GenAI-Perf, from which they come. Private to
  * analysis/import/. */
 #pragma once
 

@@ -13,8 +13,8 @@ struct import_figure {
     enum length_unit unit; /* "8k tokens"; LENGTH_UNKNOWN: it names none */
 };
 
-/* `comma`: a comma is the decimal point, as where semicolons separate the fields. False: it has
- * none of these forms, or is negative or not finite; *out is then undefined. */
+/* `comma`: a comma is the decimal point, as in files whose fields are separated by semicolons.
+ * False: it has none of these forms, or is negative or not finite; *out is then undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);
 /* Whether it means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

@@ -117,7 +117,8 @@ static bool ends_with(const char *name, const char *end)
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* vLLM's latencies are milliseconds, as their names say. Other tools use its names but seconds. */
+/* vLLM's latencies are milliseconds, as their names say. Other tools use its names, but give
+ * seconds. */
 enum units { UNITS_NONE, UNITS_TOLD, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a cell: of the lengths that the plan wants, each with a head that no other request
- * has, and a body out of one arena of random pieces that all share without a copy. Where the plan
- * shares prefixes, one of them stands before the head.
+/* The prompts of a cell, with the lengths that the plan requests. Each has a head that no other
+ * request has, and a body from one arena of random pieces, which all share without copying. If the
+ * plan shares prefixes, one of them comes before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
- * are drawn by the plan's seed alone, and what fits is judged by the strictest of the servers that
- * are compared, so that these had the same work to do. Words,
- * heads and prefixes are by the attempt's nonce: nothing that was sent before comes again. */
+ * are drawn only from the plan's seed, and what fits is decided by the strictest of the compared
+ * servers, so that all have the same work. Words, heads and prefixes are derived from the attempt's
+ * nonce: nothing that was sent before is sent again. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -42,7 +42,7 @@ size_t prompt_source_left_out(const struct prompt_source *prompts);
 /* SHA-256 of specification, seed, shape and arena: everything random except heads and prefixes. */
 void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
-/* What a request asks for. */
+/* The prompt and the lengths of one request. */
 struct wanted {
     int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will report */
     int64_t shared_tokens;               /* of the input: other prompts begin with the same */

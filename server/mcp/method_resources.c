@@ -114,7 +114,7 @@ bool method_resources_read_prepare(struct rpc *rpc)
 static void add_base64(struct text *out, const char *bytes, size_t length)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-                                 "="; /* what stands for no byte */
+                                 "="; /* the padding */
 
     for (size_t i = 0; i < length; i += 3) {
         size_t left = length - i;

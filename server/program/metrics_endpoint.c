@@ -95,7 +95,7 @@ static double resident_bytes(void)
 static double open_descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    double count = -3; /* itself, . and .. */
+    double count = -3; /* without its own descriptor, . and .. */
 
     if (folder == NULL)
         return 0;

@@ -19,7 +19,7 @@ struct sweep_subject {
 
 struct sweep_row {
     char id[ID_SIZE];
-    /* One; or two, which take turns cell by cell: the baseline, then the candidate. */
+    /* One subject, or two that take turns cell by cell: the baseline, then the candidate. */
     struct sweep_subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     int64_t deployment_id, revision; /* of the first subject, as is the name */
@@ -143,7 +143,7 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* What the job's holder writes; CONFLICT when the claim is stale. The sweep ends with the job
+/* For the job's holder; CONFLICT if the claim is stale. The sweep ends with the job
  * (job_finish). */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
@@ -151,16 +151,16 @@ CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const c
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
-/* Of the sweep's runs on this deployment that have none. */
+/* Sets it for the sweep's runs on this deployment that have none. */
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *fingerprint_json, struct error *error);
 CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id,
                            int64_t now_ms, int64_t *attempt_id, struct error *error);
-/* One cell, whole: measurement, histograms, records, the cell's state, in one transaction. Anything
- * but PENDING ends the cell; PENDING rejects the attempt and keeps the cell to be measured.
- * CONFLICT if the attempt does not run under this claim, or the cell is not pending: none is
- * measured twice. */
+/* Stores a whole cell: measurement, histograms, records, the cell's state, in one transaction.
+ * Anything but PENDING ends the cell; PENDING rejects the attempt and keeps the cell to be
+ * measured. CONFLICT if the attempt does not run under this claim, or the cell is not pending: none
+ * is measured twice. */
 CHECKED bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
                             const struct cell_result *result, int64_t now_ms, struct error *error);
 CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,

@@ -113,7 +113,7 @@ static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
     import_fixture("aiperf.csv", "aiperf-csv", &aiperf);
     assert_int_equal(aiperf.cell_count, 1);
     cell = &aiperf.cells[0];
-    assert_true(isnan(cell->concurrency)); /* is not told */
+    assert_true(isnan(cell->concurrency)); /* is not reported */
     is_near(cell->concurrency_actual, 3.9);
     is_near(cell->concurrency_max, 4);
     is_near(cell->attempted, 42);
@@ -222,7 +222,7 @@ static void llm_d_reports_what_another_tool_measured(void **state)
     is_near(cell->request_throughput, 9.9);
     is_near(cell->input_throughput, 20400);
     is_near(cell->output_throughput, 9880);
-    is_near(cell->latency[METRIC_TTFT].mean_ms, 36.5); /* told in seconds */
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 36.5); /* given in seconds */
     is_near(cell->latency[METRIC_TTFT].deviation_ms, 4);
     is_near(cell->latency[METRIC_TPOT].p99_ms, 9); /* in ms/token */
     is_near(cell->latency[METRIC_E2E].max_ms, 12500);

@@ -92,7 +92,7 @@ static void runs_on_as_many_threads_as_asked(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(workers_submit(workers, pass, &gate, &error));
-    wait_for_entered(&gate, 3); /* would wait for ever on fewer */
+    wait_for_entered(&gate, 3); /* would wait forever with fewer */
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);

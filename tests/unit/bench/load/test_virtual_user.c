@@ -125,7 +125,7 @@ static void request(struct trial *trial, uint64_t index)
 }
 
 /* All of a request except times and chance (whether the server closes a connection that it may
- * close). The words of the two about a broken connection differ. */
+ * close). The two describe a broken connection in different words. */
 static void describe(const struct request *request, struct text *out)
 {
     text_addf(out, "%s, %ld: %ld chunks, tokens %ld of %ld (%ld cached)%s%s%s, finish '%s'",
