@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes HTML. Whatever is given as text or as the value of an attribute is data: it is escaped,
+ * control characters and invalid UTF-8 become U+FFFD, invisible characters are dropped. Markup
+ * comes only from the elements that are opened, and from html_add_trusted_markup().
+ *
+ *     html_open(&html, "p", { "class", "note" });
+ *     html_element(&html, "a", name, { "href", url });
+ *     html_text(&html, " is ready");
+ *     html_close(&html, "p");
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/core/text.h"
+
+#define HTML_DEPTH_MAX 32
+
+struct html {
+    struct text *out;
+    const char *open[HTML_DEPTH_MAX]; /* the elements that are not closed yet, from the outside */
+    size_t depth;
+};
+
+/* With a NULL value the attribute is omitted; with "" it has none. The value of `href`, `src`,
+ * `action` or `formaction` is a URL: relative, or http or https; any other is omitted.
+ * Names of elements and attributes are constants of the program. */
+struct html_attribute {
+    const char *name, *value;
+};
+
+#define HTML_ATTRIBUTES(...) ((const struct html_attribute[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
+
+/* `out` is borrowed; html_finish() closes what is still open, which is a fault: it aborts in a
+ * build with assertions, as does html_close() with another element than the innermost. */
+struct html html_begin(struct text *out);
+void html_finish(struct html *html);
+
+/* An element without content (<input>, <meta>, <img>, ...) is complete with this and is not
+ * closed. */
+#define html_open(html, element, ...) html_open_with(html, element, HTML_ATTRIBUTES(__VA_ARGS__))
+void html_open_with(struct html *html, const char *element,
+                    const struct html_attribute *attributes);
+void html_close(struct html *html, const char *element);
+
+/* The element with nothing in it but the text. */
+#define html_element(html, element, string, ...)                                                   \
+    html_element_with(html, element, string, HTML_ATTRIBUTES(__VA_ARGS__))
+void html_element_with(struct html *html, const char *element, const char *string,
+                       const struct html_attribute *attributes);
+
+void html_text(struct html *html, const char *string);
+void html_textf(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A name from outside, which may be written from right to left: as <bdi>, so that it does not
+ * reorder what stands beside it. */
+void html_name(struct html *html, const char *name);
+/* A JSON document as <script type="application/json" id="...">, which browsers do not run. */
+void html_json(struct html *html, const char *id, const char *json);
+
+/* Added as it is: a chart's SVG, a style sheet or a script of this program. Nothing that comes from
+ * outside may be in it unless its own writer escaped it. */
+void html_add_trusted_markup(struct html *html, const char *markup, size_t length);
+
+/* Whether an attribute may link there: http, https, or relative (without a scheme, and not
+ * "//host", which is another server). */
+bool html_is_safe_url(const char *url);
