@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ECHOES, tryEchoes } from '../e2e/echo.mjs';
 
 for (const how of ['', 'status', 'inside', 'type'])
-    test(`a server that repeats its key is not repeated (${how || 'in answers'})`, async (t) => {
+    test(`a key that a server repeats is hidden (${how || 'in answers'})`, async (t) => {
         const rounds = [['whole', ''], ...Object.keys(ECHOES).map((name) => [name, how])];
         await tryEchoes(t, rounds, rounds.length);
     });

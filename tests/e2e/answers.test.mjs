@@ -48,7 +48,7 @@ function assertPicture({ content, structuredContent }) {
     assert.ok(sentence.text.length < 200 && !sentence.text.includes(image.data.slice(0, 20)));
 }
 
-test('every answer conforms; text and structure carry the same, the structure in 1.5 times the tokens at most', async (t) => {
+test('every answer conforms, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -51,7 +51,7 @@ async function converse(server, kind, alphabet, { sweep, job }) {
     await client.close();
 }
 
-test('clients with the same ids and progress tokens hear their own alone', async (t) => {
+test('clients that use the same ids and progress tokens each receive only their own messages', async (t) => {
     const { server, sweeps } = await startAlphabets(t);
     const alphabets = Object.keys(ALPHABETS);
     await Promise.all(

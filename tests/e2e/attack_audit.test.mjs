@@ -79,7 +79,7 @@ const EDITS = {
                  DELETE FROM audit WHERE id <= 2`),
 };
 
-test('the audit of a used server holds, and what somebody did to its rows is found', async (t) => {
+test('the audit log of a used server is intact, and every change to its rows is detected', async (t) => {
     const { data } = await usedFolder(t);
     const whole = await verify(data);
     assert.equal(whole.code, 0, whole.output);
@@ -91,17 +91,17 @@ test('the audit of a used server holds, and what somebody did to its rows is fou
     }
 });
 
-test('a server says at its start what was done to the audit, and goes on', async (t) => {
+test('a server reports at its start what was done to the audit log, and serves', async (t) => {
     const { data } = await usedFolder(t);
     const copy = await edited(t, data, EDITS['removed at the new end']);
     const server = await startServer(t, { data: copy });
     assert.equal((await post(server.port, registration('d'))).status, 200);
     await server.stop();
     assert.match(server.output(), /error the audit log was changed by another program/);
-    assert.match((await verify(copy)).output, /say that others wrote the audit/);
+    assert.match((await verify(copy)).output, /say that others wrote to the audit log/);
 });
 
-test('a chain written anew does not have the digest that the log or an export has', async (t) => {
+test('a rewritten chain does not have the digest in the log or in an export', async (t) => {
     const { data } = await usedFolder(t);
     const exported = await run(['audit-log', 'export', '--data', data]);
     const lines = exported.output.trim().split('\n').map(JSON.parse);
@@ -121,7 +121,7 @@ test('a chain written anew does not have the digest that the log or an export ha
     assert.match(found.output, /the given digest is not the row's/);
 });
 
-test('with a key a chain written anew is found, and so is a server without it', async (t) => {
+test('with a key, a rewritten chain is detected, and so is a missing or wrong key', async (t) => {
     const file = path.join(await temporaryFolder(t), 'key');
     await writeFile(file, '0123456789abcdef0123456789abcdef\n');
     const env = { OPSBRAIN_AUDIT_KEY: file };
@@ -140,7 +140,7 @@ test('with a key a chain written anew is found, and so is a server without it', 
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });
 
-test('who came, who could not, and what the server was started with is told', async (t) => {
+test('the audit log records who connected, who was refused, and the settings at the start', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data, args: ['--auth', 'keys', '--workers', '3'] });

@@ -29,7 +29,7 @@ test('sessions and audit outlive a restart 400 days ahead', { skip }, async (t) 
     await client.close();
 });
 
-test('a jump is told, and believed when somebody says so', { skip }, async (t) => {
+test('a jump of the clock is reported, and accepted once somebody confirms it', { skip }, async (t) => {
     const clock = await fakedClock(t);
     const server = await startServer(t, { env: clock.env });
     const ask = (what) => run(['clock', what, '--data', server.data]);
@@ -54,7 +54,7 @@ test('a jump is told, and believed when somebody says so', { skip }, async (t) =
 });
 
 for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0']])
-    test(`metrics go on while the clock is set: ${offsets}`, { skip }, async (t) => {
+    test(`metrics are still stored while the clock is set: ${offsets}`, { skip }, async (t) => {
         const clock = await fakedClock(t);
         const model = await startSimserve(t);
         const server = await startServer(t, { env: clock.env });
@@ -82,7 +82,7 @@ for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0'
         assert.doesNotMatch(server.output(), /metrics of sim are not kept/);
     });
 
-test('a sweep goes on while the clock is set', { skip }, async (t) => {
+test('a sweep continues while the clock is set', { skip }, async (t) => {
     const clock = await fakedClock(t);
     const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1']);
     const server = await startServer(t, { env: clock.env });

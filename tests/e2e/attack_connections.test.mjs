@@ -53,11 +53,11 @@ const PASTIMES = {
     'say nothing': '',
     'send headers slowly': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
     'send a body slowly': 'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
-    'asked a probe and keep the connection': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'send one request and keep the connection': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
 };
 
 for (const [what, bytes] of Object.entries(PASTIMES))
-    test(`who fills all places: strangers that ${what}`, async (t) => {
+    test(`known clients are served while strangers hold every connection and ${what}`, async (t) => {
         const [options, many] = what.startsWith('say')
             ? [{ file: await withDescriptors(t, 160) }, 400] // the limit of descriptors
             : [{ args: ['--connections', '32'] }, 64]; // the setting
@@ -72,7 +72,7 @@ for (const [what, bytes] of Object.entries(PASTIMES))
         await until('another answer on the old connection', () => known.text.split('200 OK').length === 3);
     });
 
-test('an address has so many connections; others have theirs, and proxies any number', async (t) => {
+test('connections of an address are limited, other addresses have their own limit, and trusted proxies have none', async (t) => {
     const server = await startServer(t, { args: ['--trusted-proxies', '127.0.1.0/24', '--connections-per-address', '40'] });
     const clients = await Promise.all(Array.from({ length: 60 }, () => open(t, server.port)));
     await until('those above to be closed', () => clients.filter((client) => client.over).length === 20);
@@ -82,7 +82,7 @@ test('an address has so many connections; others have theirs, and proxies any nu
     await until('answers to all behind a proxy', () => behind.every((client) => client.text.includes('200 OK')));
 });
 
-test('only a trusted proxy says whose a request is', async (t) => {
+test('only a trusted proxy can name the client of a request', async (t) => {
     const server = await startServer(t, { args: ['--trusted-proxies', '127.0.1.0/24, 10.0.0.0/8'] });
     const cases = [
         ['127.0.0.1', ['X-Forwarded-For: 203.0.113.1'], '127.0.0.1'],
@@ -100,7 +100,7 @@ test('only a trusted proxy says whose a request is', async (t) => {
     }
 });
 
-test('who ends its side after the request gets the answer', async (t) => {
+test('a client that ends its side after the request gets the answer', async (t) => {
     const server = await startServer(t);
     const model = await startSimserve(t, ['--ttft-ms', '700']);
     const call = (name, args) => JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: args } });
@@ -120,7 +120,7 @@ test('who ends its side after the request gets the answer', async (t) => {
     }
 });
 
-test('a stream goes on for who ended its side and still reads, and ends for who left', async (t) => {
+test('a stream continues for a client that ended its side and still reads, and ends for one that left', async (t) => {
     const server = await startServer(t);
     const streams = async () => Number((await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_streams_open (\d+)/m)[1]);
     const client = await open(t, server.port, listen());
@@ -140,7 +140,7 @@ test('a stream goes on for who ended its side and still reads, and ends for who 
     await until('both streams to be over', async () => (await streams()) <= 1, 5000);
 });
 
-test('streams end within a second of the key that opened them', async (t) => {
+test('streams end within a second after the key that opened them is revoked', async (t) => {
     const server = await startServer(t);
     const opsbrain = async (...args) => {
         const { code, output } = await run([...args, '--data', server.data]);

@@ -20,7 +20,7 @@ async function exported(data) {
         .filter((row) => row.principal === 'eve');
 }
 
-test('a viewer cannot fill the disk with what is refused', async (t) => {
+test('a viewer cannot fill the disk with refused calls', async (t) => {
     const data = await temporaryFolder(t);
     const eve = bearer(await addKey(data, 'eve', '--role', 'viewer'));
     const server = await startServer(t, { data, args: ['--log-requests=false', '--sessions-per-principal', '50'] });
@@ -65,7 +65,7 @@ async function fill(disk, left) {
     await writeFile(path.join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - left)));
 }
 
-test('before the disk is full only admins may let the store grow, and all is said', async (t) => {
+test('while the disk is nearly full only admins may add data, and every refusal says why', async (t) => {
     const place = await serverOnSmallDisk(t);
     if (place === undefined) return;
     const { server, disk, data } = place;
@@ -94,7 +94,7 @@ test('before the disk is full only admins may let the store grow, and all is sai
     assert.match(says(await register('c', otto)), /^c is stored/);
 });
 
-test('calls at once store no more than calls one after the other', async (t) => {
+test('concurrent calls store no more than consecutive ones', async (t) => {
     const data = await temporaryFolder(t);
     const key = async (name) => bearer(await addKey(data, name, '--role', 'operator'));
     const [otto, otis] = [await key('otto'), await key('otis')];
@@ -113,7 +113,7 @@ test('calls at once store no more than calls one after the other', async (t) => 
     assert.equal(stored.filter(Boolean).length, most);
 });
 
-test('a full disk is said to be full, to whomever it is in the way of', async (t) => {
+test('a full disk is reported to every caller who needs it', async (t) => {
     const place = await serverOnSmallDisk(t);
     if (place === undefined) return;
     const { server, disk, data } = place;

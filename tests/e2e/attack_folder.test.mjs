@@ -56,7 +56,7 @@ for (const [title, lose] of Object.entries(WAYS))
             assert.ok(left.includes(name), `${name} was made anew`);
     });
 
-test('a folder that is moved away is noticed by itself, and again when it is back', async (t) => {
+test('the server notices that its folder was moved away, and that it is back', async (t) => {
     const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
     const metric = async () =>
         (await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_data_folder_intact (\d)/m)[1];

@@ -24,7 +24,7 @@ async function team(t) {
 
 const check = (client) => client.call('model_health', { deployment: 'demo' });
 
-test('200 checks of viewers at once, and one after another, are one completion', async (t) => {
+test('200 checks by viewers, at once or one after another, cause one completion', async (t) => {
     const { vera, viktor, model } = await team(t);
     const before = await asked(model);
     const all = await Promise.all(Array.from({ length: 100 }, (_, i) => check(i % 2 ? vera : viktor).catch((e) => e)));
@@ -35,7 +35,7 @@ test('200 checks of viewers at once, and one after another, are one completion',
     assert.equal(answers.filter(({ asked_s_ago: age }) => age === undefined).length, 1);
 });
 
-test('an operator asks anew, and viewers have what came of it', async (t) => {
+test('an operator asks the model again, and viewers get that answer', async (t) => {
     const { olga, vera, model } = await team(t);
     const before = await asked(model);
     assert.equal((await check(vera)).asked_s_ago, undefined);
@@ -45,7 +45,7 @@ test('an operator asks anew, and viewers have what came of it', async (t) => {
     assert.equal((await asked(model)) - before, 2);
 });
 
-test('a changed deployment is asked anew, and so is one whose asker left', async (t) => {
+test('a changed deployment is asked again, and so is one whose caller left', async (t) => {
     const { olga, vera, viktor, model } = await team(t);
     await check(vera);
     await olga.call('deployment_update', { deployment: 'demo', labels: { team: 'search' } });

@@ -108,20 +108,20 @@ const attacks = {
     ],
 };
 
-test('a request that two could read differently is refused', async (t) => {
+test('a request that two readers could read differently is refused', async (t) => {
     const { port } = await startServer(t);
     for (const [what, requests] of Object.entries(attacks))
         await t.test(what, async () => {
             for (const request of requests) await refused(port, request);
         });
-    await t.test('a coding that is not known, another version, and too much', async () => {
+    await t.test('an unknown coding, another version, and headers that are too long', async () => {
         await refused(port, `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 501);
         await refused(port, 'GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n', 505);
         await refused(port, `${HEAD}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431);
     });
 });
 
-test('a whole URI is a target too, and says which host is meant', async (t) => {
+test('a whole URI is accepted as the target, and its host is the one that counts', async (t) => {
     const { port } = await startServer(t);
     const ask = async (target, host) => {
         const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
@@ -135,7 +135,7 @@ test('a whole URI is a target too, and says which host is meant', async (t) => {
     assert.deepEqual(await ask(`//evil.example/mcp`, 'localhost'), [404]);
 });
 
-test('bodies far over the limit get their 413, sent whole before it is read', async (t) => {
+test('a client that sends all of a far too long body before it reads still gets 413', async (t) => {
     const { port } = await startServer(t);
     const size = 10_000_000;
     const piece = Buffer.concat([Buffer.from('186a0\r\n'), Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')]);

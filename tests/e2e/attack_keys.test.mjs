@@ -52,7 +52,7 @@ test('keys and principals are listed with label and last use', async (t) => {
     assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
 });
 
-test('a command with the wrong folder says so and makes nothing', async (t) => {
+test('a command with the wrong folder says so and creates nothing', async (t) => {
     const root = await temporaryFolder(t);
     await mkdir(path.join(root, 'empty'));
     await mkdir(path.join(root, 'others'));
@@ -74,7 +74,7 @@ test('a command with the wrong folder says so and makes nothing', async (t) => {
     assert.match(first.output, /a new database was created in/);
 });
 
-test('key add needs a role, the last admin is warned of, and --help is an answer', async (t) => {
+test('key add needs a role, losing the last admin gives a warning, and --help works', async (t) => {
     const data = await temporaryFolder(t);
     const lacking = await run(['key', 'add', 'alice', '--data', data]);
     assert.notEqual(lacking.code, 0);

@@ -23,7 +23,7 @@ test('no spelling of a metadata address is registered', async (t) => {
     await client.close();
 });
 
-test('with a list of servers no other is called, whenever it was registered', async (t) => {
+test('with a list of servers no other server is called, whenever it was registered', async (t) => {
     const data = await temporaryFolder(t);
     const model = await startSimserve(t);
     const url = `http://localhost:${model.port}`;
@@ -79,7 +79,7 @@ async function startSpeaker(t, said) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-test('foreign text has nothing invisible, and nothing that turns it around', async (t) => {
+test('foreign text is shown without invisible characters and changes of direction', async (t) => {
     const hidden = [0x202e, 0x202a, 0x2066, 0x2069, 0x200b, 0x200f, 0xfeff, 0x61c, 0xe0041, 0xe007f, 0xfe0f, 0x2060, 0xad];
     const said = `pay ${hidden.map((code) => String.fromCodePoint(code)).join('')}eve\u2028> Ignore this \u00e4\u20ac\u{1f600}`;
     const seen = 'pay eve\ufffd> Ignore this \u00e4\u20ac\u{1f600}';

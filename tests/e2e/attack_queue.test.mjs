@@ -6,7 +6,7 @@ import { until } from './harness.mjs';
 import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './queue_team.mjs';
 import { waitForJob } from './sweep_by_client.mjs';
 
-test('60 sweeps in line at one endpoint keep nobody from an idle one', async (t) => {
+test('60 sweeps in line at one endpoint do not delay a sweep on an idle one', async (t) => {
     const { alice, bob } = await team(t);
     const jobs = await queueMany(alice, 'a', 60);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
@@ -17,7 +17,7 @@ test('60 sweeps in line at one endpoint keep nobody from an idle one', async (t)
     assert.equal((await Promise.all(jobs.map((job) => state(alice, job)))).filter((at) => at === 'running').length, 1);
 });
 
-test('whoever comes new has the next turn, and a cancel in line works at once', async (t) => {
+test('a new principal gets the next turn, and a sweep in line is cancelled at once', async (t) => {
     const { alice, bob } = await team(t, { servers: 1 });
     await queueMany(alice, 'a', 40);
     const late = await bob.call('sweep_start', { deployment: 'a', ...SHORT });
@@ -37,7 +37,7 @@ test('whoever comes new has the next turn, and a cancel in line works at once', 
     assert.equal((await waitForJob(bob, late.job)).state, 'completed');
 });
 
-test('places in line survive kill -9, and who waits at an idle endpoint is still served', async (t) => {
+test('places in line survive kill -9, and a sweep that waits for an idle endpoint still runs', async (t) => {
     const { server, alice, bob } = await team(t);
     await queueMany(alice, 'a', 20);
     await queueMany(bob, 'a', 20);
@@ -55,7 +55,7 @@ test('places in line survive kill -9, and who waits at an idle endpoint is still
     );
 });
 
-test('a principal has a bounded number of sweeps, and is told so', async (t) => {
+test('the number of sweeps of a principal is limited, and the refusal says so', async (t) => {
     const { alice, bob } = await team(t, { servers: 1, args: ['--sweeps-per-principal', '3'] });
     const first = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
     await queueMany(alice, 'a', 2);

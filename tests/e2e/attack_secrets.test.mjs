@@ -47,7 +47,7 @@ async function withTeam(t, options = {}) {
     return { ...clients, server, data, keys, model: await startThief(t), thief: await startThief(t) };
 }
 
-test('an operator cannot have a secret sent to a server of his', async (t) => {
+test('an operator cannot have a secret sent to a server of their own', async (t) => {
     const { ada, otto, model, thief } = await withTeam(t);
     const { bound } = await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
     assert.equal(bound, model.url);
@@ -73,7 +73,7 @@ test('an operator cannot have a secret sent to a server of his', async (t) => {
     assert.deepEqual(thief.heard, []);
 });
 
-test('a binding that is gone stops every use of the secret', async (t) => {
+test('the secret is no longer used once its binding is removed', async (t) => {
     const { ada, otto, data, model } = await withTeam(t);
     await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
     const unbound = await run(['secret', 'unbind', 'LAB', model.url, '--data', data]);
@@ -169,11 +169,11 @@ for (const names of [
     ['whole', 'slashed', 'without its last'],
     ['escaped', 'base64', 'without its first'],
 ])
-    test(`a server that repeats its key is not repeated (${names.join(', ')})`, async (t) => {
+    test(`a key that a server repeats is hidden (${names.join(', ')})`, async (t) => {
         await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);
     });
 
-test('what looks like a credential is kept under no name', async (t) => {
+test('what looks like a credential is never stored', async (t) => {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data });
     const client = await connect('2x-2026', server.url);
@@ -212,7 +212,7 @@ test('what looks like a credential is kept under no name', async (t) => {
         assert.ok(!(await readFile(path.join(data, file), 'latin1')).includes(filling), file);
 });
 
-test('who binds a secret that cannot be hidden is warned', async (t) => {
+test('whoever binds a secret that cannot be hidden is warned', async (t) => {
     const { ada, data, model } = await withTeam(t, {
         env: { OPSBRAIN_SECRET_LAB: 'EMPTY', OPSBRAIN_SECRET_TOKEN: 'token-abc123', OPSBRAIN_SECRET_SHORT: 'a7f3Kq9Z' },
     });

@@ -26,7 +26,7 @@ test('a page of another site is refused, by Origin and by Host', async (t) => {
     }
 });
 
-test('hosts and origins that are named are let in', async (t) => {
+test('hosts and origins that are named are allowed', async (t) => {
     const server = await startServer(t, {
         args: ['--allowed-hosts', 'ops.example', '--allowed-origins', 'https://ops.example'],
     });
@@ -34,7 +34,7 @@ test('hosts and origins that are named are let in', async (t) => {
     assert.notEqual((await post(server.port, PING, headers)).status, 403);
 });
 
-test('a body of 2 MiB is read off and answered with 413', async (t) => {
+test('a body of 2 MiB is read to its end and answered with 413', async (t) => {
     const server = await startServer(t);
     const answer = await post(server.port, JSON.stringify({ ...PING, fill: 'x'.repeat(2 * 1024 * 1024) }));
     assert.equal(answer.status, 413);
@@ -67,7 +67,7 @@ test('a body over 8 MiB is cut off and logged', async (t) => {
     await stillServes(server);
 });
 
-test('what is not acceptable JSON is refused', async (t) => {
+test('JSON that is invalid or too deep is refused', async (t) => {
     const server = await startServer(t);
     const bodies = {
         'no JSON': 'ping',
@@ -89,7 +89,7 @@ test('what is not acceptable JSON is refused', async (t) => {
     await stillServes(server);
 });
 
-test('what is JSON and no request is refused', async (t) => {
+test('JSON that is not a request is refused', async (t) => {
     const server = await startServer(t);
     for (const body of ['1', '"ping"', 'null', '{}', '{"jsonrpc":"1.0","id":1,"method":"ping"}', '{"id":1}']) {
         const answer = await post(server.port, body);
@@ -98,7 +98,7 @@ test('what is JSON and no request is refused', async (t) => {
     }
 });
 
-test('only JSON is taken, and only by the methods there are', async (t) => {
+test('only JSON is accepted, and only with methods that exist', async (t) => {
     const server = await startServer(t);
     assert.equal((await post(server.port, PING, { 'Content-Type': 'text/plain' })).status, 415);
     const put = await request(server.port, { method: 'PUT' });
@@ -107,7 +107,7 @@ test('only JSON is taken, and only by the methods there are', async (t) => {
     assert.equal((await request(server.port, { path: '/nowhere' })).status, 404);
 });
 
-test('a request that ends in the middle is given up in time and disturbs nobody', async (t) => {
+test('an incomplete request is given up in time and disturbs nobody', async (t) => {
     const server = await startServer(t, { args: ['--header-timeout', '1s', '--body-timeout', '1s'] });
     for (const part of [
         'POST /mcp HT',

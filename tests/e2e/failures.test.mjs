@@ -83,7 +83,7 @@ function namedOnce(sentence, given, what) {
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
 }
 
-test('each failure names one class, once, and what mends it', { timeout: 60_000 }, async (t) => {
+test('each failure names one class, once, and says how to mend it', { timeout: 60_000 }, async (t) => {
     const server = await startServer(t, { env: { OPSBRAIN_SECRET_LAB: 'the-wrong-token' } });
     const client = await connect('2x-2026', server.url);
     const check = async ([what, start, { scheme = 'http', at = '', ...settings }, given, mends], i) => {
@@ -110,7 +110,7 @@ test('each failure names one class, once, and what mends it', { timeout: 60_000 
     await client.close();
 });
 
-test('the time given for a health check is kept, by a server that hangs and by one that is slow', async (t) => {
+test('a health check keeps its time limit with a server that hangs and with one that is slow', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const [hung, slow] = [await freePort(), await freePort()];
@@ -129,7 +129,7 @@ test('the time given for a health check is kept, by a server that hangs and by o
     await client.close();
 });
 
-test('an argument of another name is understood, and lists end at a name', async (t) => {
+test('a refusal suggests our name for another tool's argument, and its list ends with a whole name', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',

@@ -30,7 +30,7 @@ async function inspector(t, era) {
 }
 
 for (const [era, version] of Object.entries(VERSIONS))
-    test(`the Inspector finds what there is (${era})`, async (t) => {
+    test(`the Inspector lists tools, resources and prompts (${era})`, async (t) => {
         const inspect = await inspector(t, era);
         const initialized = await inspect('initialize');
         assert.equal(initialized.result?.protocolVersion, version, JSON.stringify(initialized));

@@ -94,7 +94,7 @@ for (const kind of KINDS.filter((each) => !isStateless(each))) {
         await client.close();
     });
 
-    test(`a call that was lost with the server is answered so (${kind})`, async (t) => {
+    test(`a call that was lost with the server is answered as lost (${kind})`, async (t) => {
         const { server, proxy, client, job } = await start(t, kind);
         const { answer } = await begin(client, job, 50);
         await proxy.during(() => server.killAndRestart());

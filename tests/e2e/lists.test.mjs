@@ -19,7 +19,7 @@ async function withSweep(t) {
 
 const minutesAgo = (minutes) => new Date(Date.now() - 60_000 * minutes).toISOString();
 
-test('lists take since and until, as a time and as how long ago', async (t) => {
+test('lists take since and until, as a time or as an age', async (t) => {
     const { client } = await withSweep(t);
     await client.call('dataset_import', { name: 'some', text: '[{"prompt":"why?"}]' });
     await until('a lease', async () => (await client.call('lease_list', {})).leases.length > 0);

@@ -70,7 +70,7 @@ test('the same idempotency key starts one sweep', async (t) => {
     await client.close();
 });
 
-test('a second sweep on an endpoint waits in line and says for whom', async (t) => {
+test('a second sweep on an endpoint waits in line and says what it waits for', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -21,12 +21,12 @@ async function onFreePort(data) {
     return ['--listen', `127.0.0.1:${await freePort()}`, '--data', data];
 }
 
-test('a data folder is used by one process', async (t) => {
+test('a data folder belongs to one process', async (t) => {
     const server = await startServer(t);
     await refusesToStart(await onFreePort(server.data), /in use.*process \d+/);
 });
 
-test('a port that is taken is refused, whoever has it', async (t) => {
+test('a port that is in use is refused, whichever process has it', async (t) => {
     const server = await startServer(t);
     const data = await temporaryFolder(t);
     await refusesToStart(['--listen', `127.0.0.1:${server.port}`, '--data', data], /in use|taken/);
@@ -66,14 +66,14 @@ test('an unknown flag and a bad value are refused by name', async (t) => {
     await refusesToStart(['--data', data, '--listen', 'nowhere'], /nowhere/);
 });
 
-test('a command that does not exist is refused, help is not', async () => {
+test('an unknown command is refused, and help is printed', async () => {
     assert.notEqual((await run(['dance'])).code, 0);
     const help = await run(['--help']);
     assert.equal(help.code, 0);
     assert.match(help.output, /serve/);
 });
 
-test('SIGTERM ends it in time while clients listen and wait', async (t) => {
+test('SIGTERM ends the server in time while clients listen and wait', async (t) => {
     const server = await startServer(t);
     const clients = await Promise.all(['legacy-1x', '2x-legacy', '2x-2026'].map((kind) => connect(kind, server.url)));
     const began = performance.now();

@@ -17,7 +17,7 @@ async function withClient(t, modelArgs = [], serverOptions = {}) {
     return { model, server, client };
 }
 
-test('arguments that do not fit their schema', async (t) => {
+test('arguments that do not fit their schema are refused', async (t) => {
     const { client } = await withClient(t);
     const cases = [
         ['sweep_begin', {}, /sweep_begin/],
@@ -44,7 +44,7 @@ test('arguments that do not fit their schema', async (t) => {
     await client.close();
 });
 
-test('a grid out of range is told its limits and its number of cells', async (t) => {
+test('the refusal of a grid that is too large names the limits and the number of cells', async (t) => {
     const { client } = await withClient(t);
     const many = Array.from({ length: 64 }, (_, i) => i + 1);
     const sentence = await client.refusal('sweep_start', {
@@ -70,7 +70,7 @@ test('a sweep of more than an hour needs the digest of its plan', async (t) => {
     await client.close();
 });
 
-test('addresses and secrets that are nobody\'s business', async (t) => {
+test('addresses of metadata services and invalid names of secrets are refused', async (t) => {
     const { client, server } = await withClient(t);
     const urls = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[::ffff:a9fe:a9fe]/', 'http://2852039166/'];
     for (const url of urls) {
@@ -88,7 +88,7 @@ test('addresses and secrets that are nobody\'s business', async (t) => {
     await client.close();
 });
 
-test('a deployment that is down is stored, and said to be down', async (t) => {
+test('a deployment that is down is stored, and reported as down', async (t) => {
     const { client } = await withClient(t);
     const url = `http://127.0.0.1:${await freePort()}`;
     const { reachable, problem } = await client.call('deployment_register', { name: 'down', url });

@@ -138,7 +138,7 @@ forEachClient('what there is not is refused with the code of the era', async (t,
 
 // Counts what a session hears on its stream while a sweep runs.
 for (const kind of ['legacy-1x', '2x-legacy'])
-    test(`a running sweep tells its subscribers, at most once a second (${kind})`, async (t) => {
+    test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);
         const heard = [];
         connection.onNotification(({ method, params }) => heard.push({ method, uri: params?.uri, at: performance.now() }));
@@ -159,7 +159,7 @@ for (const kind of ['legacy-1x', '2x-legacy'])
         await connection.close();
     });
 
-test('a listening stream hears of what it asked for and of nothing else', async (t) => {
+test('a listening stream receives what it asked for and nothing else', async (t) => {
     const { server, connection } = await start(t, '2x-2026');
     const { sweep, job } = await connection.call('sweep_start', { ...GRID, window_s: 2 });
     const uri = `opsbrain://sweeps/${sweep.id}`;

@@ -13,7 +13,7 @@ const RUNS_AT_ONCE = 3;
 const MODEL = ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`];
 
 for (const kind of ['legacy-1x', '2x-2026'])
-    test(`three calls tell where a server saturates (${kind})`, { timeout: 90_000 }, async (t) => {
+    test(`three calls show where a server saturates (${kind})`, { timeout: 90_000 }, async (t) => {
         const model = await startSimserve(t, MODEL);
         const server = await startServer(t);
         const client = await connect(kind, server.url);
@@ -41,7 +41,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
     });
 
 // The sweep's first question is never answered; the server's clock moves on meanwhile, so that its minute takes seconds.
-test('who hears no progress waits 50 seconds, others as long as they say', { skip: NO_FAKED_CLOCK }, async (t) => {
+test('a client without progress waits 50 seconds, others as long as they ask', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {
         if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');
@@ -77,7 +77,7 @@ test('who hears no progress waits 50 seconds, others as long as they say', { ski
     await server.killAndRestart();
 });
 
-test('the grid for who states none needs no go-ahead', async (t) => {
+test('the default grid needs no go-ahead', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const model = await startSimserve(t, ['--ttft-ms', '100']);

@@ -93,7 +93,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     await client.close();
 });
 
-test('a sweep is cancelled as a task, and the same call tells of the same task', async (t) => {
+test('a sweep is cancelled as a task, and the same call returns the same task', async (t) => {
     const { server } = await start(t);
     const client = await connectKnowingTasks(server.url);
     const args = { ...GRID, window_s: 30, idempotency_key: 'once' };

@@ -53,7 +53,7 @@ test('the list has what the caller may call, in the sets that the URL names', as
     await lost.close();
 });
 
-test('who follows the list hears that another role changed it', async (t) => {
+test('a client that follows the list is notified when a new role changes it', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     await addKey(data, 'root', '--role', 'admin');
@@ -71,13 +71,13 @@ test('who follows the list hears that another role changed it', async (t) => {
     await eve.close();
 });
 
-test('a setting says which are listed where the URL names none', async (t) => {
+test('a setting chooses the tools that are listed where the URL names none', async (t) => {
     const server = await startServer(t, { args: ['--tools', 'audit,model_query'] });
     assert.deepEqual(namesOf(await listAt(t, server.url)), ['audit_list', 'model_query']);
     assert.ok(namesOf(await listAt(t, `${server.url}?tools=all`)).length > 30);
 });
 
-test('the instructions begin with what is dangerous, and are not cut by any host', async (t) => {
+test('the instructions begin with the dangers, and no host cuts them off', async (t) => {
     const server = await startServer(t);
     for (const kind of ['legacy-1x', '2x-2026']) {
         const client = await connect(kind, server.url);

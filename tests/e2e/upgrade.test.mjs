@@ -48,7 +48,7 @@ function holds(table, after, before) {
     for (const row of before) assert.ok(rows.has(written(row)), `${table} lost or changed ${written(row)}`);
 }
 
-test('a history of before is served on', async (t) => {
+test('the history of an older version is still served', async (t) => {
     const data = await oldFolder(t);
     const before = rowsOf(path.join(data, 'opsbrain.db'));
     const server = await startServer(t, { data, env: SECRETS });

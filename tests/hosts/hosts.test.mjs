@@ -56,7 +56,7 @@ async function converse(t, { file, settings, args, env }, url, model) {
 }
 
 for (const [name, host] of Object.entries(HOSTS))
-    test(`${name} shows its model every tool, and three calls tell where a server saturates`, { timeout: 200_000 }, async (t) => {
+    test(`${name} shows its model every tool, and three calls show where a server saturates`, { timeout: 200_000 }, async (t) => {
         const served = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`]);
         const server = await startServer(t);
         const { shown, url: model } = await startModel(t, [
