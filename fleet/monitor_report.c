@@ -180,7 +180,8 @@ static void judge(struct reporting *reporting)
         judge_counts(reporting);
 }
 
-/* ---- What it tells --------------------------------------------------------------------------- */
+/* ---- What it reports ---------------------------------------------------------------------------
+ */
 
 static void set_number(json_t *object, const char *name, double value)
 {

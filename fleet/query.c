@@ -48,7 +48,7 @@ static void report_text(struct exchange *exchange, bool is_end)
     if (query->on_text == NULL)
         return;
     if (!is_end)
-        length = mask_settled(exchange->mask, news, length);
+        length = mask_safe_length(exchange->mask, news, length);
     text_add_bytes(&shown, news, length);
     mask_text(exchange->mask, MASK_ANSWER, false, &shown);
     query->on_text(query->context, text_string(&shown), shown.length, exchange->result->chunks);
@@ -88,12 +88,12 @@ static void take_usage(struct query_result *result, int64_t prompt_tokens,
 
 static void take_complaint(struct exchange *exchange, const char *bytes, size_t length)
 {
-    TEXT_AUTO said = { 0 };
+    TEXT_AUTO words = { 0 };
 
-    text_add_bytes(&said, bytes, length);
-    mask_text(exchange->mask, MASK_FAILURE, false, &said);
+    text_add_bytes(&words, bytes, length);
+    mask_text(exchange->mask, MASK_FAILURE, false, &words);
     text_clear(&exchange->complaint);
-    text_add_printable(&exchange->complaint, text_string(&said), said.length, SHOWN_BYTES);
+    text_add_printable(&exchange->complaint, text_string(&words), words.length, SHOWN_BYTES);
 }
 
 static void on_event(void *context, const struct completion_event *event)
@@ -262,8 +262,8 @@ static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
     return true;
 }
 
-static CHECKED bool settle(struct exchange *exchange, bool transferred,
-                           const struct error *transport, struct error *error)
+static CHECKED bool conclude(struct exchange *exchange, bool transferred,
+                             const struct error *transport, struct error *error)
 {
     struct query_result *result = exchange->result;
 
@@ -376,7 +376,7 @@ static CHECKED bool run_once(const struct endpoint *endpoint, const struct query
 
     exchange_init(&exchange, endpoint, query, result);
     ok = transfer(&exchange, endpoint, body, &transport);
-    ok = settle(&exchange, ok, &transport, error);
+    ok = conclude(&exchange, ok, &transport, error);
     end_texts(&exchange);
     hide_secret(&exchange, ok ? NULL : error);
     note_times(&exchange);

@@ -70,7 +70,7 @@ size_t answer_page_limit(const struct call *call);
 /* The cursor of lists by time (or by number); 0 without one. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
 /* How many of `count` rows, newest first, fetched with limit + 1, make this page. A page never ends
- * between two rows of the same time, which a cursor of time could not distinguish. */
+ * between two rows of the same time, which a time as the cursor could not tell apart. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and says so in the text. `cursor` NULL: last page. */

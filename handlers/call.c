@@ -182,7 +182,7 @@ static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
     if (call_run(tool, call, answer, error)) {
         if (tool->reads_noted)
             call_read(call, json_get_text(call->arguments, "run", ""));
-        answer_settle(tool, call_boolean(call, "detail", false), answer);
+        answer_condense(tool, call_boolean(call, "detail", false), answer);
         return true;
     }
     arguments = audit_arguments(tool, call->arguments);
@@ -208,7 +208,7 @@ bool tool_call(const struct tool *tool, struct call *call, struct answer *answer
     else if (!call->change.written)
         note(call, "ok", "nothing changed");
     if (done)
-        answer_settle(tool, call_boolean(call, "detail", false), answer);
+        answer_condense(tool, call_boolean(call, "detail", false), answer);
     call->change.arguments = NULL;
     return done;
 }

@@ -21,4 +21,4 @@ void call_refused(struct call *call, struct error *error);
 /* Completes the structure: drops members that say nothing or (unless `detail`) belong to the
  * details, rounds its figures to five digits, and puts the member "foreign_text" in front if it
  * contains text written by others. */
-void answer_settle(const struct tool *tool, bool detail, struct answer *answer);
+void answer_condense(const struct tool *tool, bool detail, struct answer *answer);

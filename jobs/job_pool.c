@@ -139,15 +139,15 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     struct job_pool *jobs = runner->run.jobs;
     struct error error = { 0 };
     struct job_beat last;
-    bool said = false;
+    bool is_logged = false;
 
     pthread_mutex_lock(&jobs->lock);
     read_beat(runner, &last);
     pthread_mutex_unlock(&jobs->lock);
     while (!store_end(runner, &last, end, outcome, &error)) {
-        if (!said)
+        if (!is_logged)
             log_warning("the end of job %s was not stored: %s", last.claim.job_id, error.message);
-        said = true;
+        is_logged = true;
         if (error.kind == ERROR_CONFLICT)
             return false;
         job_run_waits_for_store(&runner->run, &error);

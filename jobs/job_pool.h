@@ -48,7 +48,7 @@ void job_pool_kick(struct job_pool *jobs); /* a job was queued: claim it now */
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
-/* The message becomes that the store refuses a write for this reason. */
+/* Sets the message: the store refuses a write for this reason. */
 void job_run_waits_for_store(struct job_run *run, const struct error *reason);
 enum job_stop {
     JOB_STOP_NO,

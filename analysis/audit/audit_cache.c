@@ -20,7 +20,8 @@
 #define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
-/* ---- As the server told ---------------------------------------------------------------------- */
+/* ---- From the server's own count
+ * ---------------------------------------------------------------------- */
 
 /* The share of the input tokens; NaN: not known. */
 static double cached_share(const struct evidence_cell *cell)
@@ -53,7 +54,8 @@ static void check_told(struct audit *audit)
         "Most of the prefill was skipped: TTFT and input rates are those of repeated prompts.");
 }
 
-/* ---- As times tell --------------------------------------------------------------------------- */
+/* ---- From the times ---------------------------------------------------------------------------
+ */
 
 /* The time to the first token where both cells report it, preferably the median; else the time of
  * the whole request. */
@@ -177,7 +179,8 @@ static void check_times(struct audit *audit)
              "cache from then on. These cells do not measure prefill.");
 }
 
-/* ---- As the file says ------------------------------------------------------------------------ */
+/* ---- From the file's own words
+ * ------------------------------------------------------------------------ */
 
 static bool is_prompt_column(const char *heading)
 {

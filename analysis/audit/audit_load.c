@@ -170,7 +170,7 @@ void audit_check_actual_load(struct audit *audit)
     text_add(&finding->consequence, ": there the load was less than the table says.");
 }
 
-/* ---- A limit that nobody told ---- */
+/* ---- An undeclared limit ---- */
 
 static int compare_values(const void *a, const void *b)
 {

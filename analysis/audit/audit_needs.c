@@ -11,10 +11,10 @@
 
 /* ---- Of a cell ------------------------------------------------------------------------------- */
 
-static bool is_any(const struct audit *audit, bool (*tells)(const struct evidence_cell *cell))
+static bool is_any(const struct audit *audit, bool (*holds)(const struct evidence_cell *cell))
 {
     for (size_t i = 0; i < audit->evidence->cell_count; i++)
-        if (tells(&audit->evidence->cells[i]))
+        if (holds(&audit->evidence->cells[i]))
             return true;
     return false;
 }
@@ -165,14 +165,14 @@ static bool tells_stream_rate(const struct evidence_cell *cell)
 
 /* Whether the cells that report it have at least this many different numbers of users. */
 static bool has_levels(const struct audit *audit, size_t needed,
-                       bool (*tells)(const struct evidence_cell *cell))
+                       bool (*holds)(const struct evidence_cell *cell))
 {
     double seen[3] = { NAN, NAN, NAN };
     size_t count = 0;
 
     for (size_t i = 0; i < audit->evidence->cell_count && count < needed; i++) {
         double users = audit_cell_users(&audit->evidence->cells[i]);
-        bool is_new = tells(&audit->evidence->cells[i]);
+        bool is_new = holds(&audit->evidence->cells[i]);
 
         for (size_t j = 0; j < count; j++)
             is_new = is_new && fabs(seen[j] - users) > 0.5;

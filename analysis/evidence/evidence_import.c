@@ -69,7 +69,7 @@ static CHECKED bool read_cell(void *context, const char *written, struct error *
 }
 
 /* What the file says of a cell takes precedence over what is known of the run. */
-static void settle_facts(struct evidence *evidence)
+static void complete_cells(struct evidence *evidence)
 {
     const struct evidence_facts *facts = &evidence->facts;
 
@@ -109,6 +109,6 @@ bool evidence_find(struct store *store, const char *id, struct evidence *out, st
     }
     if (!evidence_find_import(store, id, out, error))
         return false;
-    settle_facts(out);
+    complete_cells(out);
     return true;
 }

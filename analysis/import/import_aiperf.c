@@ -326,7 +326,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
         cell->failed = profile->errors_reported;
     if (profile->error[0] != '\0')
         cell->error = memory_copy_text(profile->error);
-    import_settle(cell);
+    import_complete_cell(cell);
     return true;
 }
 

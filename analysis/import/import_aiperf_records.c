@@ -266,7 +266,7 @@ static CHECKED bool finish(struct records *records, struct error *error)
     if (!import_cell(records->out, &cell, error))
         return false;
     fill(records, cell);
-    import_settle(cell);
+    import_complete_cell(cell);
     evidence_remark(
         records->out,
         "one cell was made of %.0f requests; this format does not say how many users were "

@@ -22,7 +22,7 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
 }
 
 /* More successes than requests: the file contradicts itself and gives no usable rate. */
-static void settle_counts(struct evidence_cell *cell)
+static void complete_counts(struct evidence_cell *cell)
 {
     double whole = round(cell->attempted * cell->success_rate);
 
@@ -39,7 +39,7 @@ static void settle_counts(struct evidence_cell *cell)
 }
 
 /* Tools differ in whose tokens they add up: a mean follows only if every request succeeded. */
-static void settle_means(struct evidence_cell *cell)
+static void complete_means(struct evidence_cell *cell)
 {
     if (!(cell->succeeded > 0) || cell->failed != 0)
         return;
@@ -104,7 +104,7 @@ static void forget_zeros(struct evidence_latency *latency)
 }
 
 /* As written by our own exports. */
-static void settle_marks(struct evidence_cell *cell)
+static void read_marks(struct evidence_cell *cell)
 {
     char marks[sizeof cell->marks];
 
@@ -113,11 +113,11 @@ static void settle_marks(struct evidence_cell *cell)
     evidence_add_warnings(cell, marks);
 }
 
-void import_settle(struct evidence_cell *cell)
+void import_complete_cell(struct evidence_cell *cell)
 {
-    settle_marks(cell);
-    settle_counts(cell);
-    settle_means(cell);
+    read_marks(cell);
+    complete_counts(cell);
+    complete_means(cell);
     for (int i = 0; i < METRIC_COUNT; i++)
         forget_zeros(&cell->latency[i]);
     if (cell->state == EVIDENCE_UNKNOWN)

@@ -126,7 +126,7 @@ static void take_mean_length(json_t *row, const char *name)
 }
 
 /* The options also contain lengths for datasets that were not used. */
-static void settle_lengths(json_t *row)
+static void take_lengths(json_t *row)
 {
     if (strncmp(json_get_text(row, "dataset_name", ""), "random", 6) != 0) {
         json_object_del(row, "random_input_len");
@@ -137,7 +137,7 @@ static void settle_lengths(json_t *row)
 }
 
 /* Without a limit on the rate or on the requests in flight all requests start together. */
-static void settle_load(json_t *row)
+static void take_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
     bool is_burst = prompts != NULL && is_none(json_get_text(row, "request_rate", ""))
@@ -170,8 +170,8 @@ static void end_block(struct console *console)
 {
     if (console->row == NULL)
         return;
-    settle_lengths(console->row);
-    settle_load(console->row);
+    take_lengths(console->row);
+    take_load(console->row);
     console->row = NULL;
 }
 

@@ -229,7 +229,7 @@ static CHECKED bool read_rows(struct import_table *table, struct error *error)
         return false;
     if (table->out->cell_count == 0)
         return no_row(table, error);
-    import_table_settle(table);
+    import_table_resolve(table);
     return true;
 }
 

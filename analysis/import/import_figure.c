@@ -25,7 +25,7 @@ bool import_figure_is_nothing(const char *text)
     return false;
 }
 
-/* ---- What stands behind the digits ---- */
+/* ---- What follows the digits ---- */
 
 static const struct suffix {
     const char *word;

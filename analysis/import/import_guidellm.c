@@ -267,7 +267,7 @@ static bool read_benchmark(struct json_scan *scan, void *context)
     cell->position = position;
     cell->row = position + 1;
     fill(&benchmark, cell);
-    import_settle(cell);
+    import_complete_cell(cell);
     note_incomplete(&benchmark, reading->out);
     if (benchmark.model[0] != '\0')
         text_copy(reading->out->facts.model, sizeof reading->out->facts.model, benchmark.model);

@@ -230,7 +230,7 @@ static CHECKED bool read_lifecycle(void *context, const char *document, size_t s
     lifecycle.cell.row = line;
     fill(&lifecycle);
     *cell = lifecycle.cell;
-    import_settle(cell);
+    import_complete_cell(cell);
     return true;
 }
 

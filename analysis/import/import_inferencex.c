@@ -116,7 +116,7 @@ static void multiply(struct evidence_cell *cell)
     cell->input_throughput = number_of(cell, "input_tput_per_gpu") * divisors.prefill;
     if (isnan(cell->output_throughput))
         cell->output_throughput = number_of(cell, "output_tput_tps");
-    import_settle(cell);
+    import_complete_cell(cell);
 }
 
 /* Accelerators of the run, if the number is the same for all cells. */

@@ -113,7 +113,7 @@ static void fill(struct evidence_cell *cell)
     }
     if (speed > 0)
         cell->state = EVIDENCE_MEASURED;
-    import_settle(cell);
+    import_complete_cell(cell);
 }
 
 /* A heading of CSV or Markdown, on the first line. */

@@ -180,7 +180,7 @@ static struct evidence_latency in_ms(const struct block *block)
     return out;
 }
 
-static void settle(struct report *report)
+static void complete_cell(struct report *report)
 {
     struct evidence_cell *cell = &report->cell;
 
@@ -195,7 +195,7 @@ static void settle(struct report *report)
     cell->total_throughput = report->total_rate.values.mean_ms;
     cell->failed = report->failures;
     cell->succeeded = cell->attempted - report->failures;
-    import_settle(cell);
+    import_complete_cell(cell);
 }
 
 static CHECKED bool read_report(void *context, const char *document, size_t size, int64_t line,
@@ -225,7 +225,7 @@ static CHECKED bool read_report(void *context, const char *document, size_t size
     report.cell.original = json_object();
     import_scan_init(&scan, document, size);
     import_object(&scan, top, &report, report.cell.original);
-    settle(&report);
+    complete_cell(&report);
     *cell = report.cell;
     if (out->cell_count == 1)
         out->facts = report.facts;

@@ -112,7 +112,7 @@ enum evidence_state import_state_of(const char *status);
 bool import_has_speed(const struct evidence_cell *cell);
 /* Computes what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state; a
  * latency whose figures are all zero counts as unknown. */
-void import_settle(struct evidence_cell *cell);
+void import_complete_cell(struct evidence_cell *cell);
 /* Adds a remark on the figures that remain in the originals because no member of a cell holds them.
  */
 void import_list_unknown(struct evidence *evidence);

@@ -369,7 +369,7 @@ static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
         evidence_remark(rows->table.out,
                         "the rows have more than %d members: the others were skipped",
                         CSV_FIELDS_MAX);
-    import_table_settle(&rows->table);
+    import_table_resolve(&rows->table);
     return true;
 }
 

@@ -89,7 +89,7 @@ bool report_cell_take(struct report_cell *from, struct evidence *out, struct err
     import_own_take(&from->own, cell, out);
     cell->original = json_incref(from->cell.original);
     report_cell_finish(from);
-    import_settle(cell);
+    import_complete_cell(cell);
     return true;
 }
 
@@ -202,7 +202,7 @@ static const struct import_member members[] = {
     { 0 },
 };
 
-static void settle_cells(const struct report *report)
+static void complete_cells(const struct report *report)
 {
     for (size_t i = 0; i < report->out->cell_count; i++) {
         struct evidence_cell *cell = &report->out->cells[i];
@@ -216,9 +216,9 @@ static void settle_cells(const struct report *report)
     }
 }
 
-static void settle(struct report *report)
+static void complete_report(struct report *report)
 {
-    settle_cells(report);
+    complete_cells(report);
     report->out->facts = report->facts;
     if (strcmp(report->currency, "USD") == 0)
         report->out->facts.price_usd_per_chip_hour = report->rate;
@@ -246,6 +246,6 @@ bool import_read_serving_report(const struct import_file *file, struct evidence 
     import_scan_init(&scan, file->bytes, file->length);
     if (!import_object(&scan, members, &report, NULL) || json_scan_next(&scan) != JSON_SCAN_DONE)
         return report.refused ? false : json_scan_fail(&scan, error);
-    settle(&report);
+    complete_report(&report);
     return true;
 }

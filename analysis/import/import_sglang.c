@@ -185,17 +185,17 @@ static void keep_facts(const struct result *result, json_t *original)
         json_object_set_new(original, "dataset_name", json_string(result->dataset));
 }
 
-static void settle(const struct result *result, struct evidence_cell *cell)
+static void complete_cell(const struct result *result, struct evidence_cell *cell)
 {
     take_lengths(result, cell);
     cell->attempted = result->sent;
     cell->cached_share = result->total_cached / result->total_prompt;
     keep_facts(result, cell->original);
-    import_settle(cell);
+    import_complete_cell(cell);
 }
 
 /* Without a limit on the rate or on the requests in flight, all requests start together. */
-static void settle_burst(struct evidence_cell *cell)
+static void complete_burst(struct evidence_cell *cell)
 {
     if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))
         cell->concurrency = cell->attempted;
@@ -241,8 +241,8 @@ static CHECKED bool read_result(void *context, const char *document, size_t size
     import_object(&scan, members, &result, result.cell.original);
     *cell = result.cell;
     merge_facts(&result, out);
-    settle(&result, cell);
-    settle_burst(cell);
+    complete_cell(&result, cell);
+    complete_burst(cell);
     remark_lengths(&result, reading);
     return true;
 }

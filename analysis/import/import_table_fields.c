@@ -66,7 +66,7 @@ bool import_table_is_share(const struct import_column *column)
 }
 
 /* A length that names its unit; false: another row uses a different one. */
-static bool settle_unit(struct evidence *out, enum length_unit unit)
+static bool agree_on_unit(struct evidence *out, enum length_unit unit)
 {
     if (out->input_unit == LENGTH_UNKNOWN)
         out->input_unit = unit;
@@ -86,7 +86,7 @@ static bool apply_unit(struct import_table *table, const struct import_column *c
         return false;
     if (figure->unit != LENGTH_UNKNOWN
         && column->offset == offsetof(struct evidence_cell, input_length))
-        return settle_unit(table->out, figure->unit);
+        return agree_on_unit(table->out, figure->unit);
     return isfinite(*out);
 }
 

@@ -163,7 +163,7 @@ bool import_sniff_vllm(const char *bytes, size_t length)
 /* ---- Reading it ---- */
 
 /* Before 0.10 or so it did not report failures; requests that did not complete had failed. */
-static void settle_failures(struct evidence_cell *cell)
+static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
         cell->attempted = cell->requests_asked;
@@ -171,23 +171,23 @@ static void settle_failures(struct evidence_cell *cell)
 
 struct reading {
     struct evidence *out;
-    bool told_bursts;
+    bool noted_bursts;
 };
 
 /* Without a limit on the rate or on the requests in flight, all requests start together. */
-static void settle_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
-                         struct reading *reading)
+static void complete_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
+                           struct reading *reading)
 {
     if (!result->at_once || !isnan(cell->concurrency) || !(cell->requests_asked > 0))
         return;
     cell->concurrency = cell->requests_asked;
-    if (!reading->told_bursts)
+    if (!reading->noted_bursts)
         evidence_remark(
             reading->out,
             "row %lld: neither max_concurrency nor a finite request_rate: its %.15g "
             "requests started at once, like those of as many users; likewise in each such row",
             (long long)cell->row, cell->requests_asked);
-    reading->told_bursts = true;
+    reading->noted_bursts = true;
 }
 
 /* The row has them too: the results of one file may be of several models. */
@@ -234,9 +234,9 @@ static CHECKED bool read_result(void *context, const char *document, size_t size
     import_own_take(&result.own, cell, out);
     keep_facts(&result, cell->original);
     merge_facts(&result, out);
-    settle_failures(cell);
-    settle_burst(&result, cell, reading);
-    import_settle(cell);
+    complete_failures(cell);
+    complete_burst(&result, cell, reading);
+    import_complete_cell(cell);
     return true;
 }
 

@@ -27,7 +27,7 @@ void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
 /* Takes permits for something already used, even more than are left: the bucket then refills from
- * below zero..
+ * below zero.
  */
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);

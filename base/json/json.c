@@ -61,7 +61,7 @@ bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct err
     if (value == NULL && json_error_code(&problem) == json_error_null_character)
         return error_set(error, ERROR_INVALID,
                          "the JSON has \\u0000 in a text at byte %d, which nothing accepts: remove "
-                         "it out",
+                         "it",
                          problem.position);
     if (value == NULL && json_error_code(&problem) == json_error_numeric_overflow
         && strstr(problem.text, "integer") != NULL)

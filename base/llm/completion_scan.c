@@ -182,7 +182,7 @@ static bool read_choices(struct scan *scan)
     return scan_object(scan, members, 2) && json_take(&scan->cursor, ']');
 }
 
-/* ---- Usage: servers that tell it at all may tell it in every chunk ---- */
+/* ---- Usage: some servers report it in every chunk ---- */
 
 /* Digits only. */
 static bool read_count(struct scan *scan, int64_t *out)

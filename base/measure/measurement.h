@@ -112,7 +112,7 @@ struct measurement {
     int64_t stale_connections; /* reused connections that the server had closed; retried once on a
                                   fresh one */
     struct latency_summary latency[METRIC_COUNT];
-    char first_error[512]; /* what the server said for the most frequent class */
+    char first_error[512]; /* the server's words for the most frequent class */
 };
 
 /* Whether stream chunks carry several tokens: gaps between them are then not those between tokens.

@@ -163,7 +163,7 @@ void mask_destroy_at(struct mask **mask)
     mask_destroy(*mask);
 }
 
-/* ---- Weak ones ---- */
+/* ---- Weak secrets ---- */
 
 static size_t count_distinct(const char *secret)
 {
@@ -201,7 +201,7 @@ static bool is_of_a_word(unsigned char byte)
     return isalnum(byte) || byte == '_' || byte >= 0x80;
 }
 
-/* ---- Where it is ---- */
+/* ---- Finding it ---- */
 
 struct spans {
     struct span *at;
@@ -371,7 +371,7 @@ void mask_error(const struct mask *mask, struct error *error)
     mask_string(mask, MASK_FAILURE, error->message, sizeof error->message);
 }
 
-/* ---- While it comes ---- */
+/* ---- Text that still grows ---- */
 
 /* How many bytes at the end of the view also occur in one of the forms. */
 static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
@@ -390,29 +390,29 @@ static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
     return longest;
 }
 
-size_t mask_settled(const struct mask *mask, const char *bytes, size_t length)
+size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length)
 {
-    size_t settled, kept;
+    size_t safe, kept;
     struct mask_view view;
 
     if (mask == NULL || mask->weak || length == 0)
         return length;
-    settled = mask_view_whole(bytes, length);
+    safe = mask_view_whole(bytes, length);
     kept = MASK_VIEW_GROWTH * mask->bytes.length;
-    kept = kept < settled ? settled - kept : 0; /* nothing before it can be incomplete */
-    view = mask_view_of(bytes + kept, settled - kept);
+    kept = kept < safe ? safe - kept : 0; /* nothing before it can be incomplete */
+    view = mask_view_of(bytes + kept, safe - kept);
     for (int round = 0; round < 2; round++) {
         size_t open = open_bytes(mask, &view);
         size_t from =
             kept + mask_view_origin(&view, (struct span){ view.length - open, view.length }).from;
 
-        if (open > 0 && from < settled)
-            settled = from;
+        if (open > 0 && from < safe)
+            safe = from;
         if (!mask_view_decode(&view, MASK_VIEW_DROPS_BLANKS))
             break;
     }
     mask_view_finish(&view);
-    while (settled > 0 && settled < length && ((unsigned char)bytes[settled] & 0xc0) == 0x80)
-        settled--;
-    return settled;
+    while (safe > 0 && safe < length && ((unsigned char)bytes[safe] & 0xc0) == 0x80)
+        safe--;
+    return safe;
 }

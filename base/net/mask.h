@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hides a secret in the output of a server that was given it: as it is, escaped (JSON, percent,
  * HTML), in base64 or hexadecimal, in another case, with blanks in between, and pieces of it.
- * Whoever wants to betray a secret he knows always can: this is for servers that repeat what they
- * were sent. */
+ * A server that wants to reveal a secret it knows always can: this is for servers that merely
+ * repeat what they were sent. */
 #pragma once
 
 #include "base/core/text.h"
@@ -34,4 +34,4 @@ void mask_string(const struct mask *mask, enum mask_kind kind, char *string, siz
 void mask_error(const struct mask *mask, struct error *error);
 /* How much of the start of a growing text may be shown: the rest may be the beginning of the
  * secret. */
-size_t mask_settled(const struct mask *mask, const char *bytes, size_t length);
+size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length);

@@ -206,7 +206,7 @@ bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIG
     return *found;
 }
 
-/* ---- Which there are ---- */
+/* ---- Listing them ---- */
 
 static void name_variables(void (*each)(void *context, const char *name), void *context)
 {

@@ -116,7 +116,7 @@ void server_list_destroy(struct server_list *list)
     free(list);
 }
 
-/* ---- Who is in it ---- */
+/* ---- Looking up ---- */
 
 static bool has_name(const struct entry *entry, const char *host)
 {

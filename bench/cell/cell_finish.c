@@ -124,7 +124,7 @@ static void explain_failure(const struct cell *cell, struct cell_result *out)
         text_addf(&reason, "no request ended within the window of %.0f s",
                   out->measurement.window_s);
     else
-        text_addf(&reason, "%s: %s", failure_name(failure), cell->total.said[failure]);
+        text_addf(&reason, "%s: %s", failure_name(failure), cell->total.failure_texts[failure]);
     text_copy(out->reason, sizeof out->reason, reason.data);
 }
 
@@ -134,7 +134,7 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     char uneven[EVENNESS_SIZE] = "";
 
     prompt_source_digest(cell->prompts, out->workload_digest);
-    tally_settle(&cell->total);
+    tally_conclude(&cell->total);
     out->sent = sent_totals_total(&cell->total.sent, cell->order->input_tokens);
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
         cell_summary_fill_early(&cell->total, cell->order->input_tokens, measurement);

@@ -53,7 +53,7 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
     out->finish_missing = tally->finish_missing;
     out->done_missing = tally->done_missing;
     if (failure != FAILURE_NONE)
-        text_copy(out->first_error, sizeof out->first_error, tally->said[failure]);
+        text_copy(out->first_error, sizeof out->first_error, tally->failure_texts[failure]);
 }
 
 /* ---- Tokens and rates ------------------------------------------------------------------------ */

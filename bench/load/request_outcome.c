@@ -56,7 +56,8 @@ enum failure request_outcome_reach(const struct virtual_user *connection)
     if (request->failure != FAILURE_NONE)
         return request->failure;
     if (request->status != 0 && request->status / 100 != 2)
-        return failure_of_status(request->status, request->said, request->said_length);
+        return failure_of_status(request->status, request->failure_text,
+                                 request->failure_text_length);
     if (connection->gave_up)
         return FAILURE_PROTOCOL;
     if (connection->transfer->failure != FAILURE_NONE && !whole)
@@ -100,7 +101,7 @@ static bool describe_over_context(const struct virtual_user *connection, char *o
 {
     const struct request *request = &connection->request;
 
-    if (request->finish != FINISH_LENGTH) /* the server said it itself */
+    if (request->finish != FINISH_LENGTH) /* the server text it itself */
         return false;
     return snprintf(out, size,
                     "%ld input and %ld output tokens are %ld, more than the model's context of "
@@ -117,8 +118,8 @@ static bool is_plain_answer(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
 
-    return request->status / 100 == 2 && !request->is_stream && request->said[0] == '{'
-           && strstr(request->said, "\"choices\"") != NULL;
+    return request->status / 100 == 2 && !request->is_stream && request->failure_text[0] == '{'
+           && strstr(request->failure_text, "\"choices\"") != NULL;
 }
 
 /* Our own explanation, in one sentence; false if the failure is the server's or the transfer's to
@@ -180,15 +181,15 @@ static void take_sentence(struct request *request)
     struct error ignored;
     const char *sentence;
 
-    if (request->said[0] != '{'
-        || !json_parse(request->said, strlen(request->said), &body, &ignored))
+    if (request->failure_text[0] != '{'
+        || !json_parse(request->failure_text, strlen(request->failure_text), &body, &ignored))
         return;
     sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
     sentence = json_get_text(body, "error", sentence);
     sentence = json_get_text(body, "message", sentence);
     sentence = json_get_text(body, "detail", sentence);
     if (sentence != NULL)
-        text_copy(request->said, sizeof request->said, sentence);
+        text_copy(request->failure_text, sizeof request->failure_text, sentence);
 }
 
 /* What a server says is stored as text that can be shown. */
@@ -196,29 +197,30 @@ static void clean(struct request *request)
 {
     TEXT_AUTO shown = { 0 };
 
-    text_add_printable(&shown, request->said, strlen(request->said), sizeof request->said - 1);
-    text_copy(request->said, sizeof request->said, text_string(&shown));
+    text_add_printable(&shown, request->failure_text, strlen(request->failure_text),
+                       sizeof request->failure_text - 1);
+    text_copy(request->failure_text, sizeof request->failure_text, text_string(&shown));
 }
 
 void request_outcome_explain(struct virtual_user *connection)
 {
     struct request *request = &connection->request;
     const struct mask *mask = connection->load->mask;
-    char *said = request->said;
-    size_t size = sizeof request->said;
+    char *text = request->failure_text;
+    size_t size = sizeof request->failure_text;
 
     if (request->failure == FAILURE_NONE) {
-        said[0] = '\0';
+        text[0] = '\0';
         return;
     }
     mask_string(mask, MASK_FAILURE, request->finish_reason, sizeof request->finish_reason);
-    if (describe(connection, said, size))
+    if (describe(connection, text, size))
         return;
     if (connection->gave_up)
-        snprintf(said, size, "an event of the stream is not JSON, or longer than 64 KiB");
-    else if (said[0] == '\0')
-        snprintf(said, size, "%s", connection->transfer->said);
-    mask_string(mask, MASK_FAILURE, said, size);
+        snprintf(text, size, "an event of the stream is not JSON, or longer than 64 KiB");
+    else if (text[0] == '\0')
+        snprintf(text, size, "%s", connection->transfer->failure_text);
+    mask_string(mask, MASK_FAILURE, text, size);
     take_sentence(request);
     clean(request);
 }

@@ -11,8 +11,9 @@ static void take_error(struct request *request, const struct completion_event *e
     if (request->failure != FAILURE_NONE)
         return;
     request->failure = failure_in_stream(event->text, event->text_length);
-    request->said_length = 0;
-    snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
+    request->failure_text_length = 0;
+    snprintf(request->failure_text, sizeof request->failure_text, "%.*s", (int)event->text_length,
+             event->text);
 }
 
 /* Usage that is present at once and does not grow with the second chunk is that of the whole

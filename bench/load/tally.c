@@ -407,8 +407,9 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     tally->held += was_held(tally, request);
     if (phase == RECORD_WARMUP || phase == RECORD_PROBE)
         tally->early_failures[request->failure]++;
-    if (phase != RECORD_DRAIN && tally->said[request->failure][0] == '\0')
-        text_copy(tally->said[request->failure], TALLY_SAID_SIZE, request->said);
+    if (phase != RECORD_DRAIN && tally->failure_texts[request->failure][0] == '\0')
+        text_copy(tally->failure_texts[request->failure], TALLY_FAILURE_TEXT_SIZE,
+                  request->failure_text);
     if (phase != RECORD_PROBE && request->sends > 1)
         tally->stale_connections += request->sends - 1;
     tally->left_open += phase != RECORD_PROBE && request->left_open;

@@ -10,7 +10,7 @@
 #include "bench/load/sent_totals.h"
 
 #define TALLY_SECONDS 3600 /* of the window, beyond which seconds are no longer distinguished */
-#define TALLY_SAID_SIZE 512
+#define TALLY_FAILURE_TEXT_SIZE 512
 
 /* Why the answer ended, as the server reports it. */
 enum finish { FINISH_UNKNOWN, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_ABORTED };
@@ -52,8 +52,8 @@ struct request {
     enum finish finish;
     char finish_reason[24]; /* as the server reports it */
     enum failure failure;
-    char said[TALLY_SAID_SIZE]; /* about its failure */
-    size_t said_length;
+    char failure_text[TALLY_FAILURE_TEXT_SIZE]; /* about its failure */
+    size_t failure_text_length;
 };
 
 struct range {
@@ -84,7 +84,7 @@ struct tally {
                                          * connection */
     int64_t held; /* for a closed loop: from before the window, and never answered */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
-    char said[FAILURE_COUNT][TALLY_SAID_SIZE];
+    char failure_texts[FAILURE_COUNT][TALLY_FAILURE_TEXT_SIZE];
     struct requested_lengths asked;
     struct range input, output;                   /* tokens of a successful request */
     int64_t input_reported;                       /* how many reported their input tokens: */
@@ -137,6 +137,6 @@ void tally_merge(struct tally *into, const struct tally *from);
 /* After the last merge: keeps only what the figures' names promise. Gaps between tokens are those
  * between chunks if a chunk is a token, and unknown if it is not and the server did not report
  * counts; the first visible output is separate only if there was reasoning before it. */
-void tally_settle(struct tally *tally);
+void tally_conclude(struct tally *tally);
 /* Tokens per chunk in the window, for the answers that reported them; NaN if none did. */
 double tally_tokens_per_chunk(const struct tally *tally);

@@ -31,8 +31,8 @@ static void merge_failures(struct tally *into, const struct tally *from)
     for (int i = 0; i < FAILURE_COUNT; i++) {
         into->failures[i] += from->failures[i];
         into->early_failures[i] += from->early_failures[i];
-        if (into->said[i][0] == '\0')
-            memcpy(into->said[i], from->said[i], TALLY_SAID_SIZE);
+        if (into->failure_texts[i][0] == '\0')
+            memcpy(into->failure_texts[i], from->failure_texts[i], TALLY_FAILURE_TEXT_SIZE);
     }
 }
 
@@ -101,7 +101,7 @@ double tally_tokens_per_chunk(const struct tally *tally)
     return counted > 0 ? tally->window_tokens / (double)counted : NAN;
 }
 
-void tally_settle(struct tally *tally)
+void tally_conclude(struct tally *tally)
 {
     struct histogram *gaps = tally->latency[METRIC_ITL];
 

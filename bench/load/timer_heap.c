@@ -5,82 +5,82 @@
 
 #include "base/core/memory.h"
 
-void timer_heap_finish(struct timer_heap *deadlines)
+void timer_heap_finish(struct timer_heap *timers)
 {
-    free(deadlines->heap);
-    *deadlines = (struct timer_heap){ 0 };
+    free(timers->heap);
+    *timers = (struct timer_heap){ 0 };
 }
 
-static void put(struct timer_heap *deadlines, struct timer *deadline, size_t place)
+static void put(struct timer_heap *timers, struct timer *timer, size_t place)
 {
-    deadlines->heap[place] = deadline;
-    deadline->place = place;
+    timers->heap[place] = timer;
+    timer->place = place;
 }
 
-/* Finds the place of `deadline`, given that `place` is free, moving towards the root and then the
+/* Finds the place of `timer`, given that `place` is free, moving towards the root and then the
  * leaves */
-static void settle(struct timer_heap *deadlines, struct timer *deadline, size_t place)
+static void sift(struct timer_heap *timers, struct timer *timer, size_t place)
 {
-    struct timer **heap = deadlines->heap;
+    struct timer **heap = timers->heap;
     size_t child;
 
-    for (; place > 1 && heap[place / 2]->at_ns > deadline->at_ns; place /= 2)
-        put(deadlines, heap[place / 2], place);
-    for (; (child = 2 * place) <= deadlines->count; place = child) {
-        if (child < deadlines->count && heap[child + 1]->at_ns < heap[child]->at_ns)
+    for (; place > 1 && heap[place / 2]->at_ns > timer->at_ns; place /= 2)
+        put(timers, heap[place / 2], place);
+    for (; (child = 2 * place) <= timers->count; place = child) {
+        if (child < timers->count && heap[child + 1]->at_ns < heap[child]->at_ns)
             child++;
-        if (heap[child]->at_ns >= deadline->at_ns)
+        if (heap[child]->at_ns >= timer->at_ns)
             break;
-        put(deadlines, heap[child], place);
+        put(timers, heap[child], place);
     }
-    put(deadlines, deadline, place);
+    put(timers, timer, place);
 }
 
-static void reserve(struct timer_heap *deadlines)
+static void reserve(struct timer_heap *timers)
 {
-    if (deadlines->count + 1 < deadlines->capacity)
+    if (timers->count + 1 < timers->capacity)
         return;
-    deadlines->capacity = deadlines->capacity > 0 ? 2 * deadlines->capacity : 64;
-    deadlines->heap = memory_resize(deadlines->heap, deadlines->capacity, sizeof *deadlines->heap);
+    timers->capacity = timers->capacity > 0 ? 2 * timers->capacity : 64;
+    timers->heap = memory_resize(timers->heap, timers->capacity, sizeof *timers->heap);
 }
 
-void timer_heap_set(struct timer_heap *deadlines, struct timer *deadline, int64_t at_ns)
+void timer_heap_set(struct timer_heap *timers, struct timer *timer, int64_t at_ns)
 {
-    size_t place = deadline->place;
+    size_t place = timer->place;
 
-    deadline->at_ns = at_ns;
+    timer->at_ns = at_ns;
     if (place == 0) {
-        reserve(deadlines);
-        place = ++deadlines->count;
+        reserve(timers);
+        place = ++timers->count;
     }
-    settle(deadlines, deadline, place);
+    sift(timers, timer, place);
 }
 
-void timer_heap_unset(struct timer_heap *deadlines, struct timer *deadline)
+void timer_heap_unset(struct timer_heap *timers, struct timer *timer)
 {
-    size_t place = deadline->place;
+    size_t place = timer->place;
     struct timer *last;
 
     if (place == 0)
         return;
-    deadline->place = 0;
-    last = deadlines->heap[deadlines->count--];
-    if (last != deadline)
-        settle(deadlines, last, place);
+    timer->place = 0;
+    last = timers->heap[timers->count--];
+    if (last != timer)
+        sift(timers, last, place);
 }
 
-int64_t timer_heap_next_ns(const struct timer_heap *deadlines)
+int64_t timer_heap_next_ns(const struct timer_heap *timers)
 {
-    return deadlines->count > 0 ? deadlines->heap[1]->at_ns : TIMER_NEVER;
+    return timers->count > 0 ? timers->heap[1]->at_ns : TIMER_NEVER;
 }
 
-struct timer *timer_heap_take(struct timer_heap *deadlines, int64_t now_ns)
+struct timer *timer_heap_take(struct timer_heap *timers, int64_t now_ns)
 {
     struct timer *first;
 
-    if (timer_heap_next_ns(deadlines) > now_ns)
+    if (timer_heap_next_ns(timers) > now_ns)
         return NULL;
-    first = deadlines->heap[1];
-    timer_heap_unset(deadlines, first);
+    first = timers->heap[1];
+    timer_heap_unset(timers, first);
     return first;
 }

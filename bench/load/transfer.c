@@ -57,7 +57,7 @@ void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool
     transfer->is_new = transfer->went_stale = transfer->was_unread = false;
     transfer->connect_ns = transfer->tls_ns = 0;
     transfer->failure = FAILURE_NONE;
-    transfer->said[0] = '\0';
+    transfer->failure_text[0] = '\0';
     transfer->kind->begin(transfer, prompt, is_fresh || is_used_up(transfer));
 }
 

@@ -10,7 +10,7 @@
 #include "bench/load/load_loop.h"
 #include "bench/load/request_id.h"
 
-#define TRANSFER_SAID_SIZE 256
+#define TRANSFER_FAILURE_TEXT_SIZE 256
 
 /* Events of an exchange. Times are monotonic nanoseconds. */
 struct transfer_listener {
@@ -41,8 +41,9 @@ struct transfer {
     int64_t ended_ns;           /* and when the latest of them ended */
     int64_t reach_ns;     /* not connected by then: too late; INT64_MAX: it handles that itself */
     enum failure failure; /* of the exchange itself, whatever the status */
-    char said[TRANSFER_SAID_SIZE]; /* about the failure, in words that can be shown; "" for none */
-    bool is_queued;                /* in the loop's queue of ended ones */
+    char failure_text[TRANSFER_FAILURE_TEXT_SIZE]; /* about the failure, in words that can be shown;
+                                                      "" for none */
+    bool is_queued;                                /* in the loop's queue of ended ones */
     TAILQ_ENTRY(transfer) link;
 };
 

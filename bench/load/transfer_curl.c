@@ -17,7 +17,7 @@
 
 #define REQUEST_ID_HEADER "X-Request-Id: "
 
-_Static_assert(TRANSFER_SAID_SIZE >= CURL_ERROR_SIZE, "libcurl writes there");
+_Static_assert(TRANSFER_FAILURE_TEXT_SIZE >= CURL_ERROR_SIZE, "libcurl writes there");
 
 struct transfer_curl {
     struct transfer transfer;
@@ -165,7 +165,7 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, curl->transfer.said);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, curl->transfer.failure_text);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, curl);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_send);
     curl_easy_setopt(easy, CURLOPT_READDATA, curl);
@@ -272,10 +272,11 @@ static void end(struct transfer *transfer)
         outbound_code_failure(curl->easy, curl->code, false); /* our own timers handle timeouts
                                                                */
     if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
-        snprintf(transfer->said, sizeof transfer->said,
+        snprintf(transfer->failure_text, sizeof transfer->failure_text,
                  "the server answers with HTTP/1.1, but the plan requires HTTP/2");
-    if (curl->code != CURLE_OK && transfer->said[0] == '\0')
-        snprintf(transfer->said, sizeof transfer->said, "%s", curl_easy_strerror(curl->code));
+    if (curl->code != CURLE_OK && transfer->failure_text[0] == '\0')
+        snprintf(transfer->failure_text, sizeof transfer->failure_text, "%s",
+                 curl_easy_strerror(curl->code));
     if (!curl->told_head)
         report_head(curl);
 }

@@ -72,7 +72,7 @@ static void finish(struct transfer_plain *plain, bool keep)
 static void fail(struct transfer_plain *plain, enum failure failure, const char *why)
 {
     plain->transfer.failure = failure;
-    snprintf(plain->transfer.said, sizeof plain->transfer.said, "%s", why);
+    snprintf(plain->transfer.failure_text, sizeof plain->transfer.failure_text, "%s", why);
     finish(plain, false);
 }
 
@@ -374,7 +374,7 @@ static void end(struct transfer *transfer)
     struct transfer_plain *plain = plain_of(transfer);
 
     if (plain->state == CONNECTING)
-        snprintf(transfer->said, sizeof transfer->said, "no connection within %d s",
+        snprintf(transfer->failure_text, sizeof transfer->failure_text, "no connection within %d s",
                  (int)(CONNECT_TIMEOUT_NS / 1000000000));
     if (plain->state != OPEN)
         close_socket(plain);

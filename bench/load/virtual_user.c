@@ -12,7 +12,8 @@
 #define STALE_NS 1000000000    /* an older closed connection is detected sooner */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
-/* ---- What an exchange tells ------------------------------------------------------------------ */
+/* ---- What an exchange reports ------------------------------------------------------------------
+ */
 
 /* If it is sent again on a fresh connection, the clock restarts too, unless the stale connection
  * delayed the user. */
@@ -55,12 +56,12 @@ static void on_head(void *context, long status, const char *content_type)
 /* The start of an answer that is not a stream, which explains why. */
 static void keep(struct request *request, const char *bytes, size_t length)
 {
-    size_t room = sizeof request->said - 1 - request->said_length;
+    size_t room = sizeof request->failure_text - 1 - request->failure_text_length;
     size_t count = length < room ? length : room;
 
-    memcpy(request->said + request->said_length, bytes, count);
-    request->said_length += count;
-    request->said[request->said_length] = '\0';
+    memcpy(request->failure_text + request->failure_text_length, bytes, count);
+    request->failure_text_length += count;
+    request->failure_text[request->failure_text_length] = '\0';
 }
 
 static bool on_bytes(void *context, const char *bytes, size_t length, int64_t now_ns)
@@ -173,8 +174,8 @@ int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum fai
 static void explain_bare_answer(struct request *request)
 {
     if (request->bytes_ns == 0 && request->status != 0 && request->status / 100 != 2)
-        snprintf(request->said, sizeof request->said, "status %ld with an empty answer",
-                 request->status);
+        snprintf(request->failure_text, sizeof request->failure_text,
+                 "status %ld with an empty answer", request->status);
 }
 
 /* Some servers fill in zeros. No prompt has 0 tokens, and no received output has. */

@@ -20,17 +20,18 @@
 #define PLAN_PREFIX_TOKENS 4000000 /* of all prefixes together */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
-/* Every cell, or as few as tell (search.h), also of a grid that may reach far too high. */
+/* Every cell; or as few as determine saturation (search.h); or these from below, for a grid that
+ * may reach far too high. */
 enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE, SEARCH_CLIMB };
 
 enum think_time { THINK_FIXED, THINK_EXPONENTIAL };
 
-/* How the lengths of a cell's requests lie around its input_tokens or output_tokens. */
+/* How the lengths of a cell's requests are distributed around its input_tokens or output_tokens. */
 enum distribution {
     DISTRIBUTION_FIXED,
     DISTRIBUTION_UNIFORM,
     DISTRIBUTION_LOGNORMAL,
-    DISTRIBUTION_DATASET, /* as they stand in it */
+    DISTRIBUTION_DATASET, /* as the dataset has them */
 };
 extern const char *const distribution_names[]; /* by enum distribution; ends with NULL */
 
@@ -47,9 +48,9 @@ struct plan {
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */
     int64_t requests;      /* > 0: the window ends with so many instead */
-    double ci_width;       /* > 0: it goes on until the throughput is known as well as that, */
+    double ci_width;       /* > 0: extended until the throughput is known as precisely as this, */
     double window_limit_s; /* but not longer than this; 0: four times window_s */
-    double warmup_limit_s; /* warm-up ends when two windows agree, at the latest then */
+    double warmup_limit_s; /* warm-up ends when two windows agree, and at the latest then */
     enum bench_api api;
     int64_t http2_streams; /* requests that share an HTTP/2 connection; 0: HTTP/1.1, none do */
     uint64_t seed;
@@ -68,33 +69,35 @@ struct plan {
     int64_t top_k;
     char stop[PLAN_STOPS][PLAN_STOP_SIZE];
     size_t stop_count;
-    bool natural_output;                                 /* answers may end before output_tokens */
-    char dataset[DATASET_NAME_SIZE], dataset_digest[65]; /* whose prompts are sent; "": made up */
-    bool unique_prompts; /* each of its prompts gets a head of its own */
+    bool natural_output; /* answers may end before output_tokens */
+    char dataset[DATASET_NAME_SIZE],
+        dataset_digest[65]; /* whose prompts are sent; "": they are generated */
+    bool unique_prompts;    /* each of its prompts gets a head of its own */
 };
 
-/* Fills in the grid that is measured where none is stated: up to 256 users, climbed, with windows
- * of 10 s; and 512 tokens of prompt, or half the model's context (0: unknown) where that is less.
- * It needs no go-ahead. */
+/* Fills in the grid that is measured if none is stated: up to 256 users, climbed, with windows
+ * of 10 s; and 512 tokens of prompt, or half the model's context (0: unknown) if that is less. Such
+ * a sweep needs no go-ahead. */
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
-/* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
- * defaults. Out-of-range grids are told with the limits and how many cells it would be. */
+/* Reads the arguments of sweep_plan and sweep_start (already of the right types) and fills in
+ * defaults. INVALID for a grid that is too large names the limits, and how many cells it would
+ * have. */
 CHECKED bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
 json_t *plan_to_json(const struct plan *plan);       /* new reference; plan_read reads it back */
 size_t plan_levels(const struct plan *plan);         /* of load: users, or rates */
 double plan_window_limit_s(const struct plan *plan); /* also where none is stated */
-/* What the go-ahead is for: digest of plan, deployment and revision, and of the candidate's (NULL:
- * there is none). */
+/* The digest that the go-ahead is given for: of the plan, and of the deployments and their
+ * revisions (`candidate` NULL: there is none). */
 void plan_digest(const struct plan *plan, const struct deployment *deployment,
                  const struct deployment *candidate, char out[65]);
 /* The cells in order of measuring: per repetition the whole grid, contexts ascending, within one
- * context levels of load ascending. Two subjects (1 or 2) take turns at each cell, and at who is
- * first (A B, B A, A B, ...; at one cell alternating by repetition), so that what drifts hits both
- * alike. *out is heap memory. */
+ * context levels of load ascending. Two subjects take turns at each cell, and at being first (A B,
+ * B A, A B, ...; in one cell alternating by repetition), so that drift affects both alike.
+ * `subjects` is 1 or 2. *out is heap memory. */
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
-/* Whether they have the same cells. */
+/* Whether both have the same cells. */
 bool plan_same_shape(const struct plan *a, const struct plan *b);
-/* INVALID where the plan has more cells for so many subjects than are measured in one sweep. */
+/* INVALID if the plan has more cells, for that many subjects, than one sweep measures. */
 CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
 /* Upper bounds: a closed loop sends no more than a fast server answers (assumed: `assumption`). */

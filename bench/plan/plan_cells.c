@@ -7,7 +7,7 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/plan_search.h"
 
-#define LONGEST_WINDOW 4 /* times window_s, where no limit is stated */
+#define LONGEST_WINDOW 4 /* times window_s, if no limit is stated */
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
                      plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
-/* The shape of that number in one repetition. */
+/* The shape with that number within one repetition. */
 static struct cell_plan shape_of(const struct plan *plan, size_t number)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
@@ -88,7 +88,7 @@ bool plan_same_shape(const struct plan *a, const struct plan *b)
 
 /* ---- Estimate -------------------------------------------------------------------------------- */
 
-/* The fast server that is assumed. */
+/* The speed of the assumed server. */
 #define FIRST_TOKEN_S 0.01
 #define USER_OUTPUT_TOKENS_S 100.0
 #define ALL_OUTPUT_TOKENS_S 10000.0
@@ -114,7 +114,7 @@ static double request_rate(const struct plan *plan, const struct cell_plan *cell
     return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
 }
 
-/* The longest there may be, at so many requests per second. */
+/* The longest window possible at that many requests per second. */
 static double window_s(const struct plan *plan, double rate)
 {
     double limit_s = plan_window_limit_s(plan);
@@ -147,9 +147,8 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
     }
     out->grid_cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s + SWEEP_OVERHEAD_S, plan->time_limit_s);
-    snprintf(
-        out->assumption, sizeof out->assumption,
-        "warm-up takes its whole limit; no cell has to be measured again; the server gives a user "
-        "%g and all together %g output and %g input tokens/s",
-        USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+    snprintf(out->assumption, sizeof out->assumption,
+             "warm-up takes its whole limit; no cell has to be measured again; the server gives "
+             "one user %g, and all together %g output and %g input tokens/s",
+             USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grid for whoever asks how much a server bears and states nothing else. */
+/* The grid for a caller who only asks how much load a server can take. */
 
 #include <string.h>
 

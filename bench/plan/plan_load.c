@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/plan/plan_load.h"
 
-/* What belongs to the other kind of loop is refused, not ignored. */
+/* Settings of the other kind of loop are refused, not ignored. */
 static CHECKED bool check_open(const struct plan *plan, struct error *error)
 {
     if (plan->rate_count == 0)
@@ -17,7 +17,7 @@ static CHECKED bool check_open(const struct plan *plan, struct error *error)
     if (plan->think_time_s > 0)
         return error_set(error, ERROR_INVALID,
                          "'think_time_s' is %g: it is for 'arrival' closed, where users think "
-                         "between requests; leave it out",
+                         "between requests; omit it",
                          plan->think_time_s);
     return true;
 }
@@ -26,8 +26,8 @@ static CHECKED bool check_closed(const struct plan *plan, struct error *error)
 {
     return plan->rate_count == 0
            || error_set(error, ERROR_INVALID,
-                        "'request_rate' is for an open loop: say 'arrival' constant, poisson or "
-                        "gamma, or leave it out");
+                        "'request_rate' is for an open loop: give 'arrival' constant, poisson or "
+                        "gamma, or omit it");
 }
 
 bool plan_check_load(const struct plan *plan, struct error *error)
@@ -35,7 +35,7 @@ bool plan_check_load(const struct plan *plan, struct error *error)
     if (plan->burstiness < 1 || plan->burstiness > 1)
         if (plan->arrival != ARRIVAL_GAMMA)
             return error_set(error, ERROR_INVALID,
-                             "'burstiness' is %g: it is for 'arrival' gamma; leave it out",
+                             "'burstiness' is %g: it is for 'arrival' gamma; omit it",
                              plan->burstiness);
     if (plan->window_limit_s > 0 && plan->window_limit_s < plan->window_s)
         return error_set(error, ERROR_INVALID,

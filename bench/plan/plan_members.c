@@ -9,7 +9,7 @@
 
 struct member;
 
-/* How members of one type are read (what is checked already), and written. */
+/* How members of one type are read (values are already checked) and written. */
 struct kind {
     const char *phrase;        /* "<name> must be <phrase>" */
     json_type type, item_type; /* item_type: of what a list contains */
@@ -25,7 +25,7 @@ struct member {
     double item_low, item_high; /* of each in a list */
     const char *const *choices; /* in the order of their enum; ends with NULL */
     const char *initial;        /* the default as JSON text; NULL: none */
-    bool rare;                  /* from here on for the tools alone */
+    bool rare;                  /* from here on only for the tools */
     const char *help, *more;
 };
 

@@ -4,8 +4,8 @@
 
 #include "bench/plan/plan.h"
 
-/* Reads each that is given, else its default; one that has neither keeps its value in *plan.
- * INVALID: of another type, or out of its range. */
+/* Reads each member that is given, else its default; one with neither keeps its value in *plan.
+ * INVALID: a value has another type, or is out of range. */
 CHECKED bool plan_members_read(const json_t *arguments, struct plan *plan, struct error *error);
 /* Whether the member has its default. */
 bool plan_members_is_default(const struct plan *plan, const char *name);

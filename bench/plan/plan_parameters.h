@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a plan: the one list of their kinds, places in struct plan, ranges, defaults
- * and help. Whoever includes it has defined PLAN_PARAMETER(name, kind, place, ...), so that it may
- * be included again: plan_members.c reads, checks and writes plans by it, and tools that take a
- * plan have it among their params (the rest are members of struct param, handlers/tool.h). A
- * choice's texts are in the order of its enum. */
+ * and help. A file that includes it defines PLAN_PARAMETER(name, kind, place, ...) before, so that
+ * several can: plan_members.c reads, checks and writes plans by it, and tools that take a plan have
+ * it among their params (the rest are members of struct param, handlers/tool.h). A choice's texts
+ * are in the order of its enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }
 
-PLAN_PARAMETER(
-    "concurrency", INTEGERS, LIST(concurrency, concurrency_count), .low = 1, .high = PLAN_LEVELS,
-    .item_low = 1, .item_high = 10000,
-    .help = "Users at once, as [1, 4, 16, 64]; without: climbs up to 256.",
-    .more =
-        "Each sends its next request when the last one ended. Left out: until more give nothing. "
-        "In an open loop one number, the most requests in flight (10000 if not given).")
+PLAN_PARAMETER("concurrency", INTEGERS, LIST(concurrency, concurrency_count), .low = 1,
+               .high = PLAN_LEVELS, .item_low = 1, .item_high = 10000,
+               .help = "Users at once, as [1, 4, 16, 64]; without: climbs up to 256.",
+               .more = "Each sends its next request when the last one ended. Omitted: climbs until "
+                       "more users give no more tokens/s. In an open loop one number, the most "
+                       "requests in flight (10000 if not given).")
 PLAN_PARAMETER("arrival", CHOICE, AT(arrival), .choices = arrival_names, .initial = "\"closed\"",
                .rare = true,
                .help = "closed: `concurrency` users wait for their answers; else an open loop: "
@@ -29,7 +28,7 @@ PLAN_PARAMETER("request_rate", NUMBERS, LIST(request_rate, rate_count), .low = 0
                        "as [0.5, 2, 10].")
 PLAN_PARAMETER(
     "burstiness", NUMBER, AT(burstiness), .low = 0.01, .high = 100, .initial = "1", .rare = true,
-    .help = "Of gamma arrivals: 1 is poisson, below it they come in bursts, above it more evenly.")
+    .help = "Of gamma arrivals: 1 is poisson, below 1 they come in bursts, above 1 more evenly.")
 PLAN_PARAMETER(
     "think_time_s", NUMBER, AT(think_time_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
     .help = "Seconds that a user of a closed loop waits, on average, before the next request.")
@@ -42,7 +41,7 @@ PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = 
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
                .help = "Prompt lengths, as [128, 1024]; without: 512.",
-               .more = "What is longer than the model's context is told as infeasible.")
+               .more = "Longer ones than the model's context allows are reported as infeasible.")
 PLAN_PARAMETER("output_tokens", INTEGERS, LIST(output_tokens, output_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 100000, .initial = "[128]",
                .help = "Answer lengths.", .more = "Under 16 says nothing about generation speed.")
@@ -57,12 +56,11 @@ PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .i
                        "latest; 0: by window_s.")
 PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
-    .help = "The window goes on until the 95 % interval of output tokens/s is within plus or minus "
-            "this share (0.03: 3 %), to window_limit_s at most; 0: it does not.")
-PLAN_PARAMETER(
-    "window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
-    .rare = true,
-    .help = "Seconds that a window takes at most where it goes on; 0: four times window_s.")
+    .help = "The window is extended until the 95 % interval of output tokens/s is within plus or "
+            "minus this share (0.03: 3 %), up to window_limit_s; 0: it is not.")
+PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
+               .rare = true,
+               .help = "Most seconds of a window that is extended; 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
                .help = "Seconds of warm-up per cell at most (30, without concurrency 10); it ends "
                        "when two successive windows agree.")
@@ -74,12 +72,13 @@ PLAN_PARAMETER(
 PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 1000, .initial = "0",
                .rare = true,
                .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with "
-                       "at most so many requests on a connection, which is another test.")
+                       "at most so many requests on a connection, which measures something else.")
 PLAN_PARAMETER("seed", INTEGER, AT(seed), .low = 0, .high = 9007199254740991.0, .initial = "1",
                .rare = true, .help = "Makes the prompts: the same seed, the same prompts.")
-PLAN_PARAMETER("time_limit_s", NUMBER, AT(time_limit_s), .low = 1, .high = 604800,
-               .initial = "21600", .rare = true,
-               .help = "Seconds for the whole sweep; then it stops, and sweep_resume can go on.")
+PLAN_PARAMETER(
+    "time_limit_s", NUMBER, AT(time_limit_s), .low = 1, .high = 604800, .initial = "21600",
+    .rare = true,
+    .help = "Seconds for the whole sweep; then it stops, and sweep_resume can continue it.")
 PLAN_PARAMETER("ttft_timeout_s", NUMBER, AT(ttft_timeout_s), .low = 1, .high = 3600,
                .initial = "120", .rare = true,
                .help = "Seconds a request may wait for its first token.")
@@ -93,13 +92,13 @@ PLAN_PARAMETER("goodput_ttft_ms", NUMBER, AT(goodput_ttft_ms), .low = 0, .high =
 PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high = 3600000,
                .initial = "0", .rare = true,
                .help = "Goodput counts answers with at most this per output token; 0: no limit.")
-PLAN_PARAMETER(
-    "search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
-    .help = "full grid; adaptive: only the loads that tell saturation; climb: that, from below.",
-    .more =
-        "full is the default, but climb without concurrency. adaptive: per context only the loads "
-        "that tell the saturation point and the largest load within the limits; the others are "
-        "told as inferred, without figures. Worth it from some 10 loads on: give a fine list.")
+PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
+               .help = "full grid; adaptive: only the loads that determine saturation; climb: the "
+                       "same, from below.",
+               .more = "full is the default, but climb without concurrency. adaptive: per context "
+                       "only the loads that determine the saturation point and the largest load "
+                       "within the limits; the others are reported as inferred, without figures. "
+                       "It pays from about 10 loads on: give a fine list.")
 PLAN_PARAMETER(
     "limit_ttft_ms", NUMBER, AT(limits.ttft_ms), .low = 0, .high = 3600000, .initial = "0",
     .rare = true,
@@ -113,45 +112,45 @@ PLAN_PARAMETER("limit_e2e_ms", NUMBER, AT(limits.e2e_ms), .low = 0, .high = 3600
                .rare = true, .help = "Limit of the whole request; 0: none.")
 PLAN_PARAMETER("limit_percentile", PERCENTILE, AT(limits.percentile),
                .choices = CHOICES("p50", "p90", "p95", "p99"), .initial = "\"p99\"", .rare = true,
-               .help = "The percentile that has to stay within those four limits.")
+               .help = "The percentile that must stay within those four limits.")
 PLAN_PARAMETER(
     "limit_error_rate", NUMBER, AT(limits.error_rate), .low = 0, .high = 1, .initial = "0",
     .rare = true,
-    .help = "Share of requests that may fail, such as 0.001; 0: not stated, and then 0.01.")
+    .help = "Share of requests that may fail, such as 0.001; 0: not stated, which means 0.01.")
 PLAN_PARAMETER(
     "input_distribution", CHOICE, AT(input_distribution), .choices = distribution_names,
     .initial = "\"fixed\"", .rare = true,
     .help = "Prompt lengths around input_tokens: fixed; uniform: mean x (1 - input_spread) to mean "
-            "x (1 + input_spread); lognormal: a few long ones. Drawn by the seed: every repetition "
-            "and deployment gets the same. dataset is set by giving one.")
+            "x (1 + input_spread); lognormal: a few long ones. The seed decides them: every "
+            "repetition and deployment gets the same. dataset: set by giving a dataset.")
 PLAN_PARAMETER("input_spread", NUMBER, AT(input_spread), .low = 0, .high = 2, .initial = "0",
                .rare = true,
                .help = "uniform: half the range as a part of the mean, at most 1; lognormal: "
                        "standard deviation / mean.")
 PLAN_PARAMETER("output_distribution", CHOICE, AT(output_distribution),
                .choices = distribution_names, .initial = "\"fixed\"", .rare = true,
-               .help = "The same of answer lengths around output_tokens; dataset: as long as the "
+               .help = "The same for answer lengths around output_tokens; dataset: as long as the "
                        "dataset's answers.")
 PLAN_PARAMETER("output_spread", NUMBER, AT(output_spread), .low = 0, .high = 2, .initial = "0",
                .rare = true, .help = "As input_spread.")
 PLAN_PARAMETER("dataset", TEXT, AT(dataset), .low = 1, .high = 63,
                .help = "One of dataset_list, in place of input_tokens.",
                .more = "Its prompts are sent, in the seed's order, or made-up ones of its lengths. "
-                       "What does not fit the context is left out and counted.")
+                       "What does not fit the context is skipped and counted.")
 PLAN_PARAMETER("unique_prompts", BOOLEAN, AT(unique_prompts), .initial = "false", .rare = true,
                .help = "Of a dataset: 16 hexadecimal digits in front of each prompt, so that the "
-                       "server has none cached when prompts come again. Without, such requests are "
-                       "counted and the cell is marked.")
+                       "server has none cached when a prompt is sent again. Otherwise such "
+                       "requests are counted and the cell is marked.")
 PLAN_PARAMETER("shared_prefix_tokens", INTEGER, AT(shared_prefix_tokens), .low = 0, .high = 1000000,
                .initial = "0", .rare = true,
-               .help = "So many of input_tokens are a prefix that other prompts begin with too, as "
-                       "with a system prompt: a warm prefix cache. 0: every prompt is unique.")
+               .help = "How many of input_tokens are a prefix that other prompts share, like a "
+                       "system prompt: a warm prefix cache. 0: every prompt is unique.")
 PLAN_PARAMETER("prefix_pools", INTEGER, AT(prefix_pools), .low = 1, .high = 100000, .initial = "1",
                .rare = true, .help = "Different shared prefixes; each prompt begins with one.")
 PLAN_PARAMETER("temperature", NUMBER, AT(temperature), .low = 0, .high = 2, .initial = "0",
                .rare = true,
-               .help = "Sampling temperature, always sent. Over 0 each request also has its own "
-                       "seed, where the server takes one.")
+               .help = "Sampling temperature, always sent. Above 0 each request also has a seed of "
+                       "its own, where the server takes one.")
 PLAN_PARAMETER("top_p", NUMBER, AT(top_p), .low = 0, .high = 1, .initial = "0", .rare = true,
                .help = "0: not sent.")
 PLAN_PARAMETER("top_k", INTEGER, AT(top_k), .low = 0, .high = 1000000, .initial = "0", .rare = true,
@@ -164,6 +163,7 @@ PLAN_PARAMETER("stop", TEXTS, LIST(stop, stop_count), .high = PLAN_STOPS, .item_
                .item_high = PLAN_STOP_SIZE - 1, .rare = true,
                .help = "Texts that end an answer; needs natural_output.")
 PLAN_PARAMETER("natural_output", BOOLEAN, AT(natural_output), .initial = "false", .rare = true,
-               .help = "false: answers have exactly output_tokens (ignore_eos and min_tokens, "
-                       "where the server has them; shorter ones are failures). true: the model "
-                       "ends them, and output_tokens is the limit.")
+               .help =
+                   "false: answers have exactly output_tokens (ignore_eos and min_tokens, where "
+                   "the server supports them; shorter ones are failures). true: the model "
+                   "ends them, and output_tokens is the limit.")

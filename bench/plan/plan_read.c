@@ -11,7 +11,7 @@
 #include "bench/plan/plan_search.h"
 #include "bench/plan/plan_workload.h"
 
-/* They are others in the usual grid, so that no row of plan_parameters.h states them. */
+/* The usual grid has other defaults for these, so that no row of plan_parameters.h states them. */
 #define WINDOW_S 30
 #define WARMUP_LIMIT_S 30
 

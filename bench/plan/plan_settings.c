@@ -15,7 +15,7 @@ static CHECKED bool check_percentile(const struct plan *plan, struct error *erro
     return error_set(error, ERROR_INVALID,
                      "'limit_percentile' is p%" PRId64
                      ", but there is no limit of a latency: give limit_ttft_ms, limit_itl_ms, "
-                     "limit_tpot_ms or limit_e2e_ms too, or leave it out",
+                     "limit_tpot_ms or limit_e2e_ms too, or omit it",
                      limits->percentile);
 }
 
@@ -23,14 +23,13 @@ static CHECKED bool check_think_time(const struct plan *plan, struct error *erro
 {
     if (plan->think_time == THINK_FIXED || plan->think_time_s > 0)
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "'think_time' is exponential, but 'think_time_s' is 0: %s",
-                     plan->arrival == ARRIVAL_CLOSED ? "give think_time_s too, or leave it out"
-                                                     : "users of an open loop do not think, leave "
-                                                       "it out");
+    return error_set(
+        error, ERROR_INVALID, "'think_time' is exponential, but 'think_time_s' is 0: %s",
+        plan->arrival == ARRIVAL_CLOSED ? "give think_time_s too, or omit it"
+                                        : "users of an open loop do not think, omit it");
 }
 
-/* One that was not asked for is just not reached. */
+/* A default that is never reached is no mistake. */
 static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
                                   struct error *error)
 {
@@ -38,7 +37,7 @@ static CHECKED bool check_timeout(const struct plan *plan, const char *name, dou
         return true;
     return error_set(error, ERROR_INVALID,
                      "'%s' is %g, but the whole request may take 'request_timeout_s', which is %g: "
-                     "give at most that, or a longer request_timeout_s",
+                     "give at most as much, or a longer request_timeout_s",
                      name, value, plan->request_timeout_s);
 }
 

@@ -27,7 +27,7 @@ static CHECKED bool check_spread(const char *name, enum distribution distributio
     if (!is_drawn(distribution) && spread != 0)
         return error_set(error, ERROR_INVALID,
                          "'%s_spread' is %g, but the lengths are not drawn: give %s_distribution "
-                         "uniform or lognormal, or leave it out",
+                         "uniform or lognormal, or omit it",
                          name, spread, name);
     if (is_drawn(distribution) && spread == 0)
         return error_set(error, ERROR_INVALID,
@@ -35,7 +35,7 @@ static CHECKED bool check_spread(const char *name, enum distribution distributio
                          distribution == DISTRIBUTION_UNIFORM ? "uniform" : "lognormal");
     if (distribution == DISTRIBUTION_UNIFORM && spread > 1)
         return error_set(error, ERROR_INVALID,
-                         "'%s_spread' is %g: of uniform lengths it must be at most 1", name,
+                         "'%s_spread' is %g: for uniform lengths it must be at most 1", name,
                          spread);
     return true;
 }
@@ -52,12 +52,12 @@ static CHECKED bool check_prefix(const struct plan *plan, struct error *error)
     if (prefix >= shortest)
         return error_set(error, ERROR_INVALID,
                          "'shared_prefix_tokens' is %ld: it must be less than every input_tokens "
-                         "(the least is %ld), which count it too",
+                         "(the smallest is %ld), which include it",
                          prefix, shortest);
     if (prefix * plan->prefix_pools > PLAN_PREFIX_TOKENS)
         return error_set(error, ERROR_INVALID,
-                         "%ld 'prefix_pools' of %ld shared_prefix_tokens are %ld tokens: give at "
-                         "most %d together",
+                         "%ld 'prefix_pools' of %ld shared_prefix_tokens are %ld tokens: at most "
+                         "%d are allowed in all",
                          plan->prefix_pools, prefix, prefix * plan->prefix_pools,
                          PLAN_PREFIX_TOKENS);
     return true;
@@ -70,16 +70,15 @@ static CHECKED bool check_dataset(const struct plan *plan, struct error *error)
     if (plan->dataset[0] == '\0'
         && (by_dataset || plan->output_distribution == DISTRIBUTION_DATASET
             || plan->unique_prompts))
-        return error_set(error, ERROR_INVALID,
-                         "'dataset' is missing: a distribution of dataset and unique_prompts need "
-                         "one");
+        return error_set(
+            error, ERROR_INVALID,
+            "'dataset' is missing: the distribution dataset and unique_prompts need one");
     if (plan->dataset[0] != '\0' && !by_dataset)
         return error_set(error, ERROR_INVALID,
-                         "prompts of a dataset have its lengths: leave input_distribution out");
+                         "prompts of a dataset have its lengths: omit input_distribution");
     if (plan->dataset[0] != '\0' && plan->shared_prefix_tokens > 0)
         return error_set(error, ERROR_INVALID,
-                         "'shared_prefix_tokens' is of made-up prompts: leave it or the dataset "
-                         "out");
+                         "'shared_prefix_tokens' is for generated prompts: omit it or the dataset");
     return true;
 }
 

@@ -342,7 +342,8 @@ void search_climb(const struct search_level *levels, size_t count, const struct 
     }
 }
 
-/* ---- What it tells --------------------------------------------------------------------------- */
+/* ---- The explanation ---------------------------------------------------------------------------
+ */
 
 static void add_load(double load, bool is_rate, struct text *out)
 {

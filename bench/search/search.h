@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which load to measure next, so that a few of them tell what all would: the saturation point and
- * the largest load that meets the limits, at one context and output length. Pure functions of what
- * is measured so far: a search that is taken up again goes on where it was.
+/* Which load to measure next, so that a few loads show what all would: the saturation point and the
+ * largest load that meets the limits, at one context and output length. Pure functions of what is
+ * measured so far: a resumed search continues where it was.
  *
- * What it relies on: tokens/s rise with the load up to a peak and are flat or fall behind it; no
- * user is served faster because there are more of them; a load over one that misses the limits
+ * What it relies on: tokens/s rise with the load up to a peak, and stay level or fall after it; no
+ * user is served faster because there are more of them; a load above one that misses the limits
  * misses them too. Noise of SEARCH_NOISE is allowed for. */
 #pragma once
 
@@ -52,8 +52,8 @@ void search_step(const struct search_level *levels, size_t count, const struct s
  * until that gives no more tokens/s or fails; levels above need not be measured. */
 void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
                   struct search_step *out);
-/* Why a level need not be measured, of a finished search: "over the saturation point at 128 users;
- * 160 users miss the limits". Loads are requests per second if `is_rate`, else users. */
+/* Why a level need not be measured, once the search is finished: "over the saturation point at 128
+ * users; 160 users miss the limits". Loads are requests per second if `is_rate`, else users. */
 void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,
                     bool is_rate, struct text *out);
 /* At most this many of `count` levels are measured; a test verifies it. */

@@ -81,7 +81,7 @@ static void write_place(const struct sweep_work *work, struct text *out)
 }
 
 /* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
-static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
+static void report_progress(struct sweep_work *work, const char *doing, double elapsed_s)
 {
     const struct cell_row *cell = work->current;
     double share = fmin(elapsed_s / expected_cell_s(work), 0.95);
@@ -119,7 +119,7 @@ static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 {
     struct sweep_work *work = context;
 
-    tell(work, doing, elapsed_s);
+    report_progress(work, doing, elapsed_s);
     return job_run_stop(work->run) != JOB_STOP_NO || is_out_of_time(work);
 }
 

@@ -128,10 +128,10 @@ void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-static int64_t tokens_of(int64_t said, uint32_t bytes, double tokens_per_byte)
+static int64_t tokens_of(int64_t stated, uint32_t bytes, double tokens_per_byte)
 {
-    if (said >= 0 || bytes == 0)
-        return said;
+    if (stated >= 0 || bytes == 0)
+        return stated;
     return llround(ceil((double)bytes * tokens_per_byte));
 }
 

@@ -131,7 +131,7 @@ static enum speaker who(const struct json_scan *scan)
 
 struct turn {
     enum speaker speaker;
-    struct json_scan said; /* at the string; length 0: none */
+    struct json_scan text; /* at the string; length 0: none */
 };
 
 /* Called after the object's brace was read. */
@@ -156,7 +156,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
         } else if (is_speaker) {
             turn->speaker = who(scan);
         } else {
-            turn->said = *scan;
+            turn->text = *scan;
         }
     }
     return token == JSON_SCAN_OBJECT_END;
@@ -174,13 +174,13 @@ static bool read_turns(struct json_scan *scan, struct record *record)
     while ((token = json_scan_next(scan)) == JSON_SCAN_OBJECT) {
         if (!read_turn(scan, &turn))
             return false;
-        if (answered || turn.said.text == NULL)
+        if (answered || turn.text.text == NULL)
             continue;
         answered = turn.speaker == SPEAKER_MODEL;
         if (turn.speaker == SPEAKER_USER)
-            add_prompt(record, &turn.said);
+            add_prompt(record, &turn.text);
         if (answered)
-            record->output_bytes = turn.said.length;
+            record->output_bytes = turn.text.length;
     }
     return token == JSON_SCAN_ARRAY_END;
 }
@@ -367,7 +367,7 @@ static CHECKED bool read_any(const char *bytes, size_t length, struct record *re
 }
 
 /* If there are prompts, records without one are skipped. */
-static void settle(struct dataset *dataset)
+static void skip_unusable(struct dataset *dataset)
 {
     size_t kept = 0;
 
@@ -391,7 +391,7 @@ bool dataset_read(const char *bytes, size_t length, struct dataset *out, struct 
     done = read_any(bytes, length, &record, out, error);
     text_finish(&record.prompt);
     if (done)
-        settle(out);
+        skip_unusable(out);
     if (done && out->count == 0)
         done = error_set(error, ERROR_INVALID,
                          "the dataset has no prompt and no length that can be sent; %zu records "

@@ -24,7 +24,7 @@ struct call {
     int64_t event_ns; /* of the latest one, or of the call's beginning; monotonic */
     int64_t waited_s; /* because the server asked for it */
     int64_t events, chunks, told_chunks, tokens;
-    char said[240];
+    char failure_text[240];
 };
 
 static bool is_stopped(void *context)
@@ -37,7 +37,7 @@ static bool is_stopped(void *context)
 static void on_event(void *context, const struct completion_event *event)
 {
     struct call *call = context;
-    TEXT_AUTO said = { 0 };
+    TEXT_AUTO shown = { 0 };
 
     call->events++;
     call->event_ns = clock_monotonic_ns();
@@ -54,8 +54,8 @@ static void on_event(void *context, const struct completion_event *event)
     if (!event->error || call->told_error)
         return;
     call->told_error = true;
-    text_add_printable(&said, event->text, event->text_length, sizeof call->said - 1);
-    text_copy(call->said, sizeof call->said, text_string(&said));
+    text_add_printable(&shown, event->text, event->text_length, sizeof call->failure_text - 1);
+    text_copy(call->failure_text, sizeof call->failure_text, text_string(&shown));
 }
 
 static bool on_bytes(void *context, const char *bytes, size_t length)
@@ -212,7 +212,7 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
 {
     if (call->told_error)
         return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
-                         call->said);
+                         call->failure_text);
     if (call->silent)
         return error_set(error, ERROR_TIMEOUT,
                          "the server's stream had nothing but comments after %ld events",
@@ -240,7 +240,7 @@ static CHECKED bool stream(struct call *call, const struct workload *workload, s
     done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
            || call->silent;
     *status = response.status;
-    mask_string(mask, MASK_FAILURE, call->said, sizeof call->said);
+    mask_string(mask, MASK_FAILURE, call->failure_text, sizeof call->failure_text);
     done = done && judge_stream(call, &response, error);
     completion_stream_destroy(call->stream);
     outbound_response_finish(&response);

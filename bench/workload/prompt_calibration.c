@@ -28,12 +28,12 @@ static bool is_refusal(long status)
 /* About a path, or about the model: the server's words show which. */
 static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 {
-    struct error said = *error;
+    struct error cause = *error;
 
     return error_set(error, ERROR_UPSTREAM,
                      "%s cannot be measured; if a server only has the other API, sweep with "
                      "\"api\": \"%s\" (%.300s)",
-                     workload_path(api), api == BENCH_CHAT ? "completions" : "chat", said.message);
+                     workload_path(api), api == BENCH_CHAT ? "completions" : "chat", cause.message);
 }
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
@@ -281,16 +281,16 @@ static CHECKED bool learn_limit(const struct asker *asker, struct workload *work
 static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling,
                                  struct workload *workload, struct error *error)
 {
-    struct error said;
+    struct error cause;
 
     if (learn_limit(asker, workload, error))
         return true;
     if (strstr(error->message, "temperature") == NULL)
         return false;
-    said = *error;
+    cause = *error;
     if (sampling[0] == '\0')
         return error_set(error, ERROR_UPSTREAM, "plan another \"temperature\" than 0 (%.300s)",
-                         said.message);
+                         cause.message);
     text_copy(workload->sampling, sizeof workload->sampling, sampling);
     return learn_limit(asker, workload, error);
 }
@@ -385,17 +385,17 @@ static CHECKED bool learn_seed(const struct asker *asker, struct workload *workl
 static CHECKED bool try_sampling(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
-    struct error said;
+    struct error cause;
     long status;
 
-    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, &said))
+    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, &cause))
         return true;
     if (!is_refusal(status)) {
-        *error = said;
+        *error = cause;
         return false;
     }
     return error_set(error, ERROR_INVALID, "the server refuses the plan's sampling (%.160s): %s",
-                     workload->sampling, said.message);
+                     workload->sampling, cause.message);
 }
 
 /* ---- Lengths --------------------------------------------------------------------------------- */

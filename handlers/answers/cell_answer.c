@@ -63,7 +63,7 @@ const struct field cell_answer_fields[] = {
               "but they were not counted." },
     { "cached_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
-              "tell." },
+              "say." },
     { "shared_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Input tokens in prefixes that the plan shares, 0 to 1: what may be cached." },
     { "censored", VALUE_BOOLEAN, .sparse = true,
@@ -341,15 +341,15 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];
-    size_t told = 0;
+    size_t shown = 0;
 
-    for (size_t i = 0; i < count && told < REASONS_SHOWN; i++) {
+    for (size_t i = 0; i < count && shown < REASONS_SHOWN; i++) {
         const struct cell_row *cell = &cells[i];
         size_t alike = count_alike(cells + i, count - i, cell);
 
         if (cell->reason[0] == '\0' || count_alike(cells, i, cell) > 0)
             continue;
-        text_addf(out, "%s- %s: ", told++ == 0 ? "\n" : "", cell_state_name(cell->state));
+        text_addf(out, "%s- %s: ", shown++ == 0 ? "\n" : "", cell_state_name(cell->state));
         if (alike > 1)
             text_addf(out, "%zu cells, the first with ", alike);
         text_addf(out, "%s x %" PRId64 " tokens: ",

@@ -4,7 +4,7 @@
 #include "base/core/clock.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "handlers/deployments/deployment_settings.h"
-#include "handlers/deployments/deployment_welcome.h"
+#include "handlers/deployments/registration_answer.h"
 #include "handlers/values.h"
 #include "store/ledger/secret_origins.h"
 
@@ -62,7 +62,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         || !deployment_check_secret(call, NULL, &wanted, error)
         || !store(call, &wanted, &stored, &changed, error))
         return false;
-    deployment_welcome(call, &stored, changed, wanted.binds, answer);
+    registration_answer(call, &stored, changed, wanted.binds, answer);
     return true;
 }
 
@@ -76,7 +76,7 @@ const struct tool tool_deployment_register = {
             "changes nothing. Next: model_health, then sweep_plan.",
     .sets = SET_FLEET,
     .params = params,
-    .fields = deployment_welcome_fields,
+    .fields = registration_answer_fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .idempotent = true,

@@ -9,7 +9,7 @@
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "handlers/deployments/deployment_settings.h"
-#include "handlers/deployments/deployment_welcome.h"
+#include "handlers/deployments/registration_answer.h"
 #include "handlers/values.h"
 #include "store/ledger/secret_origins.h"
 
@@ -161,7 +161,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     text_copy(bound, sizeof bound, after.binds);
     if (!store(call, &before, &after, &changed, error))
         return false;
-    deployment_welcome(call, changed ? &after : &before, changed, bound, answer);
+    registration_answer(call, changed ? &after : &before, changed, bound, answer);
     return true;
 }
 
@@ -176,7 +176,7 @@ const struct tool tool_deployment_update = {
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",
-    .fields = deployment_welcome_fields,
+    .fields = registration_answer_fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .idempotent = true,

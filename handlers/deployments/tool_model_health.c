@@ -112,19 +112,19 @@ static CHECKED bool ask(struct call *call, const struct deployment *deployment,
 static void describe_success(const struct deployment *deployment, const struct endpoint *endpoint,
                              const struct query_result *result, struct answer *answer)
 {
-    const struct text *said = result->text.length > 0 ? &result->text : &result->reasoning;
+    const struct text *words = result->text.length > 0 ? &result->text : &result->reasoning;
 
     answer->structured = json_pack(
         "{s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o}", "deployment", deployment->name, "status",
         "PASSED", "failure", "problem", "model", answer_json_text(endpoint->model), "first_words",
-        answer_json_foreign(text_string(said), said->length, FIRST_WORDS_BYTES), "latency_s",
+        answer_json_foreign(text_string(words), words->length, FIRST_WORDS_BYTES), "latency_s",
         json_number_or_null(result->total_s), "ttft_s", json_number_or_null(result->ttft_s));
     text_addf(&answer->text, "PASSED\nDeployment: %s\nModel: ", deployment->name);
     text_add_printable(&answer->text, endpoint->model, strlen(endpoint->model), 200);
     text_addf(&answer->text, "\nLatency: %.3f s, first token after %.3f s\n", result->total_s,
               result->ttft_s);
-    answer_quote(&answer->text, "First words", text_string(said),
-                 said->length > FIRST_WORDS_BYTES ? FIRST_WORDS_BYTES : said->length,
+    answer_quote(&answer->text, "First words", text_string(words),
+                 words->length > FIRST_WORDS_BYTES ? FIRST_WORDS_BYTES : words->length,
                  FIRST_WORDS_BYTES);
     answer_next(answer, "model_query to ask it something, sweep_plan to benchmark it");
 }

@@ -179,7 +179,7 @@ static void write_figure(struct text *out, const char *name, const char *format,
 {
     text_addf(out, "%s: ", name);
     if (!isfinite(value))
-        text_add(out, "not told");
+        text_add(out, "not reported");
     else if (strcmp(format, "s") == 0)
         text_addf(out, "%.3f s", value);
     else
@@ -212,7 +212,7 @@ static void write_summary(const struct query_result *result, const char *model, 
         text_addf(out, ": %" PRId64 " tokens in, %" PRId64 " out", result->prompt_tokens,
                   result->completion_tokens);
     text_addf(out, ", %" PRId64 " chunks, finish %s", result->chunks,
-              result->finish[0] != '\0' ? result->finish : "not told");
+              result->finish[0] != '\0' ? result->finish : "not reported");
     if (isfinite(result->ttft_s) && isfinite(result->total_s))
         text_addf(out, "; first token after %.3f s, all after %.3f s", result->ttft_s,
                   result->total_s);

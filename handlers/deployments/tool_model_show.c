@@ -84,7 +84,7 @@ static void write_text(const struct engine_report *report, const struct endpoint
         if (report->models[i].context_tokens > 0)
             table_cell(table, "%" PRId64, report->models[i].context_tokens);
         else
-            table_cell(table, "not told");
+            table_cell(table, "not reported");
         table_cell(table, "%s", is_in_use(report, endpoint, i) ? "yes" : "");
     }
     text_addf(out, "Engine: %s %s\n\n", report->engine, report->version);

@@ -29,10 +29,10 @@ static const struct field fields[] = {
 
 /* Progress must rise for a client to be notified, but a job that waits in line only has messages.
  */
-static void tell(struct call *call, const struct job *job, double *told)
+static void report_progress(struct call *call, const struct job *job, double *reported)
 {
-    *told = job->progress > *told ? job->progress : *told + 0.001;
-    call->progress(call, *told, job->progress_total,
+    *reported = job->progress > *reported ? job->progress : *reported + 0.001;
+    call->progress(call, *reported, job->progress_total,
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
@@ -54,12 +54,12 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
 static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
     int64_t since_ns = clock_monotonic_ns(), left;
-    double told = 0;
+    double reported = 0;
 
     while (!job_is_over(job) && (left = left_ms(call, since_ns)) > 0) {
         struct job seen = *job;
 
-        tell(call, job, &told);
+        report_progress(call, job, &reported);
         if (!job_pool_wait(call->services->jobs, job->id, &seen,
                            left < TOLD_EVERY_MS ? left : TOLD_EVERY_MS, call->cancelled, call->host,
                            job, error))

@@ -316,7 +316,7 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
                                   struct error *error)
 {
     FREE_AUTO char(*names)[128] = NULL;
-    TEXT_AUTO told = { 0 };
+    TEXT_AUTO list = { 0 };
     size_t count, shown = 0;
 
     if (!scrape_names(store, ask->deployment_id, &names, &count, error))
@@ -324,12 +324,12 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
     for (int alike = 1; alike >= 0; alike--)
         for (size_t i = 0; i < count && shown < NAMES_LISTED; i++)
             if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
-                text_addf(&told, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
+                text_addf(&list, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
     return error_set(error, ERROR_NOT_FOUND,
                      "no series \"%.100s\" is stored for this deployment, which has %zu, such as: "
                      "%s",
                      ask->series, count,
-                     count == 0 ? "none (metrics_watch starts storing)" : told.data);
+                     count == 0 ? "none (metrics_watch starts storing)" : list.data);
 }
 
 static const char *unit_of(const char *name, enum metric_history_function function)

@@ -83,7 +83,7 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
 {
     const struct bucket *last = &buckets->rows[buckets->count - 1];
     double scrapes = last->scrapes[step];
-    size_t told = 0;
+    size_t present = 0;
 
     if (!isinf(last->limit) || scrapes == 0)
         return "not all buckets of the histogram are stored: +Inf is missing";
@@ -94,9 +94,9 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
             return "its label sets have different buckets, or these changed within a step: "
                    "`series` "
                    "select one with `labels`";
-        told += bucket->scrapes[step] > 0;
+        present += bucket->scrapes[step] > 0;
     }
-    return told > 1 ? NULL : "the histogram has no bucket except +Inf";
+    return present > 1 ? NULL : "the histogram has no bucket except +Inf";
 }
 
 /* False: nothing was observed in the step. Buckets are cumulative; one scraped slightly before

@@ -329,13 +329,13 @@ static CHECKED bool note_left_out(struct view *view, struct error *error)
     const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
                                         ask->step_ms };
     struct scrape_left_out left_out;
-    TEXT_AUTO told = { 0 };
+    TEXT_AUTO sentence = { 0 };
 
     if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
         return false;
-    metrics_page_describe_left_out(&left_out, &told);
-    if (told.length > 0)
-        text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", told.data);
+    metrics_page_describe_left_out(&left_out, &sentence);
+    if (sentence.length > 0)
+        text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", sentence.data);
     return true;
 }
 

@@ -87,8 +87,7 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"input_tokens\": the prompts of a dataset have its lengths, omit it "
-                         "out");
+                         "\"input_tokens\": the prompts of a dataset have its lengths, omit it");
     if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
         return error_set(error, ERROR_INVALID,
                          "\"input_distribution\" is %s: the prompts of a dataset have its lengths; "

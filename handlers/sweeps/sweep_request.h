@@ -6,7 +6,7 @@
 #include "bench/plan/plan.h"
 #include "handlers/answer.h"
 
-/* More than this needs the digest of the plan that was looked at. */
+/* More than this needs the digest of a plan that was reviewed. */
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
@@ -19,23 +19,21 @@
         "candidate", VALUE_TEXT,                                                                   \
             .low = 1, .high = 63,                                                                  \
             .help = "A second deployment: an A/B sweep in turns, for run_compare.",                \
-            .more = "The two take turns cell by cell at the same plan, so that what drifts hits "  \
-                    "both alike; run_compare with this sweep then tells whether the candidate is " \
+            .more = "The two take turns cell by cell at the same plan, so that drift affects "     \
+                    "both alike; run_compare with this sweep then says whether the candidate is "  \
                     "faster. Give repetitions 5 or more."                                          \
     }
 
 #define PARAM_PLAN_DIGEST(unlisted)                                                                \
     {                                                                                              \
-        "plan_digest", VALUE_TEXT,                                                                 \
-            .rare = unlisted, .low = 64, .high = 64,                                               \
-            .help = "Of sweep_plan: starts that very plan.",                                       \
-            .more =                                                                                \
-                "Needed over 60 minutes or 10 million tokens. What else is given must be of the "  \
-                "same plan."                                                                       \
+        "plan_digest", VALUE_TEXT, .rare = unlisted, .low = 64, .high = 64,                        \
+                                   .help = "Of sweep_plan: starts that very plan.",                \
+                                   .more = "Needed over 60 minutes or 10 million tokens. "         \
+                                           "Whatever else is given must belong to the same plan."  \
     }
 
-/* What goes with a plan and is no part of it: sweep_plan takes it too, so that an agent plans and
- * starts with one set of arguments. */
+/* Arguments beside the plan, which are not part of it: sweep_plan takes them too, so that an agent
+ * plans and starts with one set of arguments. */
 #define PARAMS_ORDER                                                                                \
     {                                                                                               \
         "purpose",   VALUE_TEXT,   .low = 1,                                                        \
@@ -45,15 +43,15 @@
         "corrects", VALUE_TEXT,                                                                     \
             .low = 1, .high = 39, .rare = true,                                                     \
             .help =                                                                                 \
-                "A run (run_...) or sweep (swp_...) that this one stands in for. It is of the "     \
-                "same deployments and cells, and turned out wrong or failed in part; it stays as "  \
-                "it is, and is told as corrected by this one. Of a run give repetitions 1."         \
+                "An earlier run (run_...) or sweep (swp_...) of the same deployments and cells "    \
+                "that this one replaces because it turned out wrong or failed in part. It stays "   \
+                "as it is, marked as corrected by this one. For a run give repetitions 1."          \
     }
 
 struct sweep_request {
     struct deployment deployment, candidate;
     size_t subjects;  /* 2: with the candidate */
-    bool same_server; /* they are of one host and port */
+    bool same_server; /* they have the same host and port */
     struct plan plan;
     struct plan_estimate estimate;
     char digest[65];
@@ -63,7 +61,7 @@ struct sweep_request {
 /* The call's deployments and plan, checked, with what it would take. */
 CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
                                 struct error *error);
-/* Is the call's plan_digest of another plan than this? */
+/* Whether the call's plan_digest is that of another plan. */
 bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
 /* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
  * what it would take. A digest that does not fit is refused in any case. */

@@ -98,8 +98,9 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                                           "differences only: give more repetitions"));
     if (request->same_server)
         json_array_append_new(
-            warnings, json_string("both deployments are of one host and port: if it is also one "
-                                  "model, this is an A/A sweep, and what it shows is noise"));
+            warnings,
+            json_string("both deployments have the same host and port: if the model is the same "
+                        "too, this is an A/A sweep, and what it shows is noise"));
 }
 
 /* A user's second request is the first under a steady load. */

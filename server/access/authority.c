@@ -21,8 +21,9 @@ struct authority {
     char *data_folder;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
-    pthread_mutex_t refreshing; /* one at a time: what was read first must not be kept last */
-    pthread_mutex_t lock;       /* protects the rest */
+    pthread_mutex_t
+        refreshing;       /* one refresh at a time: an older reading must not replace a newer one */
+    pthread_mutex_t lock; /* protects the rest */
     void (*changed)(void *context);
     void *context;
     struct recognized_key *keys; /* all of the store's, in order of digest */
@@ -30,7 +31,7 @@ struct authority {
     bool is_stale; /* they have changed, and could not be read */
 };
 
-/* Until changed keys can be read, nobody is let in by the old ones. */
+/* Until changed keys can be read, nobody is let in with the old ones. */
 static CHECKED bool load_keys(struct authority *authority, struct error *error)
 {
     struct recognized_key *keys = NULL;

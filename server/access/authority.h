@@ -23,15 +23,16 @@ void authority_destroy(struct authority *authority); /* NULL is fine */
  * the keys changed, but could not be read. Any thread: it answers from memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
-/* May one whom authority_check let in go on? Not where the key was revoked or expired meanwhile,
- * has a lesser role, or the keys cannot be read. Any thread: it answers from memory. */
+/* Whether a caller that authority_check let in may continue: not if its key was revoked or expired
+ * since, or now has a lesser role, or the keys cannot be read. Any thread: it answers from memory.
+ */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it after keys or roles changed: reads them again, and calls the listener, who is called also
- * where they cannot be read: nobody is let in then. */
+/* Call it after keys or roles changed: reads them again, then calls the listener, also if they
+ * cannot be read: nobody is let in then. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
-/* Could they not be read, so that they have to be read again? */
+/* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);
 /* From now on authority_refresh calls `changed`; NULL: it calls nothing. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);

@@ -95,7 +95,7 @@ static void stop_counting(struct exchange *exchange)
 }
 
 /* There may be thousands of such streams, for days. */
-void exchange_settle(struct exchange *exchange)
+void exchange_update_standing(struct exchange *exchange)
 {
     if (!exchange->standing || exchange->working)
         return;
@@ -166,7 +166,7 @@ static void finish_work(struct note *note)
     exchange->working = false;
     if (exchange->worked != NULL)
         exchange->worked(exchange);
-    exchange_settle(exchange);
+    exchange_update_standing(exchange);
     exchange_resume(exchange);
     exchange_release(exchange);
 }

@@ -31,7 +31,8 @@ struct exchange_carried {
     void *owner; /* a reference; NULL: nothing */
     void (*release)(void *owner);
     void (*end)(void *owner); /* the server is stopping: sends the closing message */
-    void (*heard)(void *owner, int64_t sequence); /* the newest event that a connection received */
+    void (*received)(void *owner,
+                     int64_t sequence); /* the newest event that a connection received */
 };
 
 struct exchange {
@@ -60,15 +61,15 @@ struct exchange {
     struct sse_queue *sse_queue; /* instead of a reply: events */
     struct exchange_carried carried;
     bool standing;    /* a stream that lasts until one side ends it; not waited for at shutdown */
-    int64_t heard;    /* the newest event that was passed to `carried` */
+    int64_t received; /* the newest event that was passed to `carried` */
     atomic_bool left; /* the client is gone */
 
-    /* for the log and the metrics */
+    /* for the log and the metrics: */
     const char *method, *subject; /* of tables; "" for none */
     char trace[TRACE_ID_SIZE];    /* the id of the trace it belongs to; "" for none */
     struct telemetry_row *row;
 
-    /* the loop thread's */
+    /* of the loop's thread alone: */
     struct http_connection *connection;
     struct http_request in_work;
     struct MHD_Connection *mhd; /* NULL once it is over */
@@ -80,14 +81,15 @@ struct exchange {
     size_t body_seen,
         read_limit;             /* of the body, kept or not; beyond that the connection is closed */
     bool counted, working;      /* counted: among those in flight */
-    bool has_place, over_limit; /* counted counted among its principal's calls; see call_limits.h */
+    bool has_place, over_limit; /* counted among its principal's calls; see call_limits.h */
     void (*work)(struct exchange *exchange);
     void (*worked)(struct exchange *exchange); /* called after it; NULL: nothing */
 };
 
 void exchange_release(struct exchange *exchange);
 
-/* May it still be served, though keys changed or expired since it was admitted? Any thread. */
+/* Whether it may still be served, although keys changed or expired since it was admitted. Any
+ * thread. */
 bool exchange_may_go_on(const struct exchange *exchange);
 
 /* Sets the whole answer; `body` (may be NULL) is moved into it. */
@@ -98,13 +100,13 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
 /* `name` is static, `value` copied. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 /* Answers with events; on the loop's thread. Borrowed. */
-struct sse_queue *exchange_begin_outlet(struct exchange *exchange);
+struct sse_queue *exchange_begin_stream(struct exchange *exchange);
 /* A queue that a worker created, with one reference, which is taken over; for `worked`. */
-void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue);
+void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
 void exchange_wake(void *exchange); /* the callback for such a queue */
 /* Sets what the stream carries, before anything is sent; `carried` is taken over. */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
-/* Undoes exchange_begin_outlet, before anything was sent. */
+/* Undoes exchange_begin_stream, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
 /* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,

@@ -7,7 +7,8 @@
 struct exchange;
 struct http_loop;
 
-/* For http_thread.c: what libmicrohttpd calls (its context is the loop), and what the loop tells.
+/* For http_thread.c: what libmicrohttpd calls (its context is the loop), and what the loop reports
+ * to an exchange.
  */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
@@ -20,7 +21,7 @@ void exchange_abandon(
 /* The client stopped sending, or disconnected, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
 /* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
- * that a worker begins later is ended by exchange_settle. */
+ * that a worker begins later is ended by exchange_update_standing. */
 void exchange_end_standing(struct exchange *exchange);
 /* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
@@ -33,7 +34,7 @@ void exchange_probe(struct exchange *exchange);
 /* A standing stream is not waited for, and no longer needs its request; while the server stops it
  * ends.
  */
-void exchange_settle(struct exchange *exchange);
+void exchange_update_standing(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);
 enum MHD_Result exchange_queue_reply(struct exchange *exchange);

@@ -50,12 +50,12 @@ static void refuse_length(struct exchange *exchange)
  */
 static void check_length(struct exchange *exchange, bool *readable)
 {
-    const char *said = exchange->headers.content_length;
+    const char *stated = exchange->headers.content_length;
     int64_t length;
 
     *readable = true;
     exchange->read_limit = read_limit(exchange);
-    if (said == NULL || !text_to_integer(said, 0, INT64_MAX, &length))
+    if (stated == NULL || !text_to_integer(stated, 0, INT64_MAX, &length))
         return;
     if (length > (int64_t)body_limit(exchange) && exchange->reply.status == 0)
         refuse_length(exchange);
@@ -165,7 +165,7 @@ static void dispatch(struct exchange *exchange)
     atomic_fetch_add(&exchange->http->in_flight, 1);
     if (exchange->reply.status == 0 && may_serve(exchange))
         exchange->route->serve(exchange);
-    exchange_settle(exchange);
+    exchange_update_standing(exchange);
 }
 
 /* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */

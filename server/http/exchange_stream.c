@@ -39,14 +39,14 @@ void exchange_probe(struct exchange *exchange)
 }
 
 /* Events that need not be repeated for a client that reconnects without its position. */
-static void note_heard(struct exchange *exchange)
+static void note_received(struct exchange *exchange)
 {
-    int64_t heard = sse_queue_sequence(exchange->sse_queue);
+    int64_t received = sse_queue_sequence(exchange->sse_queue);
 
-    if (exchange->carried.heard == NULL || heard == exchange->heard)
+    if (exchange->carried.received == NULL || received == exchange->received)
         return;
-    exchange->heard = heard;
-    exchange->carried.heard(exchange->carried.owner, heard);
+    exchange->received = received;
+    exchange->carried.received(exchange->carried.owner, received);
 }
 
 /* If the content ended with an error, libmicrohttpd would close the connection only after all older
@@ -68,7 +68,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
         return cut(exchange);
     switch (sse_queue_read(exchange->sse_queue, out, size, &length)) {
     case SSE_QUEUE_READ:
-        note_heard(exchange);
+        note_received(exchange);
         return (ssize_t)length;
     case SSE_QUEUE_EMPTY:
         exchange_suspend(exchange);
@@ -87,7 +87,7 @@ void exchange_wake(void *exchange)
     exchange_resume(exchange);
 }
 
-struct sse_queue *exchange_begin_outlet(struct exchange *exchange)
+struct sse_queue *exchange_begin_stream(struct exchange *exchange)
 {
     exchange->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
     set_keep_alive(exchange);
@@ -95,7 +95,7 @@ struct sse_queue *exchange_begin_outlet(struct exchange *exchange)
     return exchange->sse_queue;
 }
 
-void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue)
+void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue)
 {
     exchange->sse_queue = sse_queue;
     if (exchange->mhd == NULL) {

@@ -24,7 +24,7 @@ struct http_gate {
     /* Finds the principal by the request's headers, and sets exchange->principal. False: it was
      * answered. */
     bool (*admit)(struct exchange *exchange);
-    /* May it still be served, though keys changed or one expired? Any thread. */
+    /* Whether it may still be served, although keys changed or one expired. Any thread. */
     bool (*may_go_on)(const struct exchange *exchange);
     /* To be called once a request's body is read. False: it was answered. */
     bool (*check_rate)(struct exchange *exchange);

@@ -144,7 +144,7 @@ void http_connection_end_request(struct http_connection *connection)
     connection->sent_more = false;
     connection->request = NULL;
     connection->answered++;
-    http_connection_settle_fault(connection);
+    http_connection_refuse_fault(connection);
 }
 
 /* ---- Refusing ---- */
@@ -161,7 +161,7 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
 
 /* Its turn comes when the earlier requests are answered, and libmicrohttpd has had time to close
  * the connection after the last of them. */
-void http_connection_settle_fault(struct http_connection *connection)
+void http_connection_refuse_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
         http_connection_wait(connection, DEADLINE_REFUSAL);

@@ -74,4 +74,4 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
 /* The loop's connection with that descriptor; NULL: none. */
 struct http_connection *http_connection_find(const struct http_loop *loop, int fd);
 /* After its guard found a fault: refuses it when its turn has come. */
-void http_connection_settle_fault(struct http_connection *connection);
+void http_connection_refuse_fault(struct http_connection *connection);

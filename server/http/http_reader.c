@@ -72,7 +72,7 @@ static ssize_t read_guarded(struct http_connection *connection, char *bytes, siz
         return length;
     good = request_guard_check(guard, bytes, (size_t)length);
     if (guard->fault != NULL)
-        http_connection_settle_fault(connection);
+        http_connection_refuse_fault(connection);
     return good > 0 ? (ssize_t)good : fail(EAGAIN);
 }
 

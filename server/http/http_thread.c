@@ -26,7 +26,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
-#define KEYS_LOOK_MS INT64_C(3600000) /* at most until a look at keys that expire */
+#define KEYS_LOOK_MS INT64_C(3600000) /* longest time between two checks for expired keys */
 #define IDLE_S 75                     /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
@@ -95,7 +95,7 @@ static int patience_ms(struct http_loop *loop)
     return next_ns <= now_ns ? 0 : (int)((next_ns - now_ns) / MS_NS + 1);
 }
 
-/* ---- Turning ---- */
+/* ---- A turn of the loop ---- */
 
 static void stop_listening(struct http_loop *loop)
 {

@@ -18,7 +18,7 @@ struct frame {
 };
 
 struct sse_queue {
-    struct note note; /* first: the note is the outlet */
+    struct note note; /* first: the note is the queue */
     atomic_int references;
     struct http_loop *loop;
     void (*wake)(void *owner); /* this and `owner`: only on the loop's thread */

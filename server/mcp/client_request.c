@@ -243,7 +243,7 @@ static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct er
     return answered;
 }
 
-/* ---- Whom to ask ---- */
+/* ---- Which client can be asked ---- */
 
 static CHECKED bool check_capabilities(const struct rpc *rpc, const struct question *questions,
                                        size_t count, struct error *error)

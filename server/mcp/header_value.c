@@ -88,7 +88,7 @@ char *header_value_decode(const char *value)
     return is_plain(value) ? memory_copy_text(value) : NULL;
 }
 
-bool header_value_is_plainly(const char *value, const char *said)
+bool header_value_is_plainly(const char *value, const char *text)
 {
-    return strcmp(value, said) == 0 && is_plain(value) && !is_wrapped(value, strlen(value));
+    return strcmp(value, text) == 0 && is_plain(value) && !is_wrapped(value, strlen(value));
 }

@@ -6,5 +6,5 @@
 
 /* The decoded value, as heap memory; NULL if it is malformed, not UTF-8, or holds a NUL. */
 char *header_value_decode(const char *value);
-/* Whether the header is `said`, written plainly. If not, it may still be `said` in base64. */
-bool header_value_is_plainly(const char *value, const char *said);
+/* Whether the header is `text`, written plainly. If not, it may still be `text` in base64. */
+bool header_value_is_plainly(const char *value, const char *text);

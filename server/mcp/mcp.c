@@ -266,7 +266,7 @@ static void end_stream(void *stream)
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
 {
     exchange->standing = rpc->method->stands;
-    rpc->stream = stream_create(exchange_begin_outlet(exchange));
+    rpc->stream = stream_create(exchange_begin_stream(exchange));
     exchange_carry_take(exchange, &(struct exchange_carried){ .owner = rpc->stream,
                                                               .release = release_stream,
                                                               .end = end_stream });

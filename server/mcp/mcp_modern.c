@@ -49,23 +49,25 @@ static bool check_envelope(struct rpc *rpc)
     return client_log_read(rpc);
 }
 
-/* Checks a header that repeats `said` from the body. */
-static bool check_repeats(struct rpc *rpc, const char *name, const char *header, const char *said)
+/* Checks a header that repeats `expected` from the body. */
+static bool check_repeats(struct rpc *rpc, const char *name, const char *header,
+                          const char *expected)
 {
     FREE_AUTO char *value = NULL;
 
     if (header == NULL)
         return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %s is missing", name);
-    if (header_value_is_plainly(header, said))
+    if (header_value_is_plainly(header, expected))
         return true;
     value = header_value_decode(header);
     if (value == NULL)
         return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
                         "the header %s is neither plain text nor =?base64?...?=", name);
-    if (strcmp(value, said) == 0)
+    if (strcmp(value, expected) == 0)
         return true;
     return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                    "the header %s is \"%.80s\", but the body says \"%.80s\"", name, value, said);
+                    "the header %s is \"%.80s\", but the body says \"%.80s\"", name, value,
+                    expected);
 }
 
 static bool check_headers(struct rpc *rpc)

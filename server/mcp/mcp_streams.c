@@ -76,7 +76,7 @@ void mcp_streams_end(struct rpc *rpc)
     session_remove_stream(rpc->session, stream);
 }
 
-/* ---- Coming back ---- */
+/* ---- Resuming ---- */
 
 #define SEQUENCE_LIMIT                                                                             \
     (INT64_C(1) << 53) /* larger than any real one, with room for what follows                     \
@@ -222,9 +222,9 @@ static void release_session(void *session)
     session_release(session);
 }
 
-static void note_heard(void *session, int64_t sequence)
+static void note_received(void *session, int64_t sequence)
 {
-    session_note_heard(session, sequence);
+    session_note_received(session, sequence);
 }
 
 /* It carries the session's standing stream, for as long as the client likes. */
@@ -233,7 +233,7 @@ static void carry(struct exchange *exchange, struct session *session)
     exchange->standing = true;
     exchange_carry_take(exchange, &(struct exchange_carried){ .owner = session_retain(session),
                                                               .release = release_session,
-                                                              .heard = note_heard });
+                                                              .received = note_received });
 }
 
 /* On the loop's thread. An event is sent at once, so that the headers go out. */
@@ -247,7 +247,7 @@ static void came_back(struct exchange *exchange)
         return;
     }
     sse_queue_put_comment(stream_request->sse_queue);
-    exchange_take_outlet(exchange, stream_request->sse_queue);
+    exchange_take_queue(exchange, stream_request->sse_queue);
     if (is_standing(stream_request))
         carry(exchange, stream_request->session);
 }
@@ -271,10 +271,10 @@ static void submit(struct exchange *exchange, const struct stream_request *wante
 
 /* ---- GET ---- */
 
-/* Where nothing waits for the client that heard event `last`. */
+/* If nothing waits for the client that received event `last`. */
 static bool stand(struct exchange *exchange, struct session *session, int64_t last)
 {
-    struct sse_queue *sse_queue = exchange_begin_outlet(exchange);
+    struct sse_queue *sse_queue = exchange_begin_stream(exchange);
 
     carry(exchange, session);
     if (!session_attach(session, last, sse_queue)) {
@@ -300,7 +300,7 @@ static void serve_get(struct exchange *exchange, struct session *session)
             mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is not valid", last);
         return;
     }
-    stream_request.after = stream_heard(session->standing);
+    stream_request.after = stream_received(session->standing);
     if (!stand(exchange, session, stream_request.after))
         submit(exchange, &stream_request);
 }

@@ -272,7 +272,7 @@ bool method_tools_call_run(struct rpc *rpc)
         if (!answers_task(rpc, &answer))
             write_answer(rpc, &answer);
         check_size(rpc);
-        multi_round_settle(rpc, &call.change);
+        multi_round_store_answer(rpc, &call.change);
         if (rpc->tool->changes_resources)
             notify(rpc, &call, &answer);
     } else if (!multi_round_answer(rpc, &error)

@@ -40,7 +40,7 @@ void multi_round_free(struct multi_round *multi_round)
     free(multi_round);
 }
 
-/* ---- What came ---- */
+/* ---- What the client sent ---- */
 
 static void begin(struct rpc *rpc, const char *name)
 {
@@ -230,10 +230,10 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
     return true;
 }
 
-/* ---- Once ---- */
+/* ---- Carried out once ---- */
 
 /* Waits a moment for a concurrent request with the same answers. */
-static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found)
+static bool find_answered(struct rpc *rpc, struct request_nonce *out, bool *found)
 {
     static const struct timespec moment = { .tv_nsec = 20 * 1000000 };
     int64_t end_ns = clock_monotonic_ns() + REPEAT_PATIENCE_MS * INT64_C(1000000);
@@ -242,7 +242,7 @@ static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found
     do {
         if (!request_nonce_find(rpc->server->services->store, rpc->multi_round->nonce, out, found,
                                 &error))
-            return rpc_fail_fault(rpc, "settled requests", &error);
+            return rpc_fail_fault(rpc, "answered requests", &error);
         if (!*found || out->result != NULL)
             return true;
         nanosleep(&moment, NULL);
@@ -250,7 +250,7 @@ static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found
     return true;
 }
 
-static void refuse_repeated(struct rpc *rpc, const struct request_nonce *settled)
+static void refuse_repeated(struct rpc *rpc, const struct request_nonce *answered)
 {
     char when[CLOCK_TEXT_SIZE];
     struct error error;
@@ -258,7 +258,7 @@ static void refuse_repeated(struct rpc *rpc, const struct request_nonce *settled
     error_set(&error, ERROR_CONFLICT,
               "this was already carried out, at %s as request %s, and is not repeated; its "
               "answer is no longer stored: audit_list shows the outcome",
-              clock_format_utc(settled->created_ms, when), settled->request_id);
+              clock_format_utc(answered->created_ms, when), answered->request_id);
     if (rpc->tool != NULL)
         method_tools_write_error(rpc, &error);
     else
@@ -267,24 +267,24 @@ static void refuse_repeated(struct rpc *rpc, const struct request_nonce *settled
 
 bool multi_round_repeat(struct rpc *rpc)
 {
-    struct request_nonce settled = { 0 };
+    struct request_nonce answered = { 0 };
     bool found;
 
     if (multi_round_nonce(rpc) == NULL)
         return false;
-    if (!find_settled(rpc, &settled, &found))
+    if (!find_answered(rpc, &answered, &found))
         return true;
     if (!found)
         return false;
-    if (settled.result != NULL)
-        method_tasks_repeat(rpc, settled.result);
+    if (answered.result != NULL)
+        method_tasks_repeat(rpc, answered.result);
     else
-        refuse_repeated(rpc, &settled);
-    free(settled.result);
+        refuse_repeated(rpc, &answered);
+    free(answered.result);
     return true;
 }
 
-void multi_round_settle(struct rpc *rpc, const struct change *change)
+void multi_round_store_answer(struct rpc *rpc, const struct change *change)
 {
     struct error error;
 

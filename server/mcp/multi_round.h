@@ -30,4 +30,4 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error);
  * store. */
 bool multi_round_repeat(struct rpc *rpc);
 /* Stores the answer for repetitions of the same round. */
-void multi_round_settle(struct rpc *rpc, const struct change *change);
+void multi_round_store_answer(struct rpc *rpc, const struct change *change);

@@ -110,38 +110,38 @@ static const json_t *argument(const struct param_headers *header, const struct r
     return value;
 }
 
-static bool says_number(const char *said, double value)
+static bool equals_number(const char *text, double value)
 {
     char *end;
 
-    return *said != '\0' && strchr("-0123456789", *said) != NULL && strtod(said, &end) == value
+    return *text != '\0' && strchr("-0123456789", *text) != NULL && strtod(text, &end) == value
            && *end == '\0';
 }
 
-static bool says(const char *said, const json_t *value)
+static bool equals(const char *text, const json_t *value)
 {
     int64_t number;
 
     if (json_is_string(value))
-        return strcmp(said, json_string_value(value)) == 0;
+        return strcmp(text, json_string_value(value)) == 0;
     if (json_is_boolean(value))
-        return strcmp(said, json_is_true(value) ? "true" : "false") == 0;
-    if (json_is_integer(value) && text_to_integer(said, INT64_MIN, INT64_MAX, &number))
+        return strcmp(text, json_is_true(value) ? "true" : "false") == 0;
+    if (json_is_integer(value) && text_to_integer(text, INT64_MIN, INT64_MAX, &number))
         return number == json_integer_value(value);
-    return says_number(said, json_number_value(value));
+    return equals_number(text, json_number_value(value));
 }
 
 static bool compare(struct rpc *rpc, const char *name, const char *header, const json_t *value)
 {
-    FREE_AUTO char *said = header_value_decode(header);
+    FREE_AUTO char *text = header_value_decode(header);
 
-    if (said == NULL)
+    if (text == NULL)
         return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
                         "the header %.80s is neither plain text nor =?base64?...?=", name);
-    if (says(said, value))
+    if (equals(text, value))
         return true;
     return rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                    "the header %.80s is \"%.80s\", but the argument differs", name, said);
+                    "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
 /* A value that is not text, number or boolean is refused by the tool. */

@@ -65,15 +65,15 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
 static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
 {
     size_t length = strlen(sealed);
-    char said[DIGEST_TEXT_SIZE], seal[DIGEST_TEXT_SIZE];
+    char given[DIGEST_TEXT_SIZE], seal[DIGEST_TEXT_SIZE];
 
     if (length <= HEAD_LENGTH || length > REQUEST_STATE_BYTES
         || strncmp(sealed, VERSION, MARK_LENGTH) != 0 || sealed[HEAD_LENGTH - 1] != '.')
         return NULL;
-    memcpy(said, sealed + MARK_LENGTH, SEAL_LENGTH);
-    said[SEAL_LENGTH] = '\0';
+    memcpy(given, sealed + MARK_LENGTH, SEAL_LENGTH);
+    given[SEAL_LENGTH] = '\0';
     seal_of(key, sealed + HEAD_LENGTH, seal);
-    return text_equal_constant_time(said, seal) ? sealed + HEAD_LENGTH : NULL;
+    return text_equal_constant_time(given, seal) ? sealed + HEAD_LENGTH : NULL;
 }
 
 static CHECKED bool check(const json_t *body, const char *principal, const char *digest,

@@ -56,7 +56,7 @@ struct method {
 struct rpc {
     struct mcp_server *server;
     struct exchange *exchange;
-    struct stream *stream; /* the stream the stream that the exchange carries for it; NULL: none */
+    struct stream *stream; /* the stream that the exchange carries for it; NULL: none */
     enum era era;
     enum rpc_kind kind;
     const char *version;     /* of the protocol; static */
@@ -77,7 +77,7 @@ struct rpc {
     double progress;         /* the last one sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants log messages, */
     enum severity log_level; /* of at least this severity */
-    char client[128];        /* "name/version", for the audit log log */
+    char client[128];        /* "name/version", for the audit log */
 
     struct session_call call; /* `id` is heap memory */
 
@@ -109,9 +109,9 @@ void rpc_write(const struct rpc *rpc, struct text *out);
 /* A notification about the request, as JSON. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Should the work stop, or not begin? By notifications/cancelled, in the modern era also since the
- * client left, when the server stops, and where the caller's key is not valid any more. `rpc` is a
- * struct rpc. Any thread. */
+/* Whether the work should stop, or not begin: after notifications/cancelled, in the modern era also
+ * after the client left, when the server stops, and once the caller's key is no longer valid. `rpc`
+ * is a struct rpc. Any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL */
 /* An id or a progress token as JSON text (heap); NULL if it is neither string nor integer. */

@@ -205,7 +205,7 @@ void admin_destroy(struct admin *admin)
     free(admin);
 }
 
-/* ---- The asker's end ---- */
+/* ---- The client's end ---- */
 
 static CHECKED bool talk(int fd, const json_t *request, json_t **reply, struct error *error)
 {

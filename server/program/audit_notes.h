@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's own rows of the audit log: that it starts, with which settings, and that it stops..
+/* The process's own rows of the audit log: that it starts, with which settings, and that it stops.
  */
 #pragma once
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain clock: shows whether the wall clock is believed (base/core/timeline.h), and confirms
- * it..
+/* opsbrain clock: shows whether the wall clock is believed (base/core/timeline.h), and confirms it.
  */
 
 #include <stdio.h>

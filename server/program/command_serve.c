@@ -147,7 +147,7 @@ static void stop(struct process *process, const char *why)
     server_list_destroy(process->servers);
 }
 
-/* Its name. */
+/* The name of the signal. */
 static const char *wait_for_signal(const sigset_t *ending)
 {
     int number = 0;

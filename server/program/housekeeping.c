@@ -73,7 +73,7 @@ static void read_stale_keys(struct server *server)
         log_error("the API keys still cannot be read: %s", error.message);
 }
 
-/* Once when it begins and once when it ends. */
+/* Logged once when it begins and once when it ends. */
 static void look_at_disk(struct housekeeping *housekeeping)
 {
     struct error error;

@@ -7,6 +7,7 @@
 /* Few malloc arenas: each keeps the memory that its threads once needed, so memory would grow for
  * hours. */
 void process_limit_memory(void);
-/* In release builds no core dump, no debugger and no privilege by a program it starts; in others
- * nothing, for the sanitizers attach to themselves. What the kernel refuses is logged. */
+/* In release builds: no core dumps, no debugger, and no new privileges for programs it starts. In
+ * other builds it does nothing, since sanitizers attach to their own process. What the kernel
+ * refuses is logged. */
 void process_harden(void);

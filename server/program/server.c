@@ -118,13 +118,13 @@ static void connect_parts(struct server *server, const struct server_parts *part
 {
     const struct resource *const *shown =
         parts->resources != NULL ? parts->resources : no_resources;
-    const struct notifier_parts heard = { .store = parts->services->store,
-                                          .sessions = server->sessions,
-                                          .resources = shown,
-                                          .show_task = show_task,
-                                          .show_context = &server->mcp };
+    const struct notifier_parts notifier_parts = { .store = parts->services->store,
+                                                   .sessions = server->sessions,
+                                                   .resources = shown,
+                                                   .show_task = show_task,
+                                                   .show_context = &server->mcp };
 
-    server->notifier = notifier_create(&heard);
+    server->notifier = notifier_create(&notifier_parts);
     server->mcp = (struct mcp_server){
         .settings = parts->settings,
         .services = parts->services,

@@ -130,7 +130,7 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
     pthread_mutex_unlock(&notifier->lock);
 }
 
-/* ---- News ---- */
+/* ---- What changed ---- */
 
 static bool has_name(const struct names *names, const char *name)
 {
@@ -182,7 +182,7 @@ void notifier_list_changed(struct notifier *notifier, unsigned lists)
     pthread_mutex_unlock(&notifier->lock);
 }
 
-/* ---- Telling ---- */
+/* ---- Notifying ---- */
 
 static void add_runs(struct store *store, const char *sweep_id, struct names *moved)
 {

@@ -101,19 +101,19 @@ static struct session *take_out(struct sessions *sessions, const char *id)
 
 /* Numbers continue above all that were used: those of priming events are not stored, but there was
  * less than one event a millisecond. If nothing waits, all counts as received. */
-static void keep_standing(struct sessions *sessions, struct session *session, int64_t heard,
+static void keep_standing(struct sessions *sessions, struct session *session, int64_t received,
                           int64_t last_event)
 {
     int64_t sequence = clock_utc_ms();
 
     if (!session_keeps_streams(session))
         return;
-    if (sequence < last_event || sequence < heard)
-        sequence = last_event > heard ? last_event : heard;
+    if (sequence < last_event || sequence < received)
+        sequence = last_event > received ? last_event : received;
     stream_keep(session->standing, sessions->store, session->id, SESSION_STANDING, sequence);
     stream_limit(session->standing, sessions->limits.kept_bytes, session->principal);
-    if (last_event > heard)
-        stream_set_heard(session->standing, heard);
+    if (last_event > received)
+        stream_set_received(session->standing, received);
 }
 
 /* NULL: one that this program does not know. */
@@ -138,7 +138,7 @@ static void take_up(struct sessions *sessions, const struct session_row *row)
     session->stored_ms = row->last_seen_ms;
     if (row->log_level >= 0)
         atomic_store(&session->log_level, (int)row->log_level);
-    keep_standing(sessions, session, row->heard, row->last_event);
+    keep_standing(sessions, session, row->received, row->last_event);
     insert(sessions, session);
 }
 
@@ -166,14 +166,10 @@ bool sessions_create(struct store *store, const struct session_limits *limits,
 static void store_use(struct sessions *sessions, struct session *session)
 {
     int64_t seen_ms = atomic_load(&session->last_seen_ms);
-    struct error error;
 
-    if (seen_ms == session->stored_ms)
-        return;
-    if (session_touch(sessions->store, session->id, seen_ms, &error))
-        session->stored_ms = seen_ms;
-    else
-        log_warning("session %.12s: %s", session->id, error.message);
+    if (seen_ms != session->stored_ms)
+        session_set_seen(sessions->store, session->id, seen_ms);
+    session->stored_ms = seen_ms;
 }
 
 void sessions_destroy(struct sessions *sessions)
@@ -375,7 +371,7 @@ bool session_end(struct sessions *sessions, struct session *session, const char 
     return session_remove(sessions->store, session->id, error);
 }
 
-/* ---- Tidying ---- */
+/* ---- Cleaning up ---- */
 
 /* Every session, with a reference each; free the array. */
 static struct session **snapshot(struct sessions *sessions, size_t *count)

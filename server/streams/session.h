@@ -79,7 +79,7 @@ struct session *session_find(struct sessions *sessions, const char *id, const ch
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
 /* Notes, soon, the newest event of its standing stream that a connection took. */
-void session_note_heard(struct session *session, int64_t sequence);
+void session_note_received(struct session *session, int64_t sequence);
 bool session_is_over(struct session *session); /* ended, or removed */
 /* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit log. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,

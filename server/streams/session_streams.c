@@ -96,12 +96,9 @@ bool session_resume(struct session *session, int64_t after, struct sse_queue *ss
     return true;
 }
 
-void session_note_heard(struct session *session, int64_t sequence)
+void session_note_received(struct session *session, int64_t sequence)
 {
-    struct error error;
-
-    if (!session_hear(session->store, session->id, sequence, &error))
-        log_warning("session %.12s: %s", session->id, error.message);
+    session_set_received(session->store, session->id, sequence);
 }
 
 /* ---- Streams of calls ---- */

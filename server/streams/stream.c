@@ -33,7 +33,7 @@ struct stream {
     pthread_mutex_t lock;        /* protects the rest */
     struct sse_queue *sse_queue; /* NULL: none yet */
     int64_t sequence;            /* of the newest event */
-    int64_t heard;               /* of the newest that a connection before this one took */
+    int64_t received;            /* of the newest that a connection before this one took */
     char *closing_message;
     bool primed, ended;
 };
@@ -69,7 +69,7 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
                  int64_t sequence)
 {
     stream->store = store;
-    stream->sequence = stream->heard = sequence;
+    stream->sequence = stream->received = sequence;
     text_copy(stream->id, sizeof stream->id, id);
     event_stream(session, id, stream->key);
 }
@@ -177,19 +177,19 @@ void stream_prime(struct stream *stream)
 /* ---- Connections ---- */
 
 /* Under the lock. */
-static int64_t heard(const struct stream *stream)
+static int64_t received(const struct stream *stream)
 {
     int64_t taken = stream->sse_queue != NULL ? sse_queue_sequence(stream->sse_queue) : 0;
 
-    return taken > stream->heard ? taken : stream->heard;
+    return taken > stream->received ? taken : stream->received;
 }
 
 /* Under the lock. */
-static void replace_outlet(struct stream *stream, struct sse_queue *sse_queue)
+static void replace_queue(struct stream *stream, struct sse_queue *sse_queue)
 {
     if (stream->sse_queue != NULL)
         sse_queue_supersede(stream->sse_queue);
-    stream->heard = heard(stream);
+    stream->received = received(stream);
     sse_queue_release(stream->sse_queue);
     stream->sse_queue = sse_queue_retain(sse_queue);
 }
@@ -201,7 +201,7 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     pthread_mutex_lock(&stream->lock);
     complete = stream->sequence == last;
     if (complete)
-        replace_outlet(stream, sse_queue);
+        replace_queue(stream, sse_queue);
     if (complete && stream->ended)
         sse_queue_end(sse_queue);
     pthread_mutex_unlock(&stream->lock);
@@ -257,20 +257,20 @@ int64_t stream_sequence(struct stream *stream)
     return sequence;
 }
 
-int64_t stream_heard(struct stream *stream)
+int64_t stream_received(struct stream *stream)
 {
     int64_t sequence;
 
     pthread_mutex_lock(&stream->lock);
-    sequence = heard(stream);
+    sequence = received(stream);
     pthread_mutex_unlock(&stream->lock);
     return sequence;
 }
 
-void stream_set_heard(struct stream *stream, int64_t sequence)
+void stream_set_received(struct stream *stream, int64_t sequence)
 {
     pthread_mutex_lock(&stream->lock);
-    stream->heard = sequence;
+    stream->received = sequence;
     pthread_mutex_unlock(&stream->lock);
 }
 

@@ -53,8 +53,8 @@ CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queu
 /* A stored stream's newest event, and the newest that a connection received: a client that does not
  * know its position lacks those between. */
 int64_t stream_sequence(struct stream *stream);
-int64_t stream_heard(struct stream *stream);
-void stream_set_heard(struct stream *stream, int64_t sequence);
+int64_t stream_received(struct stream *stream);
+void stream_set_received(struct stream *stream, int64_t sequence);
 bool stream_is_read(struct stream *stream); /* whether a connection carries it */
 /* Ends the connection that carries the stream, but not the stream: the client comes back for the
  * rest. Does nothing if the client could not. */

@@ -181,7 +181,7 @@ void subscribers_listen(struct subscribers *subscribers, struct stream *stream, 
         add_uri(subscribers, subscriber, uris[i]);
 }
 
-/* ---- Telling ---- */
+/* ---- Notifying ---- */
 
 static void push(const struct subscriber *subscriber, const char *method, const char *uri)
 {
@@ -210,8 +210,8 @@ static const struct {
     { NOTIFIER_RESOURCES, "notifications/resources/list_changed" },
 };
 
-static void tell(const struct subscriber *subscriber, unsigned lists, subscription_match *match,
-                 const void *context)
+static void notify(const struct subscriber *subscriber, unsigned lists, subscription_match *match,
+                   const void *context)
 {
     for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++)
         if ((subscriber->lists & lists & list_methods[i].list) != 0)
@@ -226,7 +226,7 @@ void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscript
 {
     forget_gone(subscribers);
     for (struct subscriber *at = subscribers->first; at != NULL; at = at->next)
-        tell(at, lists, match, context);
+        notify(at, lists, match, context);
 }
 
 void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists)

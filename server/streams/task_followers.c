@@ -99,7 +99,7 @@ bool task_followers_any(const struct task_followers *followers)
     return atomic_load(&followers->count) > 0;
 }
 
-/* ---- Telling ---- */
+/* ---- Notifying ---- */
 
 static const struct shown *find_shown(const struct round *round, const char *id)
 {
@@ -183,7 +183,7 @@ static void push(const struct follower *follower, const char *members)
 }
 
 /* Followers that began after the tasks were read stay due. */
-static void tell(struct follower *follower, const struct round *round)
+static void notify(struct follower *follower, const struct round *round)
 {
     for (size_t i = 0; i < follower->count; i++) {
         struct followed *task = &follower->tasks[i];
@@ -210,7 +210,7 @@ void task_followers_tell(struct task_followers *followers, const char (*moved)[I
         read_shown(followers, &round.at[i]);
     pthread_mutex_lock(&followers->lock);
     for (struct follower *at = followers->first; at != NULL; at = at->next)
-        tell(at, &round);
+        notify(at, &round);
     pthread_mutex_unlock(&followers->lock);
     for (size_t i = 0; i < round.count; i++)
         free(round.at[i].members);

@@ -107,8 +107,8 @@ struct audited {
 };
 
 /* A request's first change makes it count as carried out. */
-static CHECKED bool settle(struct sql_connection *connection, const struct change *change,
-                           struct error *error)
+static CHECKED bool insert_nonce(struct sql_connection *connection, const struct change *change,
+                                 struct error *error)
 {
     return change->nonce == NULL || change->written
            || request_nonce_insert(connection, change, error);
@@ -129,7 +129,7 @@ static CHECKED bool apply_audited(struct sql_connection *connection, void *conte
     struct audited *audited = context;
     const struct change *change = audited->noting.note.change;
 
-    return check_room(connection, change, error) && settle(connection, change, error)
+    return check_room(connection, change, error) && insert_nonce(connection, change, error)
            && audited->apply(connection, audited->context, error)
            && apply_note(connection, &audited->noting, error);
 }
@@ -149,31 +149,31 @@ bool store_change(struct store *store, struct change *change, database_apply *ap
     return true;
 }
 
-struct telling {
+struct describing {
     database_apply *apply;
     void *context;
     struct text *changed;
 };
 
-static CHECKED bool apply_told(struct sql_connection *connection, void *context,
-                               struct error *error)
+static CHECKED bool apply_described(struct sql_connection *connection, void *context,
+                                    struct error *error)
 {
-    struct telling *telling = context;
+    struct describing *describing = context;
 
-    text_clear(telling->changed);
-    return telling->apply(connection, telling->context, error);
+    text_clear(describing->changed);
+    return describing->apply(connection, describing->context, error);
 }
 
-bool store_change_told(struct store *store, struct change *change, database_apply *apply,
-                       void *context, const char *subject, const char *detail, struct text *changed,
-                       struct error *error)
+bool store_change_described(struct store *store, struct change *change, database_apply *apply,
+                            void *context, const char *subject, const char *detail,
+                            struct text *changed, struct error *error)
 {
-    struct telling telling = { apply, context, changed };
+    struct describing describing = { apply, context, changed };
     bool done;
 
     if (change != NULL)
         change->changed = changed;
-    done = store_change(store, change, apply_told, &telling, subject, detail, error);
+    done = store_change(store, change, apply_described, &describing, subject, detail, error);
     if (change != NULL)
         change->changed = NULL;
     text_finish(changed);

@@ -39,7 +39,7 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */
-    AUDIT_READ,    /* of exports and of the audit log log */
+    AUDIT_READ,    /* of exports and of the audit log */
     AUDIT_LOGIN,   /* that failed; `subject` is where it came from */
     AUDIT_SESSION, /* opened and ended */
     AUDIT_SECRET,  /* used; `subject` is the secret and where it was sent */

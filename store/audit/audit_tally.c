@@ -41,7 +41,7 @@ struct count {
     char role[16], client[128], request_id[40]; /* of the newest call, as is the next */
     char *detail;
     int64_t seen;              /* in this window */
-    int64_t unwritten;         /* of these, not written yet, not written yet */
+    int64_t unwritten;         /* of these, not written yet */
     int64_t first_ms, last_ms; /* of the unwritten */
     unsigned rounds;           /* since the window began */
 };

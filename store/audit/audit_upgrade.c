@@ -89,7 +89,7 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     if (!count_all(connection, &upgrade->total, error))
         return false;
     snprintf(detail, sizeof detail,
-             "%lld rows are older than the chain: they are in it as they were found now",
+             "%lld rows are older than the chain: they were added to it as they are now",
              (long long)upgrade->total);
     const struct audit_note note = { &change, "outcome", "ok", detail, "", 1 };
     return (upgrade->total == 0 || audit_log_insert(connection, &no_keys, &note, &id, error))

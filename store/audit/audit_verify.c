@@ -287,7 +287,7 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
     if (verdict->anchor_changed)
         text_add(out, "; the anchor of what retention removed is not the one that was written");
     if (verdict->alarms > 0)
-        text_addf(out, "; %" PRId64 " of them (%s) say that others wrote the audit",
+        text_addf(out, "; %" PRId64 " of them (%s) say that others wrote to the audit log",
                   verdict->alarms, AUDIT_ALARM);
 }
 
@@ -303,7 +303,8 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
         text_add(out, "; audit_key gives a key, and the newest row has none: start the server with "
                       "it, or find out who wrote that row");
     if (verdict->keyless_after > 0)
-        text_addf(out, "; %" PRId64 " have no key although there was one: they are not ours",
+        text_addf(out,
+                  "; %" PRId64 " have no key although there was one: opsbrain did not write them",
                   verdict->keyless_after);
     if (verdict->locked_key[0] != '\0')
         text_addf(out,

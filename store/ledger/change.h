@@ -10,7 +10,7 @@
 
 struct store;
 
-/* Who does something, for the audit. Strings are borrowed. */
+/* The author of a change, for the audit log. Strings are borrowed. */
 struct actor {
     const char *principal;
     const char *role;

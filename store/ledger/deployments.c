@@ -288,8 +288,8 @@ static CHECKED bool run_edit(struct store *store, database_apply *apply,
     if (*wanted->binds != '\0')
         snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", wanted->secret,
                  wanted->binds);
-    if (!store_change_told(store, change, apply, &edit, wanted->name, edit.detail, &edit.changed,
-                           error))
+    if (!store_change_described(store, change, apply, &edit, wanted->name, edit.detail,
+                                &edit.changed, error))
         return false;
     *out = edit.row;
     return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls that are answered by a stream of events: what a client that comes back is told of one.
+/* The calls that are answered by a stream of events: what a client that comes back can learn about
+ * one.
  */
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@ struct event_row {
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_SIZE (ID_SIZE + 24)
-/* How the store calls a session's stream. */
+/* The name by which the store knows a session's stream. */
 void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
 /* Frames are written together within a second; sequence numbers are the caller's, ascending per
  * stream. Of each stream the newest EVENTS_PER_STREAM are kept. BUSY when too many wait. */
@@ -30,12 +30,13 @@ CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *er
 
 /* A call of a session that is answered by a stream. */
 struct event_call {
-    char *message_id;             /* JSON: the id its answer must have; heap */
-    char request_id[40];          /* of the log line and the audit */
-    int64_t created_ms, ended_ms; /* 0: it runs, or the server was lost while it did */
-    int64_t sequence;             /* of its newest event; 0: none is kept */
+    char *message_id;    /* JSON: the id its answer must have; heap */
+    char request_id[40]; /* of the log line and the audit */
+    int64_t created_ms,
+        ended_ms;     /* ended_ms 0: it still runs, or the server was killed while it ran */
+    int64_t sequence; /* of its newest event; 0: none is kept */
 };
-/* On disk when it returns: a client that heard of the stream may come back to it. */
+/* On disk when it returns: a client that knows of the stream may come back to it. */
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);

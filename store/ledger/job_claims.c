@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the holder of a job does: claim it, beat for it, finish it or give it back. */
+/* What the holder of a job does: claim it, send its heartbeat, finish it or give it back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,11 +41,11 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
 }
 
 /* Only jobs of other processes: a process's own jobs end with it, even if a changed clock makes
- * their leases look expired..
+ * their leases look expired.
  */
-#define LEFT_BEHIND "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
+#define ORPHANED "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
 /* Another job holds the endpoint that the job waits for, or is ahead of it in line. */
-#define HELD_UP                                                                                    \
+#define ENDPOINT_TAKEN                                                                             \
     "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
@@ -61,7 +61,7 @@ static CHECKED bool find_claimable(struct sql_connection *connection, struct cla
                                    struct error *error)
 {
     static const char CLAIMABLE[] = SELECT_JOBS
-        "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " HELD_UP ") OR " LEFT_BEHIND
+        "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " ENDPOINT_TAKEN ") OR " ORPHANED
         "ORDER BY state = 'running' DESC, "
         "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
         "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, sequence";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What model servers said of themselves, each time they said something new. */
+/* What model servers reported about themselves: a row each time that something was new. */
 #include <string.h>
 
 #include "base/core/text.h"

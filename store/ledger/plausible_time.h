@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time to which ages are counted when rows are deleted by age (base/core/timeline.h), across
- * restarts..
+ * restarts.
  */
 #pragma once
 

@@ -58,7 +58,8 @@ CHECKED bool api_key_check(const struct api_key *key, int64_t now_ms, struct err
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
                           struct error *error); /* free(*out) */
-/* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
+/* By key id, or every key of a principal by name; NOT_FOUND: there is neither. *revoked: how many.
+ */
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 
@@ -83,7 +84,7 @@ struct session_row {
     char client[128];
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
-    int64_t heard;      /* the newest event of its standing stream that a connection took */
+    int64_t received;   /* the newest event of its standing stream that a connection took */
     int64_t last_event; /* the newest of that stream; 0: none is kept */
     int64_t log_level;  /* that its client set; -1: none. Read only, as are the two before */
 };
@@ -91,10 +92,9 @@ struct session_row {
 #define SESSION_STANDING "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
-CHECKED bool session_touch(struct store *store, const char *id, int64_t now_ms,
-                           struct error *error);
-CHECKED bool session_hear(struct store *store, const char *id, int64_t sequence,
-                          struct error *error);
+/* Stored within a second or so; never wait. An earlier value changes nothing. */
+void session_set_seen(struct store *store, const char *id, int64_t now_ms);
+void session_set_received(struct store *store, const char *id, int64_t sequence);
 /* On disk when it returns. */
 CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
                                    struct error *error);

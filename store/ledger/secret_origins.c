@@ -112,7 +112,7 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* The URLs of an origin may be several: those of an upgrade. */
+/* One origin may have several URLs: those of an upgrade. */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
@@ -145,7 +145,7 @@ static CHECKED bool find(struct store *store, const struct secret_origin *wanted
     return true;
 }
 
-/* Makes it so that the secret is bound, or not. */
+/* Binds the secret, or removes the binding. */
 static CHECKED bool edit(struct store *store, const char *secret, const char *origin, bool bound,
                          int64_t now_ms, struct change *change, bool *changed, struct error *error)
 {

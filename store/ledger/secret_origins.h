@@ -12,7 +12,8 @@ struct secret_origin {
     int64_t created_ms;
 };
 
-/* `origin` is one of url_origin's. *changed false: it was so already, and nothing is written. */
+/* `origin` is one of url_origin's. *changed false: it was in that state already, and nothing is
+ * written. */
 CHECKED bool secret_origin_add(struct store *store, const char *secret, const char *origin,
                                int64_t now_ms, struct change *change, bool *changed,
                                struct error *error);

@@ -17,7 +17,7 @@
     COLUMN(struct session_row, INTEGER, last_seen_ms, OF "last_seen_ms")
 #define SESSION_COLUMNS(FIRST, COLUMN, OF)                                                         \
     SESSION_STORED(FIRST, COLUMN, OF)                                                              \
-    COLUMN(struct session_row, INTEGER, heard, OF "heard")                                         \
+    COLUMN(struct session_row, INTEGER, received, OF "heard")                                      \
     COLUMN(struct session_row, INTEGER, last_event,                                                \
            "(SELECT max(sequence) FROM events "                                                    \
            "WHERE stream = sessions.id || '/" SESSION_STANDING "')")                               \
@@ -49,24 +49,20 @@ bool session_add(struct store *store, const struct session_row *session, struct 
     return database_write(store->main, apply_add, &session, error);
 }
 
-bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error)
+void session_set_seen(struct store *store, const char *id, int64_t now_ms)
 {
     static const char SEEN[] =
         "UPDATE sessions SET last_seen_ms = " SQL_GREATER("?2", "last_seen_ms") "WHERE id = ?1";
 
-    (void)error;
     deferred_timestamps_note(store->deferred, SEEN, id, now_ms);
-    return true;
 }
 
-bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error)
+void session_set_received(struct store *store, const char *id, int64_t sequence)
 {
-    static const char HEARD[] =
+    static const char RECEIVED[] =
         "UPDATE sessions SET heard = " SQL_GREATER("?2", "heard") "WHERE id = ?1";
 
-    (void)error;
-    deferred_timestamps_note(store->deferred, HEARD, id, sequence);
-    return true;
+    deferred_timestamps_note(store->deferred, RECEIVED, id, sequence);
 }
 
 struct leveling {
@@ -144,7 +140,7 @@ void session_rows_free(struct session_row *rows, size_t count)
     sql_rows_free(&columns, rows, count);
 }
 
-/* ---- What they follow ---- */
+/* ---- Subscriptions ---- */
 
 struct subscribing {
     const char *session, *uri;

@@ -94,7 +94,7 @@ bool store_require(const char *folder, struct error *error)
                         folder);
 }
 
-/* The first of the two that is closed takes its WAL away itself. */
+/* The first of the two to be closed removes its WAL itself. */
 static void stop_watching(struct store *store)
 {
     struct error ignored;
@@ -126,7 +126,7 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* A real write, of which nothing is left. */
+/* A real write that leaves nothing behind. */
 static CHECKED bool apply_probe(struct sql_connection *connection, void *context,
                                 struct error *error)
 {

@@ -22,9 +22,10 @@ CHECKED bool store_use_audit_key(struct store *store, const char *path, struct e
 CHECKED bool store_require(const char *folder, struct error *error);
 void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
 
-CHECKED bool store_check(struct store *store,
-                         struct error *error); /* can it be read and written now? for /ready */
-bool store_intact(struct store *store);        /* are its files still in their places? */
+CHECKED bool
+store_check(struct store *store,
+            struct error *error);       /* whether it can be read and written now, for /ready */
+bool store_intact(struct store *store); /* whether its files are still in their places */
 int64_t store_size_bytes(struct store *store); /* both files with their WALs */
 size_t store_queued(struct store *store);      /* writes waiting */
 

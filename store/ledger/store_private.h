@@ -26,7 +26,7 @@ struct sweep_row;
 struct store_clock {
     pthread_mutex_t lock;
     bool begun, doubted;
-    struct timeline_memory memory; /* of the process before */
+    struct timeline_memory memory; /* of the previous process */
     struct timeline timeline;
     int64_t kept_at_ms; /* uptime */
 };
@@ -41,13 +41,13 @@ struct store {
     struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before others use the store, never changed after */
     char *folder;
-    int64_t reserve_bytes, reserve_share; /* as the keys: set before others use the store */
-    pthread_mutex_t verdict_lock;         /* over the next */
+    int64_t reserve_bytes, reserve_share; /* set before others use the store, like the keys */
+    pthread_mutex_t verdict_lock;         /* protects the next member */
     struct audit_verdict *verdict;        /* of the latest check; NULL: none yet */
-    int lock_file; /* of the folder; -1: other processes may have the store as well */
+    int lock_file; /* of the folder; -1: other processes may have the store open too */
 };
 
-/* What the process before remembered of the clock. */
+/* What the previous process recorded about the clock. */
 CHECKED bool plausible_time_load(struct store *store, struct error *error);
 
 /* As usage_check, inside a transaction. */
@@ -61,10 +61,10 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
                           void *context, const char *subject, const char *detail,
                           struct error *error);
 
-/* The same, with what the closure says is changed, before and after; `changed` is finished. */
-CHECKED bool store_change_told(struct store *store, struct change *change, database_apply *apply,
-                               void *context, const char *subject, const char *detail,
-                               struct text *changed, struct error *error);
+/* The same, with what the closure changes, before and after, in its row; `changed` is finished. */
+CHECKED bool store_change_described(struct store *store, struct change *change,
+                                    database_apply *apply, void *context, const char *subject,
+                                    const char *detail, struct text *changed, struct error *error);
 /* Add to such a text what differs; it is empty at first. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
@@ -72,7 +72,7 @@ void audit_changed_number(struct text *changed, const char *member, int64_t befo
 void audit_changed_deployment(struct text *changed, const struct deployment *before,
                               const struct deployment *after);
 
-/* A row of the audit on its way into it. Borrowed strings, NULL: empty. */
+/* A row to be added to the audit log. Borrowed strings, NULL: empty. */
 struct audit_note {
     const struct change *change;
     const char *phase, *outcome, *detail, *subject;
@@ -81,18 +81,18 @@ struct audit_note {
 /* In the caller's transaction; *id: the row's. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
                               const struct audit_note *note, int64_t *id, struct error *error);
-/* When the store is opened: the rows of before the chain become a part of it. */
+/* When the store is opened: adds rows that are older than the chain to it. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
-/* Where the key is the audit's first: the anchor gets it, as every row from now on. */
+/* If the key is the audit log's first: the anchor and every new row get it. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
-/* Deletes rows from the old end, those that are older than `before_ms`, and leaves an anchor. */
+/* Deletes the rows that are older than `before_ms`, and leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
 /* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
 CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
                                   struct error *error);
 
-/* In the caller's transaction; one that is there already stays. */
+/* In the caller's transaction; an existing one stays. */
 CHECKED bool secret_origin_insert(struct sql_connection *connection,
                                   const struct secret_origin *row, struct error *error);
 
@@ -116,10 +116,10 @@ CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const cha
                                     int64_t now_ms, bool *holds, struct error *error);
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
-/* A job that waits for an answer delays no other meanwhile. */
+/* While a job waits for an answer it delays no other. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* For jobs of the time when jobs stood in line only once they ran. */
+/* For jobs that were queued by a version in which jobs joined the line only when they ran. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
 struct run_order {
@@ -155,7 +155,8 @@ CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
 
-/* Conditions and columns of the table jobs. Who was asked to stop waits for nothing more. */
+/* Conditions and columns of the table jobs. A job that was asked to stop waits for nothing any
+ * more. */
 #define JOB_WAITS                                                                                  \
     "(state = 'queued' AND cancel_requested_ms IS NULL AND EXISTS "                                \
     "(SELECT 1 FROM job_questions WHERE job_id = jobs.id AND answer IS NULL)) "
@@ -187,7 +188,7 @@ CHECKED bool job_read(struct sql_connection *connection, const char *id, struct 
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends the sweep that the job works on, unless that has ended. `reason` NULL: that its job ended.
+/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: its job ended.
  */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

@@ -133,7 +133,7 @@ static bool unpack_last(struct workspace *workspace, const uint8_t **in, const u
 }
 
 /* Absent points are 0 in every member but `last`. */
-static void settle_last(struct workspace *workspace, struct scrape_point *points)
+static void put_last(struct workspace *workspace, struct scrape_point *points)
 {
     block_points_put(workspace->now, workspace->count, OF(last), points);
 }
@@ -145,7 +145,7 @@ static void pack_lane(struct workspace *workspace, const struct block *block,
     size_t count = members_of(level, lane->counter, &members);
 
     take_last(workspace, lane->points);
-    settle_last(workspace, lane->points);
+    put_last(workspace, lane->points);
     for (size_t i = 0; i < count; i++) {
         if (members[i] == OF(last)) {
             pack_last(workspace, out);
@@ -169,7 +169,7 @@ static bool unpack_lane(struct workspace *workspace, const struct block *block,
         if (members[i] == OF(last)) {
             if (!unpack_last(workspace, in, end))
                 return false;
-            settle_last(workspace, lane->points);
+            put_last(workspace, lane->points);
             continue;
         }
         struct prediction prediction = predict_member(workspace, block, lane->points, members[i]);

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     check(mask, data, size, false);
     check(mask, data, size, true);
-    must(mask_settled(mask, (const char *)data, size) <= size);
+    must(mask_safe_length(mask, (const char *)data, size) <= size);
     text_add_bytes(&text, (const char *)data, size);
     mask_text(weak, MASK_FAILURE, false, &text);
     return 0;

@@ -99,7 +99,7 @@ static void draw_cell(struct generator *random, enum metric metrics, struct evid
     cell->concurrency_expected = NAN; /* of ours alone */
     if (cell->succeeded == 0)
         forget_speed(cell);
-    import_settle(cell);
+    import_complete_cell(cell);
 }
 
 static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)

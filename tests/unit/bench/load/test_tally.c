@@ -146,7 +146,7 @@ static void final_usage_in_every_chunk_is_no_count_of_chunks(void **state)
     answer_with_repeated_usage(&tally, 96 * S);
     answer_with_repeated_usage(&tally, 110 * S);
     answer_with_repeated_usage(&tally, 126 * S);
-    tally_settle(&tally);
+    tally_conclude(&tally);
     assert_true(tally_tokens_per_chunk(&tally) == 1);
     assert_int_equal(histogram_count(tally.latency[METRIC_TPOT]), 2);
     assert_int_equal(histogram_count(tally.latency[METRIC_ITL]),

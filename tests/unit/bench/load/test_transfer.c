@@ -234,7 +234,7 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     assert_int_equal(trial.sends, 1);
     assert_true(trial.transfer->is_new);
     assert_false(trial.transfer->went_stale);
-    assert_int_equal(trial.transfer->said[0] != '\0', expected->failure != FAILURE_NONE);
+    assert_int_equal(trial.transfer->failure_text[0] != '\0', expected->failure != FAILURE_NONE);
     exchange(&trial, false);
     assert_string_equal(trial.told.data, "<200 text/event-stream>four");
     if (trial.transfer->is_new == expected->stays_open)
@@ -282,7 +282,8 @@ static void chunks_without_a_size_are_refused(void **state)
     set_up(&trial, steps, false);
     exchange(&trial, false);
     assert_int_equal(trial.transfer->failure, FAILURE_PROTOCOL);
-    assert_string_equal(trial.transfer->said, "the size of a chunk is not a hexadecimal number");
+    assert_string_equal(trial.transfer->failure_text,
+                        "the size of a chunk is not a hexadecimal number");
     tear_down(&trial);
 }
 
@@ -536,7 +537,7 @@ static void nobody_there_is_told_at_once(void **state)
         script_close(&trial.server);
         exchange(&trial, false);
         assert_int_equal(trial.transfer->failure, FAILURE_CONNECT_REFUSED);
-        assert_true(trial.transfer->said[0] != '\0');
+        assert_true(trial.transfer->failure_text[0] != '\0');
         assert_int_equal(trial.sends, 0);
         tear_down(&trial);
     }

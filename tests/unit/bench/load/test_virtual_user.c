@@ -135,7 +135,7 @@ static void describe(const struct request *request, struct text *out)
               request->reasoned ? ", reasoned" : "", request->finish_reason);
     if (request->failure != FAILURE_RESET && request->failure != FAILURE_TTFT_TIMEOUT
         && request->failure != FAILURE_IDLE_TIMEOUT)
-        text_addf(out, ": %.14s", request->said); /* ids follow */
+        text_addf(out, ": %.14s", request->failure_text); /* ids follow */
 }
 
 /* Two requests one after the other, so that the connection is reused if possible. */
@@ -204,9 +204,9 @@ static void check_echo(const struct canned_answer *answer, bool by_libcurl, cons
     request(&trial, 0);
     canned_stop(&server);
     assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);
-    if (strstr(trial.user.request.said, said) == NULL
-        || strstr(trial.user.request.said, "3Kq9") != NULL)
-        fail_msg("\"%s\" does not say \"%s\"", trial.user.request.said, said);
+    if (strstr(trial.user.request.failure_text, said) == NULL
+        || strstr(trial.user.request.failure_text, "3Kq9") != NULL)
+        fail_msg("\"%s\" does not say \"%s\"", trial.user.request.failure_text, said);
     assert_null(strstr(trial.user.request.finish_reason, "3Kq9"));
     tear_down(&trial);
 }

@@ -237,10 +237,10 @@ static void refuses_members_that_do_not_go_together(void **state)
     must_refuse(GRID "\"temperature\":2.5}", "'temperature' is 2.5");
     must_refuse(GRID "\"output_distribution\":\"dataset\"}", "'dataset' is missing");
     must_refuse(GRID "\"unique_prompts\":true}", "'dataset' is missing");
-    must_refuse(GRID "\"dataset\":\"chats\"}", "leave input_distribution out");
+    must_refuse(GRID "\"dataset\":\"chats\"}", "omit input_distribution");
     must_refuse(GRID "\"dataset\":\"chats\",\"input_distribution\":\"dataset\","
                      "\"shared_prefix_tokens\":8}",
-                "of made-up prompts");
+                "for generated prompts");
 #undef GRID
 }
 

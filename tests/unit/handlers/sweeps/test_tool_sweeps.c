@@ -78,7 +78,7 @@ static void refuses_settings_that_have_no_effect(void **state)
     static const char *const refused[][2] = {
         { SETTINGS("\"limit_percentile\":\"p50\""),
           "'limit_percentile' is p50, but there is no limit of a latency: give limit_ttft_ms" },
-        { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or leave it out" },
+        { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or omit it" },
         { "{\"arrival\":\"poisson\",\"request_rate\":[1],\"input_tokens\":[16],"
           "\"think_time\":\"exponential\"}",
           "users of an open loop do not think" },
@@ -531,7 +531,7 @@ static void plans_a_sweep_over_two_deployments(void **state)
                             json_get_text(alone, "plan_digest", ""));
     world_says(world, "Plan for demo (revision 1), in turns with new (revision 1): 16 cells.");
     world_says(world, "fewer than 5 pairs of runs");
-    world_says(world, "both deployments are of one host and port");
+    world_says(world, "both deployments have the same host and port");
     world_refused(world, "sweep_plan",
                   "{\"deployment\":\"demo\",\"candidate\":\"demo\"," SMALL_GRID "}", ERROR_INVALID,
                   "\"candidate\" is demo, the deployment itself");

@@ -216,7 +216,7 @@ static void what_was_done_without_an_answer_is_not_done_again(void **state)
     free(sealed);
 }
 
-static void declining_has_no_effect_and_settles_nothing(void **state)
+static void declining_has_no_effect_and_leaves_the_request_open(void **state)
 {
     char *sealed = ask_first(CONFIRM("a"));
     json_auto_t *declined = NULL, *done = NULL;
@@ -452,7 +452,7 @@ int main(void)
         TEST(the_same_round_again_gets_the_same_answer_and_acts_once),
         TEST(two_at_once_act_once),
         TEST(what_was_done_without_an_answer_is_not_done_again),
-        TEST(declining_has_no_effect_and_settles_nothing),
+        TEST(declining_has_no_effect_and_leaves_the_request_open),
         TEST(a_missing_answer_is_asked_for_again),
         TEST(nobody_answers_what_he_was_not_asked_where_it_has_effects),
         TEST(answers_of_earlier_rounds_travel_sealed),

@@ -141,21 +141,21 @@ static void a_stream_that_is_over_ends_a_new_connection(void **state)
     sse_queue_release(second);
 }
 
-/* An event that comes between the look at what was heard and the attaching. */
+/* An event that comes between the look at what was received and the attaching. */
 static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
-    int64_t heard;
+    int64_t received;
 
     (void)state;
     keep();
     sse_queue_close(sse_queue);
-    heard = stream_heard(stream);
+    received = stream_received(stream);
     assert_true(push("{\"a\":1}"));
-    assert_false(stream_attach(stream, heard, second));
+    assert_false(stream_attach(stream, received, second));
     assert_false(stream_is_read(stream));
-    assert_true(stream_resume(stream, heard, second, &error));
+    assert_true(stream_resume(stream, received, second, &error));
     check_read(second, "id: abc_1\nevent: message\ndata: {\"a\":1}\n\n");
     assert_true(stream_attach(stream, stream_sequence(stream), second));
     sse_queue_release(second);
@@ -173,13 +173,13 @@ static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_the
     assert_true(push("{}"));
     assert_true(push("{}"));
     assert_int_equal(sse_queue_read(sse_queue, bytes, sizeof bytes, &length), SSE_QUEUE_READ);
-    assert_int_equal(stream_heard(stream), 1);
+    assert_int_equal(stream_received(stream), 1);
     assert_true(stream_resume(stream, 1, second, &error));
     assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_true(push("{\"a\":1}"));
     check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
                        "id: abc_3\nevent: message\ndata: {\"a\":1}\n\n");
-    assert_int_equal(stream_heard(stream), 3);
+    assert_int_equal(stream_received(stream), 3);
     sse_queue_release(second);
 }
 

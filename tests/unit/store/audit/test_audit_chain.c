@@ -242,7 +242,7 @@ static void tells_of_a_removed_end_for_ever(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
     add_rows(ledger, 2);
-    assert_words(ledger, "say that others wrote the audit");
+    assert_words(ledger, "say that others wrote to the audit log");
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" },
                                      9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
@@ -261,7 +261,7 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
                                   "digest = (SELECT digest FROM audit WHERE id = 30)");
     assert_words(ledger, "the newest row is not the one that was written last");
     add_rows(ledger, 1);
-    assert_words(ledger, "say that others wrote the audit");
+    assert_words(ledger, "say that others wrote to the audit log");
 }
 
 static void rows_of_others_behind_the_end_are_found(void **state)

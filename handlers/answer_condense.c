@@ -13,13 +13,13 @@
 #define FOREIGN_MEMBER "foreign_text"
 #define EXACT_FROM 1e4 /* whole numbers from here on have five digits or more */
 
-struct settling {
+struct condensing {
     bool detail;      /* all details are wanted */
     json_t **foreign; /* names of members with foreign text; NULL: none so far */
 };
 
-static json_t *settle(const struct settling *settling, const json_t *value,
-                      const struct field *fields, bool in_list);
+static json_t *condense(const struct condensing *condensing, const json_t *value,
+                        const struct field *fields, bool in_list);
 
 /* Five digits: no measured figure is more precise. */
 static json_t *short_number(double value)
@@ -41,7 +41,7 @@ static const struct field *find_field(const struct field *fields, const char *na
     return NULL;
 }
 
-static bool is_left_out(const struct settling *settling, const struct field *field,
+static bool is_left_out(const struct condensing *condensing, const struct field *field,
                         const json_t *value, bool in_list)
 {
     if (json_is_null(value))
@@ -49,43 +49,43 @@ static bool is_left_out(const struct settling *settling, const struct field *fie
     if (field == NULL)
         return false;
     return (field->sparse && json_is_blank(value))
-           || (!settling->detail
+           || (!condensing->detail
                && (field->included == INCLUDED_IN_DETAIL
                    || (field->included == INCLUDED_OUTSIDE_LISTS && in_list)));
 }
 
-static json_t *settle_list(const struct settling *settling, const json_t *list,
-                           const struct field *fields)
+static json_t *condense_list(const struct condensing *condensing, const json_t *list,
+                             const struct field *fields)
 {
     json_t *out = json_array(), *item;
     size_t i;
 
     json_array_foreach(list, i, item)
-        json_array_append_new(out, settle(settling, item, fields, true));
+        json_array_append_new(out, condense(condensing, item, fields, true));
     return out;
 }
 
-static json_t *settle_member(const struct settling *settling, const json_t *value,
-                             const struct field *field, bool in_list)
+static json_t *condense_member(const struct condensing *condensing, const json_t *value,
+                               const struct field *field, bool in_list)
 {
     json_auto_t *stated = NULL;
 
     if (field == NULL)
-        return settle(settling, value, NULL, in_list);
-    if (field->defaults_of != NULL && !settling->detail)
+        return condense(condensing, value, NULL, in_list);
+    if (field->defaults_of != NULL && !condensing->detail)
         value = stated = tool_stated(tool_find(field->defaults_of), value);
-    return settle(settling, value, field->fields, in_list);
+    return condense(condensing, value, field->fields, in_list);
 }
 
-static void note_foreign(const struct settling *settling, const char *name)
+static void note_foreign(const struct condensing *condensing, const char *name)
 {
-    if (*settling->foreign == NULL)
-        *settling->foreign = json_object();
-    json_object_set_new(*settling->foreign, name, json_true());
+    if (*condensing->foreign == NULL)
+        *condensing->foreign = json_object();
+    json_object_set_new(*condensing->foreign, name, json_true());
 }
 
-static json_t *settle_object(const struct settling *settling, const json_t *object,
-                             const struct field *fields, bool in_list)
+static json_t *condense_object(const struct condensing *condensing, const json_t *object,
+                               const struct field *fields, bool in_list)
 {
     json_t *out = json_object(), *value;
     const char *name;
@@ -93,30 +93,30 @@ static json_t *settle_object(const struct settling *settling, const json_t *obje
     json_object_foreach(json_iterable(object), name, value) {
         const struct field *field = find_field(fields, name);
 
-        if (is_left_out(settling, field, value, in_list))
+        if (is_left_out(condensing, field, value, in_list))
             continue;
         if (field != NULL && field->foreign && !json_is_blank(value))
-            note_foreign(settling, name);
-        json_object_set_new(out, name, settle_member(settling, value, field, in_list));
+            note_foreign(condensing, name);
+        json_object_set_new(out, name, condense_member(condensing, value, field, in_list));
     }
     return out;
 }
 
 /* New reference. */
-static json_t *settle(const struct settling *settling, const json_t *value,
-                      const struct field *fields, bool in_list)
+static json_t *condense(const struct condensing *condensing, const json_t *value,
+                        const struct field *fields, bool in_list)
 {
     if (json_is_object(value))
-        return settle_object(settling, value, fields, in_list);
+        return condense_object(condensing, value, fields, in_list);
     if (json_is_array(value))
-        return settle_list(settling, value, fields);
+        return condense_list(condensing, value, fields);
     if (json_is_real(value))
         return short_number(json_real_value(value));
     return json_incref(json_iterable(value));
 }
 
 /* Most short answers need no change: checking costs less than copying. */
-static bool is_settled(const json_t *object, const struct field *fields)
+static bool is_condensed(const json_t *object, const struct field *fields)
 {
     const json_t *value;
     const char *name;
@@ -151,15 +151,15 @@ static json_t *mark(json_t *structured_take, json_t *foreign)
     return out;
 }
 
-void answer_settle(const struct tool *tool, bool detail, struct answer *answer)
+void answer_condense(const struct tool *tool, bool detail, struct answer *answer)
 {
     json_auto_t *whole = NULL, *foreign = NULL;
-    const struct settling settling = { detail, &foreign };
-    json_t *settled;
+    const struct condensing condensing = { detail, &foreign };
+    json_t *condensed;
 
-    if (answer->structured == NULL || is_settled(answer->structured, tool->fields))
+    if (answer->structured == NULL || is_condensed(answer->structured, tool->fields))
         return;
     whole = answer->structured;
-    settled = settle(&settling, whole, tool->fields, false);
-    answer->structured = mark(settled, foreign);
+    condensed = condense(&condensing, whole, tool->fields, false);
+    answer->structured = mark(condensed, foreign);
 }

@@ -33,22 +33,22 @@ static const struct field fields[] = {
 
 static const struct tool tool = { .name = "sample", .fields = fields };
 
-static void expect_with(bool detail, const char *whole, const char *settled)
+static void expect_with(bool detail, const char *whole, const char *condensed)
 {
     struct error error;
     struct answer answer = { 0 };
     FREE_AUTO char *written = NULL;
 
     assert_true(json_parse(whole, strlen(whole), &answer.structured, &error));
-    answer_settle(&tool, detail, &answer);
+    answer_condense(&tool, detail, &answer);
     written = json_write(answer.structured);
-    assert_string_equal(written, settled);
+    assert_string_equal(written, condensed);
     answer_finish(&answer);
 }
 
-static void expect(const char *whole, const char *settled)
+static void expect(const char *whole, const char *condensed)
 {
-    expect_with(false, whole, settled);
+    expect_with(false, whole, condensed);
 }
 
 static void drops_what_says_nothing(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "handlers/deployments/deployment_welcome.h"
+#include "handlers/deployments/registration_answer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "handlers/answers/deployment_endpoint.h"
 #include "handlers/values.h"
 
-const struct field deployment_welcome_fields[] = {
+const struct field registration_answer_fields[] = {
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",
       .fields = deployment_answer_fields, .described_in = "deployment_show" },
     { "changed", VALUE_BOOLEAN,
@@ -63,8 +63,8 @@ static void add_bound(const struct call *call, const struct deployment *deployme
     json_object_set_new(answer->structured, "warning", json_string(warning.data));
 }
 
-void deployment_welcome(const struct call *call, const struct deployment *deployment, bool changed,
-                        const char *bound, struct answer *answer)
+void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
+                         const char *bound, struct answer *answer)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct model_facts facts = { 0 };

@@ -4,9 +4,9 @@
 
 #include "handlers/answer.h"
 
-extern const struct field deployment_welcome_fields[];
+extern const struct field registration_answer_fields[];
 /* Probes the server and writes the answer of deployment_register and deployment_update. A server
  * that does not answer is no error here: it may be scaled to zero. `bound`: the origin to which the
  * call bound its secret, or "". */
-void deployment_welcome(const struct call *call, const struct deployment *deployment, bool changed,
-                        const char *bound, struct answer *answer);
+void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
+                         const char *bound, struct answer *answer);

@@ -78,7 +78,7 @@ void findings_write_uses(const struct findings *findings, struct text *out)
     }
 }
 
-/* ---- Telling ---- */
+/* ---- What was found ---- */
 
 void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
                         struct text *out)

@@ -17,8 +17,8 @@ static double *share_at(const struct import_column *column, struct evidence_cell
 }
 
 /* If one share is above 1, the whole column is a percentage. */
-static void settle_percent(struct evidence *out, const struct import_column *column,
-                           const char *heading)
+static void resolve_percent(struct evidence *out, const struct import_column *column,
+                            const char *heading)
 {
     bool percent = false;
 
@@ -31,7 +31,7 @@ static void settle_percent(struct evidence *out, const struct import_column *col
         *share_at(column, &out->cells[i]) /= 100;
 }
 
-static void settle_shares(const struct import_table *table)
+static void resolve_shares(const struct import_table *table)
 {
     struct evidence *out = table->out;
 
@@ -40,7 +40,7 @@ static void settle_shares(const struct import_table *table)
 
         if (column->kind != IMPORT_COLUMN_NUMBER || !import_table_is_share(column))
             continue;
-        settle_percent(out, column, table->headings[i]);
+        resolve_percent(out, column, table->headings[i]);
         for (size_t c = 0; column->is_complement && c < out->cell_count; c++)
             *share_at(column, &out->cells[c]) = 1 - *share_at(column, &out->cells[c]);
     }
@@ -60,7 +60,7 @@ static bool is_request_throughput(const struct evidence *out)
     return false;
 }
 
-static void settle_throughput(const struct import_table *table)
+static void resolve_throughput(const struct import_table *table)
 {
     struct evidence *out = table->out;
 
@@ -148,7 +148,7 @@ static void drop_lengths(struct evidence *out, const char *heading, bool levels)
     }
 }
 
-static void settle_lengths(const struct import_table *table)
+static void resolve_lengths(const struct import_table *table)
 {
     struct evidence *out = table->out;
     bool levels;
@@ -172,7 +172,7 @@ static void settle_lengths(const struct import_table *table)
     }
 }
 
-static void settle_facts(const struct import_table *table)
+static void resolve_facts(const struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (!table->fact_differs[i])
@@ -241,25 +241,25 @@ static void remark_unknown(const struct import_table *table)
 /* ---- All of it ---- */
 
 /* Where a table has no failures: the requests that were planned and did not succeed. */
-static void settle_failures(struct evidence_cell *cell)
+static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)
         && cell->requests_asked >= cell->succeeded)
         cell->attempted = cell->requests_asked;
 }
 
-void import_table_settle(struct import_table *table)
+void import_table_resolve(struct import_table *table)
 {
     struct evidence *out = table->out;
 
-    settle_shares(table);
-    settle_throughput(table);
-    settle_lengths(table);
-    settle_facts(table);
+    resolve_shares(table);
+    resolve_throughput(table);
+    resolve_lengths(table);
+    resolve_facts(table);
     remark_unknown(table);
     for (size_t i = 0; i < out->cell_count; i++) {
-        settle_failures(&out->cells[i]);
-        import_settle(&out->cells[i]);
+        complete_failures(&out->cells[i]);
+        import_complete_cell(&out->cells[i]);
     }
     if (table->odd_rows > IMPORT_TABLE_REMARKS_MAX)
         evidence_remark(out, "%zu more rows or figures did not fit",
