@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # embed_text(<target> <symbol> <file>): the file's bytes, compiled into <target> as
-# `extern const char <symbol>[]`, ended by a NUL, with their number in <symbol>_length. Also usable as a script (see the custom command).
+# `extern const char <symbol>[]`, ended by a NUL, with their number in <symbol>_length and the first digits of their SHA-256
+# in <symbol>_digest. Also usable as a script (see the custom command).
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${FILE} hex HEX)
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
+  file(SHA256 ${FILE} digest)
+  string(SUBSTRING ${digest} 0 16 digest)
   file(WRITE ${OUT} "#include <stddef.h>\n"
     "extern const char ${SYMBOL}[];\nconst char ${SYMBOL}[] = {${bytes}0};\n"
-    "extern const size_t ${SYMBOL}_length;\nconst size_t ${SYMBOL}_length = sizeof ${SYMBOL} - 1;\n")
+    "extern const size_t ${SYMBOL}_length;\nconst size_t ${SYMBOL}_length = sizeof ${SYMBOL} - 1;\n"
+    "extern const char ${SYMBOL}_digest[];\nconst char ${SYMBOL}_digest[] = \"${digest}\";\n")
   return()
 endif()
 

@@ -7,7 +7,7 @@
 cd "$(dirname "$0")/.." || exit 1
 
 # The rooms, each after those that it may include.
-readonly ROOMS='base store jobs bench fleet analysis handlers server'
+readonly ROOMS='base store jobs bench fleet analysis handlers web server'
 
 # "server/http server/streams": what includes what, and "server/http server/http" for each folder.
 # shellcheck disable=SC2016 # $0 is awk's

@@ -49,7 +49,11 @@ static void refuse(const struct call_limits *limits, struct exchange *exchange, 
              "too many requests: %s may send %lld in a second (setting rate_per_principal); try "
              "again in %s s",
              exchange->principal.name, (long long)limits->settings->rate_per_principal, seconds);
-    exchange->http->write_refusal(429, id.length > 0 ? id.data : NULL, message, &body);
+    if (id.length == 0) {
+        exchange_refuse(exchange, 429, "%s", message);
+        return;
+    }
+    exchange->http->write_refusal(429, id.data, message, &body);
     exchange_reply(exchange, 429, "application/json", &body);
 }
 

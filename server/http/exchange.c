@@ -253,6 +253,10 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (exchange->headers.accepts_html) {
+        exchange->http->refuse_browser(exchange, status, message);
+        return;
+    }
     exchange->http->write_refusal(status, NULL, message, &body);
     exchange_reply(exchange, status, "application/json", &body);
 }

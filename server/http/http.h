@@ -38,6 +38,9 @@ struct http_gate {
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
+/* Sets a page that says the same to a person with a browser, in exchange->reply. */
+typedef void http_reply_page(struct exchange *exchange, unsigned status, const char *message);
+
 struct http {
     /* given */
     const struct settings *settings;
@@ -45,6 +48,7 @@ struct http {
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;
+    http_reply_page *refuse_browser;
 
     struct listen_address address;
     char address_text[LISTEN_TEXT_SIZE];

@@ -59,6 +59,7 @@ static void read_accept(struct http_headers *headers, const char *value)
         headers->accepts_events |= item_is(item, length, "text/event-stream")
                                    || item_is(item, length, "text/*")
                                    || item_is(item, length, "*/*");
+        headers->accepts_html |= item_is(item, length, "text/html");
         item += length;
     }
 }

@@ -20,6 +20,7 @@ struct http_headers {
     const char *repeated;    /* the name of one of the above that came twice */
     bool needs_host;         /* as all do since HTTP/1.1 */
     bool has_accept, accepts_json, accepts_events;
+    bool accepts_html; /* said so: a browser that shows the answer */
     char *trimmed; /* copies of values that had blanks at their end; NULL: none, the usual case */
     size_t trimmed_length;
 };

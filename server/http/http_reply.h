@@ -7,7 +7,7 @@
 
 #include "base/core/text.h"
 
-#define HTTP_REPLY_HEADERS 10
+#define HTTP_REPLY_HEADERS 16
 
 struct http_reply {
     unsigned status; /* 0: none yet */

@@ -77,6 +77,7 @@ static void prepare(struct http *http, const struct http_parts *parts)
     http->gate = parts->gate;
     http->gate_context = parts->gate_context;
     http->write_refusal = parts->write_refusal;
+    http->refuse_browser = parts->refuse_browser;
     random_bytes(&boot, sizeof boot);
     snprintf(http->request_prefix, sizeof http->request_prefix, "req_%08x_", boot);
     atomic_init(&http->requests, 0);

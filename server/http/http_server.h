@@ -12,6 +12,7 @@ struct http_parts {
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;
+    http_reply_page *refuse_browser;
     struct telemetry *telemetry;
 };
 

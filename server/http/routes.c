@@ -12,30 +12,30 @@
 #include "server/http/http_connection.h"
 #include "server/http/origin.h"
 #include "server/http/request_target.h"
+#include "server/http/route_pattern.h"
 
 bool routes_check(const struct route *table, struct error *error)
 {
     for (; table->path != NULL; table++)
-        if (table->open != (table->role == ROLE_NONE))
+        if (table->admit == NULL && table->open != (table->role == ROLE_NONE))
             return error_set(error, ERROR_INTERNAL, "the route %s %s must be open or have a role",
                              table->verb, table->path);
     return true;
 }
 
-/* With or without a slash at its end. */
 static bool path_is(const struct route *route, const char *path)
 {
-    size_t length = strlen(route->path);
+    struct route_places ignored;
 
-    return strncmp(route->path, path, length) == 0
-           && (path[length] == '\0' || strcmp(path + length, "/") == 0);
+    return route_pattern_matches(route->path, path, &ignored);
 }
 
-/* Probes also answer HEAD; a stream has no use for it. */
+/* Probes and pages also answer HEAD; a stream has no use for it. */
 static bool verb_is(const struct route *route, const char *verb)
 {
     return strcmp(route->verb, verb) == 0
-           || (route->open && strcmp(verb, "HEAD") == 0 && strcmp(route->verb, "GET") == 0);
+           || ((route->open || route->admit != NULL) && strcmp(verb, "HEAD") == 0
+               && strcmp(route->verb, "GET") == 0);
 }
 
 static void find(struct exchange *exchange, const char *path)
@@ -51,26 +51,31 @@ static void find(struct exchange *exchange, const char *path)
 }
 
 /* The methods of a path, separated by commas; empty: there is no such path. */
-static void list_verbs(const struct route_set *set, const char *path, struct text *out)
+static void list_verbs(const struct route_set *set, const char *path, struct text *out,
+                       bool *is_page)
 {
     for (; set->routes != NULL; set++)
         for (const struct route *route = set->routes; route->path != NULL; route++)
-            if (path_is(route, path))
+            if (path_is(route, path)) {
                 text_addf(out, "%s%s", out->length > 0 ? ", " : "", route->verb);
+                *is_page = route->admit != NULL;
+            }
 }
 
 static void refuse_route(struct exchange *exchange, const char *path)
 {
     TEXT_AUTO verbs = { 0 };
+    bool is_page = false;
 
-    list_verbs(exchange->http->routes, path, &verbs);
+    list_verbs(exchange->http->routes, path, &verbs, &is_page);
     if (verbs.length == 0) {
         exchange_refuse(exchange, 404, "there is no such path; MCP clients connect to /mcp");
-    } else if (cors_is_preflight(exchange)) {
+    } else if (cors_is_preflight(exchange) && !is_page) {
         cors_answer_preflight(exchange, text_string(&verbs));
     } else {
         exchange_add_header(exchange, "Allow", text_string(&verbs));
-        exchange_refuse(exchange, 405, "this path takes %s", text_string(&verbs));
+        exchange_refuse(exchange, 405, "this path takes %s%s", text_string(&verbs),
+                        is_page ? "; MCP clients connect to /mcp" : "");
     }
 }
 
@@ -91,13 +96,18 @@ static bool check_headers(struct exchange *exchange)
     return exchange->reply.status == 0;
 }
 
+static bool is_page(const struct exchange *exchange)
+{
+    return exchange->route != NULL && exchange->route->admit != NULL;
+}
+
 static bool check_origin(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
     struct error error;
 
     if (origin_check(&exchange->http->origin_rules, headers->host, headers->origin, &error)) {
-        if (headers->origin != NULL)
+        if (headers->origin != NULL && !is_page(exchange))
             cors_allow(exchange);
         return true;
     }
@@ -106,11 +116,12 @@ static bool check_origin(struct exchange *exchange)
     return false;
 }
 
-static bool check_principal(struct exchange *exchange)
+static bool check_principal(struct exchange *exchange, const char *path)
 {
-    if (!exchange->http->gate->admit(exchange))
+    if (!(is_page(exchange) ? exchange->route->admit(exchange, path)
+                            : exchange->http->gate->admit(exchange)))
         return false;
-    exchange->connection->is_known = true;
+    exchange->connection->is_known = exchange->principal.name[0] != '\0';
     return true;
 }
 
@@ -118,7 +129,7 @@ static void check_role(struct exchange *exchange)
 {
     const struct principal *principal = &exchange->principal;
 
-    if (!role_allows(principal->role, exchange->route->role))
+    if (exchange->route->role != ROLE_NONE && !role_allows(principal->role, exchange->route->role))
         exchange_refuse(exchange, 403, "%s needs the role %s; %s has the role %s",
                         exchange->route->path, role_name(exchange->route->role), principal->name,
                         role_name(principal->role));
@@ -150,6 +161,6 @@ void routes_admit(struct exchange *exchange, const char *target)
         return;
     if (exchange->route == NULL)
         refuse_route(exchange, path);
-    else if (check_principal(exchange))
+    else if (check_principal(exchange, path))
         check_role(exchange);
 }

@@ -12,12 +12,16 @@ struct telemetry_row;
 
 struct route {
     const char *verb;
-    const char *path;
-    bool open;    /* no check of Host, Origin and key, for probes */
-    bool quiet;   /* no log line */
-    bool limited; /* counts against its principal's limits */
+    const char *path; /* with places, perhaps: route_pattern.h */
+    bool open;        /* no check of Host, Origin and key, for probes */
+    bool quiet;       /* no log line */
+    bool limited;     /* counts against its principal's limits */
     void (*serve)(struct exchange *exchange);
     enum role role; /* the lowest role, checked before the body is read; none for `open` ones */
+    /* For pages: finds the principal instead of the gate, by its own rules; false: it was answered.
+     * No page of another origin may read the answer, whatever the settings allow. NULL: the gate.
+     */
+    bool (*admit)(struct exchange *exchange, const char *path);
     /* Receives the body piece by piece, instead of exchange->body, on the loop's thread, until it
      * replies. */
     void (*take)(struct exchange *exchange, const char *bytes, size_t size);
@@ -31,7 +35,8 @@ struct route_set {
     struct telemetry_row **rows; /* in their order */
 };
 
-/* Checks that each row is either open or for a role. INTERNAL names the row that is not. */
+/* Checks that each row is open, for a role, or for those that it admits itself. INTERNAL names the
+ * row that is not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. A

@@ -14,6 +14,8 @@
 #include "server/mcp/mcp_setup.h"
 #include "server/mcp/mcp_task.h"
 #include "server/mcp/methods.h"
+#include "server/pages/page_reply.h"
+#include "server/pages/page_routes.h"
 #include "server/program/probes.h"
 #include "server/streams/notifier.h"
 #include "server/streams/session.h"
@@ -48,6 +50,8 @@ static void name_routes(struct server *server)
     server->routes[0] = (struct route_set){ .routes = mcp_routes, .context = &server->mcp };
     server->routes[1] = (struct route_set){ .routes = upload_routes, .context = &server->uploads };
     server->routes[2] = (struct route_set){ .routes = probe_routes, .context = &server->metrics };
+    server->routes[3] = (struct route_set){ .routes = page_routes_create(&server->pages),
+                                            .context = &server->pages };
 }
 
 static CHECKED bool create_http(struct server *server, struct error *error)
@@ -58,6 +62,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
         .gate = &gate_functions,
         .gate_context = &server->gate,
         .write_refusal = mcp_write_refusal,
+        .refuse_browser = page_reply_refusal,
         .telemetry = server->telemetry,
     };
 
@@ -142,6 +147,12 @@ static void connect_parts(struct server *server, const struct server_parts *part
                                         .services = parts->services,
                                         .notifier = server->notifier,
                                         .workers = server->workers };
+    server->pages.settings = parts->settings;
+    server->pages.services = parts->services;
+    server->pages.authority = server->authority;
+    server->pages.notifier = server->notifier;
+    server->pages.workers = server->workers;
+    server->pages.waiting = server->waiting;
     server->metrics = (struct metrics_sources){ .services = parts->services,
                                                 .http = server->http,
                                                 .sessions = server->sessions,
@@ -263,5 +274,6 @@ void server_destroy(struct server *server)
     rate_limit_destroy(server->principals);
     telemetry_destroy(server->telemetry);
     mcp_setup_finish(&server->mcp);
+    page_routes_finish(&server->pages);
     free(server);
 }

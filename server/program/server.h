@@ -6,6 +6,7 @@
 #include "server/access/gate.h"
 #include "server/http/routes.h"
 #include "server/mcp/mcp_server.h"
+#include "server/pages/page_server.h"
 #include "server/program/metrics_endpoint.h"
 #include "server/program/upload.h"
 
@@ -30,7 +31,8 @@ struct server {
     struct mcp_server mcp;
     struct uploads uploads;
     struct metrics_sources metrics;
-    struct route_set routes[4]; /* the last is empty */
+    struct page_server pages;
+    struct route_set routes[5]; /* the last is empty */
 };
 
 struct server_parts {

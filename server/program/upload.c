@@ -14,6 +14,7 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 #include "server/http/exchange.h"
+#include "server/http/http_status.h"
 #include "server/http/routes.h"
 #include "server/settings/settings.h"
 #include "server/streams/notifier.h"
@@ -197,32 +198,6 @@ static void no_log(struct call *call, enum severity severity, const char *logger
     json_decref(data);
 }
 
-static unsigned status_of(const struct error *error)
-{
-    switch (error->kind) {
-    case ERROR_FORBIDDEN:
-        return 403;
-    case ERROR_NOT_FOUND:
-        return 404;
-    case ERROR_CONFLICT:
-        return 409;
-    case ERROR_BUSY:
-        return 503;
-    case ERROR_INTERNAL:
-        return 500;
-    case ERROR_NONE:
-    case ERROR_INVALID:
-    case ERROR_UNAUTHENTICATED:
-    case ERROR_TIMEOUT:
-    case ERROR_CANCELLED:
-    case ERROR_UNSUPPORTED:
-    case ERROR_INPUT_REQUIRED:
-    case ERROR_UPSTREAM:
-        break;
-    }
-    return 400;
-}
-
 static void reply(struct exchange *exchange, const struct answer *answer)
 {
     const struct upload *upload = exchange->request;
@@ -259,7 +234,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     if (tool_call(upload->tool, &call, &answer, &error))
         reply(exchange, &answer);
     else
-        exchange_refuse(exchange, status_of(&error), "%s", error.message);
+        exchange_refuse(exchange, http_status_of(&error), "%s", error.message);
     answer_finish(&answer);
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path of a route: "/runs", or with places, "/runs/{id}/{chart}.svg". A place is a segment of a
+ * path, or a part of one, of at least one byte; a segment has one place at most. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ROUTE_PLACES 2
+
+/* What stands at the places of a path, in their order; borrowed from the pattern and the path. */
+struct route_places {
+    struct route_place {
+        const char *name, *text;
+        size_t name_length, length;
+    } at[ROUTE_PLACES];
+    size_t count;
+};
+
+/* With or without a slash at the path's end. */
+bool route_pattern_matches(const char *pattern, const char *path, struct route_places *out);

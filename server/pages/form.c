@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/pages/form.h"
+
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+
+#define NAME_BYTES_MAX 200
+
+void form_finish(struct form *form)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        free((char *)(uintptr_t)form->at[i].name);
+        free((char *)(uintptr_t)form->at[i].value);
+    }
+    free(form->at);
+    *form = (struct form){ 0 };
+}
+
+struct page_values form_values(const struct form *form)
+{
+    return (struct page_values){ .at = form->at, .count = form->count };
+}
+
+/* Lines of a form end with CR LF. */
+static char *take_printable(const char *bytes, size_t length, size_t limit)
+{
+    struct text lines = { 0 }, out = { 0 };
+
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] != '\r' || i + 1 == length || bytes[i + 1] != '\n')
+            text_add_char(&lines, bytes[i]);
+    text_add_printable(&out, text_string(&lines), lines.length, limit);
+    text_finish(&lines);
+    return out.length > 0 ? text_take(&out) : memory_copy_text("");
+}
+
+void form_add(struct form *form, const char *name, size_t name_length, const char *value,
+              size_t length)
+{
+    struct page_value *added;
+
+    if (form->count == FORM_VALUES_MAX)
+        return;
+    form->at = memory_resize(form->at, form->count + 1, sizeof *form->at);
+    added = &form->at[form->count++];
+    added->name = take_printable(name, name_length, NAME_BYTES_MAX);
+    added->value = take_printable(value, length, FORM_VALUE_BYTES_MAX);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+        return (c | 0x20) - 'a' + 10;
+    return -1;
+}
+
+static void decode(const char *bytes, size_t length, struct text *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        int high = i + 2 < length && bytes[i] == '%' ? hex_digit(bytes[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(bytes[i + 2]) : -1;
+
+        if (low >= 0) {
+            text_add_char(out, (char)(high << 4 | low));
+            i += 2;
+        } else {
+            text_add_char(out, bytes[i] == '+' ? ' ' : bytes[i]);
+        }
+    }
+}
+
+static void read_pair(struct form *form, const char *bytes, size_t length)
+{
+    const char *equals = memchr(bytes, '=', length);
+    size_t name_length = equals != NULL ? (size_t)(equals - bytes) : length;
+    TEXT_AUTO name = { 0 }, value = { 0 };
+
+    decode(bytes, name_length, &name);
+    if (equals != NULL)
+        decode(equals + 1, length - name_length - 1, &value);
+    if (name.length > 0)
+        form_add(form, text_string(&name), name.length, text_string(&value), value.length);
+}
+
+void form_read(struct form *form, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const char *end = memchr(bytes, '&', length);
+        size_t pair = end != NULL ? (size_t)(end - bytes) : length;
+
+        read_pair(form, bytes, pair);
+        bytes += end != NULL ? pair + 1 : pair;
+        length -= end != NULL ? pair + 1 : pair;
+    }
+}

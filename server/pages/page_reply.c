@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/pages/page_reply.h"
+
+#include "server/http/exchange.h"
+#include "web/frame.h"
+
+#define POLICY                                                                                     \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "        \
+    "'self'; "                                                                                     \
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "                                \
+    "require-trusted-types-for 'script'; trusted-types opsbrain"
+
+void page_reply_headers(struct exchange *exchange, const char *policy)
+{
+    exchange_add_header(exchange, "Content-Security-Policy", policy != NULL ? policy : POLICY);
+    exchange_add_header(exchange, "X-Content-Type-Options", "nosniff");
+    exchange_add_header(exchange, "Referrer-Policy", "same-origin");
+    exchange_add_header(exchange, "Cross-Origin-Opener-Policy", "same-origin");
+    exchange_add_header(exchange, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
+static const char *or_null(const struct text *text)
+{
+    return text->length > 0 ? text_string(text) : NULL;
+}
+
+static void add_attachment(struct exchange *exchange, const struct page_answer *answer)
+{
+    TEXT_AUTO value = { 0 };
+
+    text_addf(&value, "attachment; filename=\"%s\"", text_string(&answer->file));
+    exchange_add_header(exchange, "Content-Disposition", text_string(&value));
+}
+
+void page_reply_send(struct exchange *exchange, const struct page_request *request,
+                     struct page_answer *answer)
+{
+    unsigned status = answer->status != 0 ? answer->status : 200;
+    struct text body = { 0 };
+
+    page_reply_headers(exchange, or_null(&answer->policy));
+    exchange_add_header(exchange, "Cache-Control", "no-store");
+    if (answer->location.length > 0) {
+        exchange_add_header(exchange, "Location", text_string(&answer->location));
+        exchange_reply(exchange, 303, NULL, NULL);
+        return;
+    }
+    if (answer->file.length > 0)
+        add_attachment(exchange, answer);
+    if (answer->type != NULL) {
+        exchange_reply(exchange, status, answer->type, &answer->body);
+        return;
+    }
+    frame_write(request, answer, &body);
+    exchange_reply(exchange, status, "text/html; charset=utf-8", &body);
+}
+
+void page_reply_refusal(struct exchange *exchange, unsigned status, const char *message)
+{
+    const struct page_request request = { .principal = exchange->principal, .path = "" };
+    PAGE_ANSWER_AUTO answer = { 0 };
+
+    frame_refusal(status, message, &answer);
+    page_reply_send(exchange, &request, &answer);
+}

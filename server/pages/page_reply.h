@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page's answer as HTTP: headers that keep other sites and injected markup out, status, body. */
+#pragma once
+
+struct exchange;
+struct page_answer;
+struct page_request;
+
+/* What every answer of a page has. `policy`: its Content-Security-Policy; NULL: the pages'. */
+void page_reply_headers(struct exchange *exchange, const char *policy);
+/* Framed, if it is HTML. Moves the body. */
+void page_reply_send(struct exchange *exchange, const struct page_request *request,
+                     struct page_answer *answer);
+/* The server's http_reply_page (server/http/http.h): a refusal as a page. */
+void page_reply_refusal(struct exchange *exchange, unsigned status, const char *message);

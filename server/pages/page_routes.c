@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/pages/page_routes.h"
+
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+#include "server/pages/page_asset.h"
+#include "server/pages/page_exchange.h"
+#include "web/page.h"
+
+static const struct route others[] = {
+    { "GET", "/assets/{name}", .quiet = true, .admit = page_asset_admit,
+      .serve = page_asset_serve },
+};
+#define OTHERS (sizeof others / sizeof *others)
+
+static size_t count_pages(void)
+{
+    size_t count = 0;
+
+    while (pages[count].path != NULL)
+        count++;
+    return count;
+}
+
+static struct route route_of(const struct page *page)
+{
+    return (struct route){
+        .verb = page->verb,
+        .path = page->path,
+        .limited = true,
+        .role = page->role,
+        .admit = page_exchange_admit,
+        .serve = page_exchange_serve,
+    };
+}
+
+const struct route *page_routes_create(struct page_server *server)
+{
+    size_t count = count_pages();
+
+    server->routes = memory_zeroed(count + OTHERS + 1, sizeof *server->routes);
+    for (size_t i = 0; i < count; i++)
+        server->routes[i] = route_of(&pages[i]);
+    for (size_t i = 0; i < OTHERS; i++)
+        server->routes[count + i] = others[i];
+    return server->routes;
+}
+
+void page_routes_finish(struct page_server *server)
+{
+    free(server->routes);
+    server->routes = NULL;
+}

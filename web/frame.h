@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all pages have around them. */
+#pragma once
+
+#include "web/page.h"
+
+/* The whole document around answer->body: head, navigation, who is signed in. */
+void frame_write(const struct page_request *request, const struct page_answer *answer,
+                 struct text *out);
+/* What <main> contains where a request was refused. */
+void frame_refusal(unsigned status, const char *message, struct page_answer *answer);

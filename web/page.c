@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/page.h"
+
+#include <string.h>
+
+const char *page_value(const struct page_values *values, const char *name)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->at[i].name, name) == 0)
+            return values->at[i].value[0] != '\0' ? values->at[i].value : NULL;
+    return NULL;
+}
+
+const char *page_query(const struct page_request *request, const char *name)
+{
+    return page_value(&request->query, name);
+}
+
+const char *page_form(const struct page_request *request, const char *name)
+{
+    return page_value(&request->form, name);
+}
+
+const char *page_place(const struct page_request *request, const char *name)
+{
+    const char *value = page_value(&request->places, name);
+
+    return value != NULL ? value : "";
+}
+
+bool page_may(const struct page_request *request, enum role role)
+{
+    return role_allows(request->principal.role, role);
+}
+
+void page_answer_finish(struct page_answer *answer)
+{
+    text_finish(&answer->title);
+    text_finish(&answer->body);
+    text_finish(&answer->follows);
+    text_finish(&answer->location);
+    text_finish(&answer->file);
+    text_finish(&answer->policy);
+}
+
+void page_form_begin(const struct page_request *request, struct html *html, const char *action)
+{
+    html_open(html, "form", { "method", "post" }, { "action", action });
+    html_open(html, "input", { "type", "hidden" }, { "name", "token" },
+              { "value", request->token });
+}
+
+void page_url_add(struct text *url, const char *name, const char *value)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+    if (value == NULL)
+        return;
+    text_addf(url, "%c%s=", strchr(text_string(url), '?') != NULL ? '&' : '?', name);
+    for (; *value != '\0'; value++)
+        if (strchr(plain, *value) != NULL)
+            text_add_char(url, *value);
+        else
+            text_addf(url, "%%%02X", (unsigned char)*value);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pages for people: functions from a request to an answer. They know no HTTP connection, and
+ * have their figures from the tools (web/page_call.h), as the request's principal. The table is in
+ * web/pages.c; server/pages/ finds the row, authenticates, and runs it on a worker. */
+#pragma once
+
+#include "base/formats/html.h"
+#include "handlers/tool.h"
+
+/* Parameters of a query, fields of a form, places of a path. */
+struct page_value {
+    const char *name, *value;
+};
+struct page_values {
+    const struct page_value *at;
+    size_t count;
+};
+/* NULL: it is missing or empty. */
+const char *page_value(const struct page_values *values, const char *name);
+
+/* Everything is borrowed. */
+struct page_request {
+    const struct services *services;
+    struct principal principal; /* has the role of the page's row; without a name: nobody */
+    bool may_sign_out;          /* it signed in with a key; false: `local` */
+    const char *path;           /* "/runs/run_1" */
+    struct page_values places;  /* of the row's path: "id" of "/runs/{id}" */
+    struct page_values query, form;
+    const char *token; /* in each form, against forgery (page_form_begin) */
+    const char *request_id;
+    const char *file; /* that the form came with; NULL: none */
+    size_t file_bytes;
+    void *host; /* of the callbacks */
+    bool (*cancelled)(void *host);
+    /* A tool changed a deployment (NULL: the list of resources) that others may be looking at. */
+    void (*changed)(void *host, const char *deployment);
+};
+
+/* What a page fills; to be finished with page_answer_finish. */
+struct page_answer {
+    unsigned status;      /* 0: 200 */
+    struct text title;    /* plain text, of the window; the page writes its own <h1> */
+    struct text body;     /* what <main> contains, or all of it with a `type` */
+    const char *type;     /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
+    struct text follows;  /* ids and names, with spaces: the page is fetched again when one of them
+                           * changes; "*": with every change */
+    struct text location; /* answer 303, go there; a path of this server */
+    struct text file;     /* a name: to be saved, not shown */
+    struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
+};
+void page_answer_finish(struct page_answer *answer);
+#define PAGE_ANSWER_AUTO __attribute__((cleanup(page_answer_finish))) struct page_answer
+
+struct page {
+    const char *verb; /* GET, which also answers HEAD, or POST */
+    const char *path; /* server/http/route_pattern.h: "/runs/{id}", "/runs/{id}.html" */
+    enum role role;   /* the least */
+    bool waits;       /* for a model server, say: it runs with the calls that wait */
+    bool takes_file;  /* POST: of up to 64 MiB, as multipart/form-data */
+    /* False: the error becomes a page, with the HTTP status of its kind. */
+    CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
+                          struct error *error);
+};
+/* Ends with a NULL path. Of two rows that match a path the first is taken. */
+extern const struct page pages[];
+
+/* ---- Shared by pages ---- */
+
+/* A parameter of the query, a field of the form, a place of the path; NULL: missing or empty. */
+const char *page_query(const struct page_request *request, const char *name);
+const char *page_form(const struct page_request *request, const char *name);
+const char *page_place(const struct page_request *request, const char *name); /* never NULL */
+/* Whether its buttons are shown: for a viewer none that the server would refuse. */
+bool page_may(const struct page_request *request, enum role role);
+
+/* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
+void page_form_begin(const struct page_request *request, struct html *html, const char *action);
+/* Appends "name=value" to a URL, escaped, with ? or & before it; nothing for NULL. */
+void page_url_add(struct text *url, const char *name, const char *value);

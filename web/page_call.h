@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page's call of a tool: with the role, limits and audit row of any other call. */
+#pragma once
+
+#include "web/page.h"
+
+/* Takes over `arguments` (NULL: none). *out: the structured content, a new reference. False: the
+ * tool's error. A tool that would ask its client something fails as for a client that cannot. */
+CHECKED bool page_call_take(const struct page_request *request, const char *tool, json_t *arguments,
+                            json_t **out, struct error *error);
