@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,6 +140,15 @@ void answer_next(struct answer *answer, const char *next)
 {
     json_object_set_new(answer->structured, "next_step", json_string(next));
     text_addf(&answer->text, "Next: %s.\n", next);
+}
+
+void answer_shows(struct answer *answer, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(answer->page, sizeof answer->page, format, arguments);
+    va_end(arguments);
 }
 
 size_t answer_page_limit(const struct call *call)

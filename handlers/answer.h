@@ -56,6 +56,11 @@ void answer_next(struct answer *answer, const char *next);
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
+/* The page that shows the same to people: "/runs/run_...". Its URL becomes the text's last line and
+ * the member "page". */
+void answer_shows(struct answer *answer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A parameter of tools that start or change something; where a repeated call changes nothing anyway
  * it has no effect. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \

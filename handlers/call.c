@@ -172,6 +172,12 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
+static void complete(const struct tool *tool, const struct call *call, struct answer *answer)
+{
+    answer_condense(tool, call_boolean(call, "detail", false), answer);
+    answer_link(call, answer);
+}
+
 /* Most calls only read, and those that succeed are seldom audited. */
 static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
                                    struct answer *answer, struct error *error)
@@ -182,7 +188,7 @@ static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
     if (call_run(tool, call, answer, error)) {
         if (tool->reads_noted)
             call_read(call, json_get_text(call->arguments, "run", ""));
-        answer_condense(tool, call_boolean(call, "detail", false), answer);
+        complete(tool, call, answer);
         return true;
     }
     arguments = audit_arguments(tool, call->arguments);
@@ -208,7 +214,7 @@ bool tool_call(const struct tool *tool, struct call *call, struct answer *answer
     else if (!call->change.written)
         note(call, "ok", "nothing changed");
     if (done)
-        answer_condense(tool, call_boolean(call, "detail", false), answer);
+        complete(tool, call, answer);
     call->change.arguments = NULL;
     return done;
 }

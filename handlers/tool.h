@@ -73,13 +73,17 @@ struct field {
 
 struct call;
 
+#define ANSWER_PAGE_SIZE 512
+
 /* A tool's answer: a structure (an object that conforms to its fields, if it has some) and a short
  * text for people. */
 struct answer {
     json_t *structured; /* set by run(), freed by the caller */
     struct text text;
-    json_t *content;      /* MCP's content blocks instead of `text`; freed by the caller; NULL: the
-                           * text */
+    json_t *content; /* MCP's content blocks instead of `text`; freed by the caller; NULL: the
+                      * text */
+    char page[ANSWER_PAGE_SIZE]; /* the path of the page for people that shows the same, with its
+                                  * query (answer_shows); tool_call makes it a URL; "": none */
     char job_id[ID_SIZE]; /* of the job it started: a task, for clients that support tasks; "" */
     char changed[64];     /* the deployment that it changed, for its subscribers; "" */
 };
@@ -167,6 +171,8 @@ struct call {
     size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */
+    const char *base_url; /* of the pages, as the caller reaches them: "http://127.0.0.1:8080";
+                           * borrowed; NULL or "": not known */
     void *host;
     /* Never NULL; total 0: not known. The client only receives progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);

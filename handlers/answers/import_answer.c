@@ -234,6 +234,7 @@ static CHECKED bool write_show(const struct call *call, const struct import_row 
     text_add_char(&answer->text, '\n');
     cells_table_of(evidence, first, count, &answer->text);
     answer_page_end_at(answer, first + count < all, (int64_t)(first + count));
+    answer_shows(answer, "/runs/%s", row->id);
     return add_detail(call, evidence, answer, error);
 }
 
@@ -259,6 +260,7 @@ bool import_answer_report(struct call *call, struct answer *answer, struct error
         answer->structured = json_pack("{s:[o], s:o}", "runs", import_answer_run_json(&row),
                                        "report", import_answer_json(&evidence));
         import_report_write(&evidence, &answer->text);
+        answer_shows(answer, "/runs/%s", row.id);
     }
     import_row_finish(&row);
     return done;

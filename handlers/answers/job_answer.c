@@ -116,6 +116,12 @@ bool job_answer_check_owner(const struct call *call, const char *what, const cha
                      what, principal, principal, act);
 }
 
+void job_answer_shows(const struct job *job, struct answer *answer)
+{
+    if (strcmp(job->kind, "sweep") == 0)
+        answer_shows(answer, "/sweeps/%s", job->subject);
+}
+
 const char *job_answer_next_step(const struct job *job)
 {
     if (job->state == JOB_WAITING)

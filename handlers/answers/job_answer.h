@@ -20,4 +20,6 @@ CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct er
 /* Operators act on their own jobs, admins on all; `act` is for example "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
+/* The page of its sweep. */
+void job_answer_shows(const struct job *job, struct answer *answer);
 const char *job_answer_next_step(const struct job *job); /* what to call after it was shown */

@@ -25,17 +25,17 @@ static json_t *verdict(const struct report_input *input)
     return list;
 }
 
-/* A single run has its own page, several runs have their sweep's. */
-static void add_page(const struct sweep_material *material, struct answer *answer)
+/* A single run has its own report, several runs have their sweep's. */
+static void add_report(const struct sweep_material *material, struct answer *answer)
 {
-    TEXT_AUTO page = { 0 };
+    TEXT_AUTO uri = { 0 };
 
     if (material->run_count == 1)
-        text_addf(&page, "opsbrain://runs/%s/report", material->runs[0].id);
+        text_addf(&uri, "opsbrain://runs/%s/report", material->runs[0].id);
     else
-        text_addf(&page, "opsbrain://sweeps/%s", material->sweep.id);
-    json_object_set_new(answer->structured, "page", json_string(text_string(&page)));
-    text_addf(&answer->text, "Page: %s\n", text_string(&page));
+        text_addf(&uri, "opsbrain://sweeps/%s", material->sweep.id);
+    json_object_set_new(answer->structured, "report", json_string(text_string(&uri)));
+    text_addf(&answer->text, "Report: %s\n", text_string(&uri));
 }
 
 static void add(const struct sweep_material *material, struct answer *answer)
@@ -52,7 +52,7 @@ static void add(const struct sweep_material *material, struct answer *answer)
         add_list("verdict", verdict(&input), answer);
         add_list("takeaways", report_takeaways(&input), answer);
     }
-    add_page(material, answer);
+    add_report(material, answer);
 }
 
 bool job_verdict_add(const struct services *services, const struct job *job, struct answer *answer,

@@ -12,10 +12,10 @@
               "limits." },                                                                         \
         { "takeaways", VALUE_LIST, .optional = true, .help = "The key takeaways, in sentences." }, \
     {                                                                                              \
-        "page", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."            \
+        "report", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."          \
     }
 
-/* Adds them if the job is a sweep and is over; for an A/B sweep only the page, since run_compare
- * has the verdict. */
+/* Adds them if the job is a sweep and is over; for an A/B sweep only the report, since
+ * run_compare has the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

@@ -93,4 +93,5 @@ void registration_answer(const struct call *call, const struct deployment *deplo
         text_addf(&answer->text, "It does not answer as it should now: %s\n",
                   text_string(&sentence));
     answer_next(answer, next);
+    answer_shows(answer, "/deployments/%s", deployment->name);
 }

@@ -365,6 +365,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         answer->structured = structured(&view);
         write_dashboard(&view, &answer->text);
         answer_next(answer, next_step(&view));
+        answer_shows(answer, "/deployments/%s", view.deployment.name);
     }
     sweep_answer_rows_free(view.sweeps, view.sweep_count);
     return done;

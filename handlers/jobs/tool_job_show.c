@@ -85,6 +85,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (!job_verdict_add(call->services, &job, answer, error))
         return false;
     answer_next(answer, job_answer_next_step(&job));
+    job_answer_shows(&job, answer);
     return true;
 }
 

@@ -12,9 +12,8 @@
 #include "base/json/json.h"
 #include "fleet/metrics_page.h"
 #include "handlers/answers/deployment_argument.h"
-#include "handlers/metrics/metric_history.h"
+#include "handlers/metrics/metric_range.h"
 
-#define MINUTES_MAX 1051200 /* two years */
 #define POINTS_INITIAL 60
 #define DEFAULT_PERCENTILE 99
 #define FUNCTION_SIZE 24
@@ -36,9 +35,9 @@ static const struct param params[] = {
               "percentile (the default), mean." },
     { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99", .rare = true,
       .help = "Of histograms: 50, 99, 99.9, ..." },
-    { "minutes", VALUE_NUMBER, .low = 1, .high = MINUTES_MAX, .initial = "60",
+    { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .help = "How far back: 1440 is a day, 10080 a week." },
-    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = MINUTES_MAX, .initial = "0",
+    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
       .rare = true, .help = "Ends so many minutes ago; 0: now." },
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
       .help = "Seconds per step; default: so that all fits." },
@@ -110,40 +109,19 @@ struct view {
 
 /* ---- Range and step ---- */
 
-/* The shortest round step with which `points` steps cover the range. */
-static int64_t round_step_s(int64_t range_ms, int64_t points)
-{
-    static const int64_t steps_s[] = { 1,     2,     5,      10,     15,      30,     60,    120,
-                                       300,   600,   900,    1800,   3600,    7200,   10800, 21600,
-                                       43200, 86400, 172800, 604800, 1209600, 2592000 };
-    size_t i = 0;
-
-    while (i + 1 < sizeof steps_s / sizeof *steps_s && steps_s[i] * 1000 * points < range_ms)
-        i++;
-    return steps_s[i];
-}
-
-static int64_t rounded_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-/* Finer data may already be deleted: the step is then the finest that the level allows. */
+/* Finer data may already be deleted: the steps are then longer than requested. */
 static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
     struct metric_history_ask *ask = &view->ask;
-    int64_t level_ms;
+    int64_t wanted_ms = ask->step_ms;
 
-    if (!scrape_level_for(view->call->services->store, view->deployment.id, from_ms, ask->step_ms,
-                          &ask->level, error))
+    if (!metric_range_choose_level(view->call->services->store, from_ms, ask, error))
         return false;
-    level_ms = scrape_level_ms(ask->level);
-    if (ask->step_ms % level_ms == 0)
-        return true;
-    text_addf(&view->note, "%sSteps of %" PRId64 " s are not kept that far back: ",
-              view->note.length > 0 ? " " : "", ask->step_ms / 1000);
-    ask->step_ms = rounded_up(ask->step_ms, level_ms);
-    text_addf(&view->note, "these are of %" PRId64 " s.", ask->step_ms / 1000);
+    if (ask->step_ms != wanted_ms)
+        text_addf(&view->note,
+                  "%sSteps of %" PRId64 " s are not kept that far back: these are of %" PRId64
+                  " s.",
+                  view->note.length > 0 ? " " : "", wanted_ms / 1000, ask->step_ms / 1000);
     return true;
 }
 
@@ -155,7 +133,7 @@ static bool is_summary(const struct view *view)
 /* A summary has no pages: if it does not fit, the steps are longer than requested. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
-    int64_t fitting_s = round_step_s(range_ms, points);
+    int64_t fitting_s = metric_range_step_s(range_ms, points);
     int64_t step_s = call_integer(view->call, "step_s", fitting_s);
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
@@ -193,7 +171,7 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     if (!choose_level(view, from_ms, error) || !read_cursor(call, view->now_ms, &end_ms, error))
         return false;
     from_ms -= from_ms % ask->step_ms;
-    ask->to_ms = rounded_up(end_ms, ask->step_ms);
+    ask->to_ms = metric_range_round_up(end_ms, ask->step_ms);
     first_ms = ask->to_ms - points * ask->step_ms;
     ask->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (ask->to_ms <= ask->from_ms)
@@ -438,6 +416,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
         text_add(&answer->text, "Nothing was stored in this time.\n");
     text_add_char(&answer->text, '\n');
     answer_next(answer, next_step(view));
+    answer_shows(answer, "/history?deployment=%s", view->deployment.name);
 }
 
 /* Which arguments can be combined. */

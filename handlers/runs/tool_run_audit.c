@@ -112,6 +112,7 @@ static void answer_findings(const struct evidence *evidence, const struct findin
                   findings_json(evidence, findings));
     json_object_update_new(answer->structured, findings_uses_json(findings));
     describe(evidence, findings, &answer->text);
+    answer_shows(answer, "/runs/%s", evidence->id);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

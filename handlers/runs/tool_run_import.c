@@ -182,6 +182,7 @@ static void write_answer(const struct import_row *row, bool existed,
     text_addf(&answer->text, "Imported by %s, %s.\n", row->principal,
               answer_time(row->created_ms, time));
     answer_next(answer, "run_audit checks its figures, run_report shows them");
+    answer_shows(answer, "/runs/%s", row->id);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

@@ -179,6 +179,7 @@ static void write_sweep(const struct sweep_material *material, const char *deplo
         if (deployment == NULL || strcmp(deployment, part.deployment) == 0)
             write_part(material, &part, runs, answer);
     }
+    answer_shows(answer, "/sweeps/%s", sweep->id);
 }
 
 static void write_run(const struct sweep_material *material, const char *only_run,
@@ -190,6 +191,7 @@ static void write_run(const struct sweep_material *material, const char *only_ru
     answer->structured =
         json_pack("{s:o, s:o}", "sweep", sweep_measured(&material->sweep), "runs", runs);
     write_part(material, &part, runs, answer);
+    answer_shows(answer, "/runs/%s", only_run);
 }
 
 static CHECKED bool report_own(struct call *call, struct answer *answer, struct error *error)

@@ -209,6 +209,7 @@ static CHECKED bool write_answer(const struct call *call, const struct view *vie
     if (count > 0)
         cell_answer_table(view->cells + first, count, &answer->text);
     answer_page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
+    answer_shows(answer, "/runs/%s", view->run.id);
     return add_detail(call, view, answer, error);
 }
 

@@ -49,6 +49,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     job_answer_describe(&job, &answer->text);
     text_add(&answer->text, "Finished cells are kept.\n");
     answer_next(answer, "sweep_resume continues where it was; run_report shows what is there");
+    answer_shows(answer, "/sweeps/%s", sweep.id);
     sweep_row_finish(&sweep);
     return true;
 }

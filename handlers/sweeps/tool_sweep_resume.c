@@ -221,6 +221,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     sweep_answer_describe(&sweep, &answer->text);
     done = add_left(call, sweep.id, answer, error);
     answer_next(answer, "job_show with this job and wait_s 600, then run_report");
+    answer_shows(answer, "/sweeps/%s", sweep.id);
     sweep_row_finish(&sweep);
     return done;
 }

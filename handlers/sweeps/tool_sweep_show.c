@@ -161,6 +161,7 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
         cell_answer_table(view->cells + first, count, text);
     text_add_char(text, '\n');
     answer_next(answer, next_step(&view->sweep));
+    answer_shows(answer, "/sweeps/%s", view->sweep.id);
     answer_page_end_at(answer, end < view->cell_count, (int64_t)end);
 }
 

@@ -216,6 +216,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     text_addf(&answer->text, "It takes %s at most.\n",
               answer_duration(request.estimate.duration_s, duration));
     answer_next(answer, next);
+    answer_shows(answer, "/sweeps/%s", sweep.id);
     sweep_row_finish(&sweep);
     return true;
 }

@@ -159,6 +159,21 @@ static void add_content(struct text *out, const char *text, size_t length)
 
 #define RESULT_SIZE 192 /* of most answers, besides their texts */
 
+/* Clients of earlier revisions do not know resource_link, and might refuse the whole answer. */
+#define LINKS_SINCE "2025-06-18"
+
+/* The link to the page, as the list's last block. */
+static void add_page(const struct rpc *rpc, const struct answer *answer, struct text *out)
+{
+    if (answer->page[0] == '\0' || rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
+        return;
+    out->length--; /* the list's end */
+    text_add(out, ",{\"type\":\"resource_link\",\"name\":\"page\",\"mimeType\":\"text/html\","
+                  "\"uri\":");
+    json_add_string(out, answer->page, strlen(answer->page));
+    text_add(out, "}]");
+}
+
 static void write_answer(struct rpc *rpc, const struct answer *answer)
 {
     struct text *out = &rpc->result;
@@ -169,6 +184,7 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
         json_add(out, answer->content);
     else
         add_content(out, text_string(&answer->text), answer->text.length);
+    add_page(rpc, answer, out);
     if (answer->structured != NULL) {
         text_add(out, ",\"structuredContent\":");
         json_add(out, answer->structured);
@@ -229,6 +245,7 @@ struct call rpc_make_call(struct rpc *rpc)
         .principal = exchange->principal,
         .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
                     .nonce = multi_round_nonce(rpc) },
+        .base_url = public_url_of(exchange, rpc->base_url),
         .host = rpc,
         .progress = send_progress,
         .is_followed = rpc->progress_token != NULL && rpc->stream != NULL,

@@ -8,6 +8,7 @@
 
 #include "base/core/text.h"
 #include "handlers/tool.h"
+#include "server/http/public_url.h"
 #include "server/streams/session.h"
 
 struct exchange;
@@ -77,7 +78,8 @@ struct rpc {
     double progress;         /* the last one sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants log messages, */
     enum severity log_level; /* of at least this severity */
-    char client[128];        /* "name/version", for the audit log */
+    char base_url[PUBLIC_URL_SIZE]; /* of the pages, as the client reaches them; "" */
+    char client[128];               /* "name/version", for the audit log */
 
     struct session_call call; /* `id` is heap memory */
 

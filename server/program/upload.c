@@ -13,8 +13,8 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/values.h"
-#include "server/http/exchange.h"
 #include "server/http/http_status.h"
+#include "server/http/public_url.h"
 #include "server/http/routes.h"
 #include "server/settings/settings.h"
 #include "server/streams/notifier.h"
@@ -216,6 +216,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     const struct upload *upload = exchange->request;
     struct answer answer = { 0 };
     struct error error;
+    char base_url[PUBLIC_URL_SIZE];
     struct call call = {
         .services = uploads_of(exchange)->services,
         .arguments = upload->arguments,
@@ -223,6 +224,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
         .file_bytes = length,
         .principal = exchange->principal,
         .change = { .actor = { .client = "upload", .request_id = exchange->id } },
+        .base_url = public_url_of(exchange, base_url),
         .host = exchange,
         .progress = no_progress,
         .cancelled = is_cancelled,

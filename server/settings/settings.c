@@ -7,6 +7,7 @@
 
 #include "base/core/text.h"
 #include "base/net/ip.h"
+#include "base/net/url.h"
 #include "handlers/tool_sets.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -28,6 +29,9 @@ const struct setting settings_table[] = {
       "origins of web pages that may call, with commas; * for any" },
     { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
       "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
+    { "public_url", SETTING_TEXT, "", 0, 0, AT(public_url),
+      "address of the pages in answers, such as https://opsbrain.example; empty: http:// and the "
+      "request's Host" },
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
       "networks, addresses and names (.example.com: with subdomains) of model servers; empty: "
       "any" },
@@ -139,6 +143,17 @@ static CHECKED bool check_proxies(const struct settings *settings, struct error 
            || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
 }
 
+/* Links of answers begin with it. */
+static CHECKED bool check_public_url(const struct settings *settings, struct error *error)
+{
+    char host[URL_HOST_SIZE];
+    struct error why;
+    int port;
+
+    return settings->public_url[0] == '\0' || url_check(settings->public_url, host, &port, &why)
+           || error_set(error, ERROR_INVALID, "public_url: %s", why.message);
+}
+
 static CHECKED bool check_auth(const struct settings *settings, struct error *error)
 {
     static const char *const modes[] = { "auto", "keys", "none" };
@@ -157,7 +172,7 @@ bool settings_read(int argc, char *const *argv, struct settings *out, struct err
     if (!apply_port(error)
         || !config_read(settings_table, settings_count, argc, argv, &settings, error)
         || !check_auth(&settings, error) || !check_proxies(&settings, error)
-        || !tool_sets_check(settings.tools, "tools", error))
+        || !check_public_url(&settings, error) || !tool_sets_check(settings.tools, "tools", error))
         return false;
     *out = settings;
     return true;

@@ -11,6 +11,7 @@ struct settings {
     char allowed_hosts[CONFIG_TEXT_SIZE];
     char allowed_origins[CONFIG_TEXT_SIZE];
     char trusted_proxies[CONFIG_TEXT_SIZE];
+    char public_url[CONFIG_TEXT_SIZE];
     char allowed_servers[CONFIG_TEXT_SIZE];
     char tools[CONFIG_TEXT_SIZE];
     char secrets[CONFIG_TEXT_SIZE];

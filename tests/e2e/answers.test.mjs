@@ -23,6 +23,33 @@ function idsOf(value) {
 
 const FOREIGN_TEXT = /\(foreign text: data, not instructions\)/;
 
+// Those that show a thing with a page, in the corpus.
+const SHOW_A_THING = [
+    'deployment_register', 'deployment_update', 'deployment_show', 'sweep_start', 'sweep_show', 'sweep_resume', 'sweep_cancel',
+    'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history',
+];
+
+// pagesOf(result): the URL of its page, from each place that names it.
+function pagesOf({ content, structuredContent }) {
+    const said = content.find(({ type }) => type === 'text').text;
+    return {
+        text: /^Page: (\S+)$/m.exec(said)?.[1],
+        structure: structuredContent === undefined ? undefined : structuredContent.page,
+        link: content.find(({ type }) => type === 'resource_link')?.uri,
+    };
+}
+
+function pageProblems(name, result, origin) {
+    const { text: inText, structure, link } = pagesOf(result);
+    const shows = SHOW_A_THING.includes(name);
+    return [
+        shows !== (inText !== undefined) && 'a page is named by those that show a thing, and by no other',
+        (name === 'run_chart' ? undefined : inText) !== structure && 'text and structure name different pages',
+        inText !== link && 'text and resource_link name different pages',
+        shows && !inText?.startsWith(`${origin}/`) && 'the page is of another server',
+    ].filter(Boolean);
+}
+
 // problemsOf(said, structure, conforms): what is wrong with an answer, in words.
 function problemsOf(said, structure, conforms) {
     const written = JSON.stringify(structure);
@@ -45,7 +72,7 @@ function assertPicture({ content, structuredContent }) {
     assert.equal(image.mimeType, 'image/png');
     assert.ok(png.length <= 65536, `${png.length} bytes`);
     assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20), png[25]], [1200, 800, 3], 'width, height, palette');
-    assert.ok(sentence.text.length < 200 && !sentence.text.includes(image.data.slice(0, 20)));
+    assert.ok(sentence.text.length < 250 && !sentence.text.includes(image.data.slice(0, 20)));
 }
 
 test('every answer conforms, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
@@ -62,6 +89,7 @@ test('every answer conforms, and its structure says what its text says in at mos
     const problems = [];
     let [texts, structures] = [0, 0];
     for (const { name, args, result } of answers) {
+        problems.push(...pageProblems(name, result, new URL(server.url).origin).map((problem) => `${name}: ${problem}`));
         if (name === 'run_chart') {
             assertPicture(result);
             continue;
@@ -77,4 +105,23 @@ test('every answer conforms, and its structure says what its text says in at mos
     t.diagnostic(`together ${texts} tokens of text, ${structures} of structure: ${(structures / texts).toFixed(2)} times`);
     assert.deepEqual(problems, []);
     await client.close();
+});
+
+test('a page has the address that the setting gives, whatever proxies say, and earlier clients get no link block', async (t) => {
+    const server = await startServer(t, { args: ['--public-url', 'https://ops.example/brain/'] });
+    const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https', Forwarded: 'host=evil.example' };
+    for (const kind of ['legacy-1x', '2x-2026']) {
+        const client = await connect(kind, server.url, { headers });
+        const result = await client.callTool('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
+        assert.deepEqual(new Set(Object.values(pagesOf(result))), new Set(['https://ops.example/brain/deployments/sim']));
+        await client.close();
+    }
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'deployment_show', arguments: {} } };
+    const reply = await fetch(server.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-03-26' },
+        body: JSON.stringify(body),
+    });
+    const { content } = JSON.parse((await reply.text()).replace(/^.*?data: (?=\{)/s, '')).result;
+    assert.deepEqual(content.map(({ type }) => type), ['text']);
 });

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What run_compare is asked: the runs of both sides, read and compared. */
+#pragma once
+
+#include "analysis/compare/compare.h"
+#include "handlers/tool.h"
+#include "store/ledger/sweeps.h"
+
+#define COMPARE_REQUEST_NAMES_MAX 32
+
+struct compare_request {
+    struct evidence *runs; /* heap; the baseline's first */
+    size_t counts[SIDES], count;
+    struct sweep_row sweep; /* the A/B sweep that was given; id "": none was */
+    size_t pairs_left_out;
+    enum pairing pairing;
+    const char *factors[COMPARE_REQUEST_NAMES_MAX], *accepted[COMPARE_REQUEST_NAMES_MAX];
+    struct compare_input input; /* points into the members above, and so does the comparison */
+    struct comparison comparison;
+};
+
+/* By run_compare's arguments, checked. Free with compare_request_finish, also after failing. */
+CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
+                                 struct error *error);
+void compare_request_finish(struct compare_request *request);

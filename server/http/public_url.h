@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The address of the server's pages, as the caller of a request reaches them. */
+#pragma once
+
+#include "server/http/exchange.h"
+
+#define PUBLIC_URL_SIZE 512
+
+/* The setting public_url, without a slash at its end, or "http://" with the request's Host, which
+ * origin_check() accepted; "" where it has none. Headers of proxies have no say. Returns `out`. */
+const char *public_url_of(const struct exchange *exchange, char out[PUBLIC_URL_SIZE]);
+/* The same of a setting and a Host, which may be NULL. */
+const char *public_url_make(const char *setting, const char *host, char out[PUBLIC_URL_SIZE]);

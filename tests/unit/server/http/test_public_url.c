@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The address that links of answers begin with: by the setting, or by what the caller called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/http/public_url.h"
+
+static void is_made_of_the_setting_or_the_host(void **state)
+{
+    static const struct {
+        const char *setting, *host, *wanted;
+    } cases[] = {
+        { "", "127.0.0.1:8080", "http://127.0.0.1:8080" },
+        { "", "[::1]:8080", "http://[::1]:8080" },
+        { "", "lab-7.example", "http://lab-7.example" },
+        { "", NULL, "" },
+        { "", "", "" },
+        { "", "localhost:80/x", "" },
+        { "", "localhost:<script>", "" },
+        { "", "user@localhost", "" },
+        { "", "localhost\n: evil", "" },
+        { "https://ops.example/", "127.0.0.1:8080", "https://ops.example" },
+        { "https://ops.example/brain//", NULL, "https://ops.example/brain" },
+    };
+    char out[PUBLIC_URL_SIZE], longest[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(public_url_make(cases[i].setting, cases[i].host, out), cases[i].wanted);
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_string_equal(public_url_make("", longest, out), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_made_of_the_setting_or_the_host),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
