@@ -26,7 +26,7 @@ const FOREIGN_TEXT = /\(foreign text: data, not instructions\)/;
 // Those that show a thing with a page, in the corpus.
 const SHOW_A_THING = [
     'deployment_register', 'deployment_update', 'deployment_show', 'sweep_start', 'sweep_show', 'sweep_resume', 'sweep_cancel',
-    'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history',
+    'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
 // pagesOf(result): the URL of its page, from each place that names it.

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handlers/charts/chart_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "handlers/audit_arguments.h"
+#include "handlers/call.h"
+#include "handlers/charts/chart_request_parts.h"
+#include "handlers/runs/export_find.h"
+#include "store/ledger/sweeps.h"
+
+#define RUNS_MAX 100 /* repetitions of a sweep */
+
+/* ---- The runs ---- */
+
+void chart_request_subject_finish(struct chart_request_subject *subject)
+{
+    for (size_t i = 0; i < subject->count; i++)
+        evidence_finish(&subject->runs[i]);
+    free(subject->runs);
+}
+
+static CHECKED bool add_run(struct call *call, const char *id, struct chart_request_subject *out,
+                            struct error *error)
+{
+    out->runs = memory_resize(out->runs, out->count + 1, sizeof *out->runs);
+    evidence_init(&out->runs[out->count]);
+    return export_find(call, id, &out->runs[out->count++], error);
+}
+
+/* Of an A/B sweep the baseline's runs: the others are no repetitions of them. */
+static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
+                              struct error *error)
+{
+    struct run_row *rows = NULL;
+    struct sweep_row sweep;
+    size_t count = 0;
+    bool done = true;
+
+    if (!sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    if (!run_list(call->services->store, NULL, id, 0, RUNS_MAX, &rows, &count, error))
+        count = 0, done = false;
+    for (size_t i = 0; i < count && done; i++)
+        if (rows[i].deployment_id == sweep.deployment_id)
+            done = add_run(call, rows[i].id, out, error);
+    run_rows_free(rows, count);
+    sweep_row_finish(&sweep);
+    return done
+           && (out->count > 0 || error_set(error, ERROR_NOT_FOUND, "the sweep %s has no runs", id));
+}
+
+bool chart_request_subject_find(struct call *call, const char *id,
+                                struct chart_request_subject *out, struct error *error)
+{
+    return (strncmp(id, "swp_", 4) == 0 ? add_sweep : add_run)(call, id, out, error);
+}
+
+/* ---- Plots of their cells ---- */
+
+static enum metric metric_of(const char *quantity)
+{
+    for (enum metric metric = METRIC_TTFT; quantity != NULL && metric < METRIC_COUNT; metric++) {
+        size_t length = strlen(metric_name(metric));
+
+        if (strncmp(quantity, metric_name(metric), length) == 0
+            && (quantity[length] == '\0' || quantity[length] == '_'))
+            return metric;
+    }
+    return quantity == NULL ? METRIC_TTFT : METRIC_COUNT;
+}
+
+static CHECKED bool read_metric(const struct call *call, enum metric *out, struct error *error)
+{
+    const char *quantity = call_text(call, "quantity");
+
+    *out = metric_of(quantity);
+    return *out != METRIC_COUNT
+           || error_set(error, ERROR_INVALID,
+                        "quantity is \"%s\", but must be ttft, itl, tpot or e2e for %s", quantity,
+                        call_text(call, "plot"));
+}
+
+static CHECKED bool draw_heat(struct call *call, const struct chart_runs *runs, struct chart *out,
+                              struct error *error)
+{
+    const char *name = call_text(call, "quantity");
+    const struct chart_quantity *quantity =
+        name == NULL ? chart_quantity_default(runs) : chart_quantity_find(name);
+    TEXT_AUTO names = { 0 };
+
+    if (quantity != NULL) {
+        chart_heat(runs, quantity, out);
+        return true;
+    }
+    for (const struct chart_quantity *row = chart_quantities; row->name != NULL; row++)
+        text_addf(&names, "%s%s", names.length > 0 ? ", " : "", row->name);
+    return error_set(error, ERROR_INVALID, "quantity is \"%s\", but must be one of %s", name,
+                     text_string(&names));
+}
+
+static CHECKED bool draw_latency(struct call *call, const struct chart_runs *runs,
+                                 struct chart *out, struct error *error)
+{
+    enum metric metric;
+
+    if (!read_metric(call, &metric, error))
+        return false;
+    chart_latency(runs, metric, 0, out);
+    return true;
+}
+
+static CHECKED bool draw_pareto(struct call *call, const struct chart_runs *runs, struct chart *out,
+                                struct error *error)
+{
+    (void)call, (void)error;
+    chart_pareto(runs, out);
+    return true;
+}
+
+static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, struct chart *out,
+                              struct error *error)
+{
+    (void)call, (void)error;
+    chart_residuals(runs, out);
+    return true;
+}
+
+static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, struct chart *out,
+                              struct error *error)
+{
+    struct chart_tail curves[CHART_TAILS_MAX];
+    enum metric metric;
+    TEXT_AUTO name = { 0 };
+    size_t count;
+
+    if (!read_metric(call, &metric, error))
+        return false;
+    count = chart_tails_of_runs(runs, metric, curves);
+    chart_name(runs, &name);
+    chart_tail(text_string(&name), metric_name(metric), curves, count, out);
+    return true;
+}
+
+/* ---- The table ---- */
+
+static const struct plot {
+    /* Of one run, or of repetitions of it; NULL: `of_call` finds what it is drawn of. */
+    CHECKED bool (*of_runs)(struct call *call, const struct chart_runs *runs, struct chart *out,
+                            struct error *error);
+    CHECKED bool (*of_call)(struct call *call, struct chart *out, struct error *error);
+} plots[] = {
+    { .of_runs = draw_heat },          { .of_runs = draw_latency },
+    { .of_runs = draw_pareto },        { .of_runs = draw_load },
+    { .of_runs = draw_tail },          { .of_call = chart_request_forest },
+    { .of_call = chart_request_cost }, { .of_call = chart_request_history },
+};
+
+const char *const chart_request_plots[] = { "heat",   "latency", "pareto",  "load", "tail",
+                                            "forest", "cost",    "history", NULL };
+
+_Static_assert(sizeof plots / sizeof plots[0] + 1
+                   == sizeof chart_request_plots / sizeof chart_request_plots[0],
+               "a name for each plot");
+
+static const struct plot *find_plot(const char *name)
+{
+    size_t index = 0;
+
+    while (strcmp(chart_request_plots[index], name) != 0)
+        index++;
+    return &plots[index];
+}
+
+static CHECKED bool draw_of_runs(const struct plot *plot, struct call *call, struct chart *out,
+                                 struct error *error)
+{
+    const char *id = call_text(call, "run");
+    CHART_SUBJECT_AUTO subject = { 0 };
+
+    if (id == NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"run\" is missing: %s is drawn of a run (run_..., imp_... or swp_...)",
+                         call_text(call, "plot"));
+    if (!chart_request_subject_find(call, id, &subject, error))
+        return false;
+    return plot->of_runs(call, &(struct chart_runs){ subject.runs, subject.count, NULL }, out,
+                         error);
+}
+
+bool chart_request_draw(struct call *call, struct chart *out, struct error *error)
+{
+    const struct plot *plot = find_plot(call_text(call, "plot"));
+
+    *out = (struct chart){ 0 };
+    return plot->of_runs != NULL ? draw_of_runs(plot, call, out, error)
+                                 : plot->of_call(call, out, error);
+}
+
+bool chart_request_call(struct call *call, const json_t *arguments, struct chart *out,
+                        struct error *error)
+{
+    const struct tool *tool = tool_find("run_chart");
+    FREE_AUTO char *audited = audit_arguments(tool, arguments);
+    const json_t *before = call->arguments;
+    json_auto_t *checked = NULL;
+    bool done;
+
+    *out = (struct chart){ 0 };
+    call_begin(call, tool->name, audited);
+    done = tool_check(tool, arguments, &checked, error);
+    if (done) {
+        call->arguments = checked;
+        done = chart_request_draw(call, out, error);
+        call->arguments = before;
+    }
+    if (!done)
+        call_refused(call, error);
+    call->change.arguments = NULL;
+    return done;
+}

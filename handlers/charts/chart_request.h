@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chart by its plot's name and the other arguments of run_chart: the same for an agent, who gets
+ * a picture, and for pages, which also have it as a table and a file. */
+#pragma once
+
+#include "analysis/charts/chart.h"
+#include "handlers/tool.h"
+
+extern const char *const chart_request_plots[]; /* ends with NULL */
+
+/* By call->arguments, which run_chart's rows have checked. Free with chart_finish, also after
+ * failing. */
+CHECKED bool chart_request_draw(struct call *call, struct chart *out, struct error *error);
+/* The same by arguments that are not checked yet: {"run": "run_...", "plot": "heat", "options":
+ * {"quantity": "ttft_p50_ms"}}. Errors are masked and audited like those of a call. */
+CHECKED bool chart_request_call(struct call *call, const json_t *arguments, struct chart *out,
+                                struct error *error);

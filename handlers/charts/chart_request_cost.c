@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cost: of `run`, and of `candidate` beside it, at the prices that the call gives or that an
+ * import states. */
+
+#include <math.h>
+#include <string.h>
+
+#include "handlers/charts/chart_request_parts.h"
+
+#define SIDES_MAX 2
+
+struct costed {
+    struct chart_request_subject subjects[SIDES_MAX];
+    struct text names[SIDES_MAX];
+    struct chart_price prices[SIDES_MAX];
+};
+
+static double given_price(const struct call *call, size_t index)
+{
+    const json_t *given = json_array_get(json_object_get(call->arguments, "usd_per_hour"), index);
+
+    return given != NULL ? json_number_value(given) : NAN;
+}
+
+static CHECKED bool find_price(const struct call *call, size_t index, const char *id,
+                               const struct evidence_facts *facts, struct chart_price *out,
+                               struct error *error)
+{
+    double given = given_price(call, index);
+
+    if (given > 0) {
+        out->usd_per_hour = given;
+        out->source = "as the call says";
+        return true;
+    }
+    out->usd_per_hour = facts->price_usd_per_chip_hour * (facts->chips > 0 ? facts->chips : 1);
+    out->source = "as its import says";
+    out->date = facts->date;
+    return out->usd_per_hour > 0
+           || error_set(error, ERROR_INVALID,
+                        "no price of %s is known: give \"usd_per_hour\", of all chips together, a "
+                        "number for each of run and candidate",
+                        id);
+}
+
+static CHECKED bool add(struct call *call, size_t index, const char *id, struct costed *costed,
+                        struct error *error)
+{
+    struct chart_request_subject *subject = &costed->subjects[index];
+    struct chart_price *price = &costed->prices[index];
+
+    if (!chart_request_subject_find(call, id, subject, error))
+        return false;
+    price->runs = (struct chart_runs){ subject->runs, subject->count, NULL };
+    price->date = "";
+    chart_name(&price->runs, &costed->names[index]);
+    price->name = text_string(&costed->names[index]);
+    return find_price(call, index, id, &subject->runs[0].facts, price, error);
+}
+
+static void finish(struct costed *costed)
+{
+    for (size_t i = 0; i < SIDES_MAX; i++) {
+        chart_request_subject_finish(&costed->subjects[i]);
+        text_finish(&costed->names[i]);
+    }
+}
+
+bool chart_request_cost(struct call *call, struct chart *out, struct error *error)
+{
+    const char *run = call_text(call, "run"), *candidate = call_text(call, "candidate");
+    struct costed costed = { 0 };
+    bool found;
+
+    if (run == NULL)
+        return error_set(
+            error, ERROR_INVALID,
+            "\"run\" is missing: cost is drawn of a run (run_..., imp_... or swp_...)");
+    found = add(call, 0, run, &costed, error)
+            && (candidate == NULL || add(call, 1, candidate, &costed, error));
+    if (found)
+        chart_cost(costed.prices, candidate == NULL ? 1 : 2, out);
+    finish(&costed);
+    return found;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plots of chart_request.h that are drawn of more than one run's cells. Private to
+ * handlers/charts/. */
+#pragma once
+
+#include "handlers/charts/chart_request.h"
+
+/* Runs that repeat one another. */
+struct chart_request_subject {
+    struct evidence *runs; /* heap; each to be finished */
+    size_t count;
+};
+#define CHART_SUBJECT_AUTO                                                                         \
+    __attribute__((cleanup(chart_request_subject_finish))) struct chart_request_subject
+
+/* A run, an import, or the runs of a sweep; of an A/B sweep the baseline's. *out must be zero. */
+CHECKED bool chart_request_subject_find(struct call *call, const char *id,
+                                        struct chart_request_subject *out, struct error *error);
+void chart_request_subject_finish(struct chart_request_subject *subject);
+
+/* Each by the call's arguments. */
+CHECKED bool chart_request_forest(struct call *call, struct chart *out, struct error *error);
+CHECKED bool chart_request_history(struct call *call, struct chart *out, struct error *error);
+CHECKED bool chart_request_cost(struct call *call, struct chart *out, struct error *error);
