@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/engine/sql.h"
 #include "store/series/scrapes.h"
 
 struct scraped {
@@ -23,7 +24,7 @@ static inline bool scraped_choose(void *context, const struct scrape_series *ser
     struct scraped_rows *all = context;
     struct scraped *row;
 
-    all->rows = realloc(all->rows, (all->count + 1) * sizeof *all->rows);
+    all->rows = sql_rows_grow(all->rows, all->count, sizeof *all->rows);
     *tag = all->count++;
     row = memset(&all->rows[*tag], 0, sizeof *row);
     memcpy(row->name, series->name, sizeof row->name);
@@ -36,7 +37,7 @@ static inline void scraped_take(void *context, size_t tag, const struct scrape_p
 {
     struct scraped *row = &((struct scraped_rows *)context)->rows[tag];
 
-    row->points = realloc(row->points, (row->count + 1) * sizeof *row->points);
+    row->points = sql_rows_grow(row->points, row->count, sizeof *row->points);
     row->points[row->count++] = *point;
 }
 
