@@ -30,6 +30,8 @@ static void write_head(const struct page_answer *answer, struct html *html)
     html_open(html, "meta", { "charset", "utf-8" });
     html_open(html, "meta", { "name", "viewport" },
               { "content", "width=device-width, initial-scale=1" });
+    if (answer->reloads)
+        html_open(html, "meta", { "http-equiv", "refresh" }, { "content", "0" });
     html_open(html, "title");
     html_text(html, text_string(&answer->title));
     html_text(html, answer->title.length > 0 ? " · opsbrain" : "opsbrain");

@@ -50,17 +50,30 @@ void page_form_begin(const struct page_request *request, struct html *html, cons
               { "value", request->token });
 }
 
-void page_url_add(struct text *url, const char *name, const char *value)
+/* Letters, digits and `more` stay as they are. */
+static void add_escaped(struct text *url, const char *string, const char *more)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
+    for (; *string != '\0'; string++)
+        if (strchr(plain, *string) != NULL || strchr(more, *string) != NULL)
+            text_add_char(url, *string);
+        else
+            text_addf(url, "%%%02X", (unsigned char)*string);
+}
+
+void page_url_add_path(struct text *url, const char *path)
+{
+    add_escaped(url, path, "/");
+}
+
+void page_url_add(struct text *url, const char *name, const char *value)
+{
     if (value == NULL)
         return;
-    text_addf(url, "%c%s=", strchr(text_string(url), '?') != NULL ? '&' : '?', name);
-    for (; *value != '\0'; value++)
-        if (strchr(plain, *value) != NULL)
-            text_add_char(url, *value);
-        else
-            text_addf(url, "%%%02X", (unsigned char)*value);
+    text_add_char(url, strchr(text_string(url), '?') != NULL ? '&' : '?');
+    add_escaped(url, name, "");
+    text_add_char(url, '=');
+    add_escaped(url, value, "");
 }

@@ -38,12 +38,14 @@ struct page_request {
 
 /* What a page fills; to be finished with page_answer_finish. */
 struct page_answer {
-    unsigned status;      /* 0: 200 */
-    struct text title;    /* plain text, of the window; the page writes its own <h1> */
-    struct text body;     /* what <main> contains, or all of it with a `type` */
-    const char *type;     /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
-    struct text follows;  /* ids and names, with spaces: the page is fetched again when one of them
-                           * changes; "*": with every change */
+    unsigned status;     /* 0: 200 */
+    struct text title;   /* plain text, of the window; the page writes its own <h1> */
+    struct text body;    /* what <main> contains, or all of it with a `type` */
+    const char *type;    /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
+    struct text follows; /* ids and names, with spaces: the page is fetched again when one of them
+                          * changes; "*": with every change */
+    bool reloads; /* the browser is to ask again at once: then it sends its cookie, which it does
+                   * not after a link on another site */
     struct text location; /* answer 303, go there; a path of this server */
     struct text file;     /* a name: to be saved, not shown */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
@@ -75,5 +77,7 @@ bool page_may(const struct page_request *request, enum role role);
 
 /* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
 void page_form_begin(const struct page_request *request, struct html *html, const char *action);
+/* Appends a path to a URL, escaped except for its slashes. */
+void page_url_add_path(struct text *url, const char *path);
 /* Appends "name=value" to a URL, escaped, with ? or & before it; nothing for NULL. */
 void page_url_add(struct text *url, const char *name, const char *value);

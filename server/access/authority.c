@@ -178,13 +178,11 @@ static CHECKED bool recognize(struct authority *authority, const uint8_t digest[
     return true;
 }
 
-static CHECKED bool find(struct authority *authority, const char *key, struct principal *out,
-                         struct error *error)
+bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                            struct principal *out, struct error *error)
 {
-    uint8_t digest[DIGEST_BYTES];
     bool found;
 
-    digest_sha256(key, strlen(key), digest);
     pthread_mutex_lock(&authority->lock);
     if (authority->is_stale)
         found =
@@ -201,6 +199,8 @@ bool authority_check(struct authority *authority, const char *authorization, str
                      struct error *error)
 {
     static const struct principal local = { .name = "local", .role = ROLE_ADMIN };
+    uint8_t digest[DIGEST_BYTES];
+    const char *key;
 
     if (!atomic_load(&authority->needs_keys)) {
         *out = local;
@@ -213,7 +213,9 @@ bool authority_check(struct authority *authority, const char *authorization, str
     if (strncasecmp(authorization, "Bearer ", 7) != 0)
         return error_set(error, ERROR_UNAUTHENTICATED,
                          "Authorization must be: Bearer " KEY_PREFIX "...");
-    return find(authority, authorization + 7 + strspn(authorization + 7, " "), out, error);
+    key = authorization + 7 + strspn(authorization + 7, " ");
+    digest_sha256(key, strlen(key), digest);
+    return authority_check_digest(authority, digest, out, error);
 }
 
 bool authority_still_admits(struct authority *authority, const struct principal *principal)

@@ -23,6 +23,9 @@ void authority_destroy(struct authority *authority); /* NULL is fine */
  * the keys changed, but could not be read. Any thread: it answers from memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
+/* The principal of a key, by its digest; fails likewise. Also where no keys are needed. */
+CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                                    struct principal *out, struct error *error);
 /* Whether a caller that authority_check let in may continue: not if its key was revoked or expired
  * since, or now has a lesser role, or the keys cannot be read. Any thread: it answers from memory.
  */

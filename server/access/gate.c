@@ -11,8 +11,7 @@ static const struct gate *gate_of(const struct exchange *exchange)
     return exchange->http->gate_context;
 }
 
-/* A request whose principal is not known, with its address. */
-static void note_login(const struct exchange *exchange, const char *why)
+void gate_count_refused_login(const struct exchange *exchange, const char *why)
 {
     const struct ip_address network = ip_client_network(&exchange->client);
     const struct change change = {
@@ -39,7 +38,7 @@ static bool admit(struct exchange *exchange)
         exchange_refuse_fault(exchange, "key", &error);
         return false;
     }
-    note_login(exchange, error.message);
+    gate_count_refused_login(exchange, error.message);
     exchange_add_header(exchange, "WWW-Authenticate",
                         authorization != NULL ? "Bearer realm=\"opsbrain\", error=\"invalid_token\""
                                               : "Bearer realm=\"opsbrain\"");

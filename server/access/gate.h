@@ -14,3 +14,6 @@ struct gate {
     struct call_limits limits;
 };
 extern const struct http_gate gate_functions;
+
+/* Counts in the audit log that somebody at the request's address was not let in. */
+void gate_count_refused_login(const struct exchange *exchange, const char *why);

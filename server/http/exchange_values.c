@@ -3,6 +3,7 @@
 
 #include "server/http/exchange.h"
 #include "server/http/exchange_private.h"
+#include "server/http/forwarded.h"
 
 struct query_visit {
     void (*take)(void *context, const char *name, const char *value);
@@ -58,4 +59,9 @@ void exchange_each_header(const struct exchange *exchange,
     struct header_visit visit = { take, context };
 
     MHD_get_connection_values_n(exchange->mhd, MHD_HEADER_KIND, take_header, &visit);
+}
+
+bool exchange_is_over_tls(const struct exchange *exchange)
+{
+    return exchange->connection->is_proxy && forwarded_is_https(exchange->mhd);
 }

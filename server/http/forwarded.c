@@ -72,3 +72,27 @@ void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *truste
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, add_hops, &hops);
     forwarded_follow(text_string(&hops), trusted, address);
 }
+
+/* The last of several headers, and of several values, is that of the proxy next to us. */
+static enum MHD_Result read_scheme(void *context, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    bool *is_https = context;
+    const char *last;
+    size_t length;
+
+    (void)kind;
+    if (strcasecmp(name, "X-Forwarded-Proto") != 0 || value == NULL)
+        return MHD_YES;
+    last = last_hop(value, value + strlen(value), &length);
+    *is_https = length == 5 && strncasecmp(last, "https", 5) == 0;
+    return MHD_YES;
+}
+
+bool forwarded_is_https(struct MHD_Connection *mhd)
+{
+    bool is_https = false;
+
+    MHD_get_connection_values(mhd, MHD_HEADER_KIND, read_scheme, &is_https);
+    return is_https;
+}

@@ -13,3 +13,5 @@ void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *truste
 /* The same, of the headers' values with commas. */
 void forwarded_follow(const char *hops, const struct ip_networks *trusted,
                       struct ip_address *address);
+/* Whether the last of its proxies was asked over TLS, by X-Forwarded-Proto of such a request. */
+bool forwarded_is_https(struct MHD_Connection *mhd);

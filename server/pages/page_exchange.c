@@ -5,31 +5,28 @@
 #include <string.h>
 
 #include "base/core/memory.h"
+#include "server/access/authority.h"
 #include "server/http/exchange.h"
 #include "server/http/http.h"
 #include "server/http/http_status.h"
 #include "server/http/route_pattern.h"
 #include "server/http/routes.h"
-#include "server/pages/form.h"
 #include "server/pages/page_reply.h"
-#include "server/pages/page_server.h"
 #include "server/streams/notifier.h"
-#include "web/page.h"
 
-/* What exchange->request is. */
-struct page_exchange {
-    char *path;
-    struct form places, query, form;
-};
-
-static const struct page_server *server_of(const struct exchange *exchange)
+const struct page_server *page_exchange_server(const struct exchange *exchange)
 {
     return exchange->context;
 }
 
+struct page_exchange *page_exchange_of(const struct exchange *exchange)
+{
+    return exchange->request;
+}
+
 static const struct page *row_of(const struct exchange *exchange)
 {
-    return &pages[exchange->route - server_of(exchange)->routes];
+    return &pages[exchange->route - page_exchange_server(exchange)->routes];
 }
 
 static void page_exchange_finish(void *request)
@@ -59,16 +56,75 @@ static void keep_path(struct exchange *exchange, const char *path)
     exchange->request_finish = page_exchange_finish;
 }
 
-bool page_exchange_admit(struct exchange *exchange, const char *path)
-{
-    keep_path(exchange, path);
-    return exchange->http->gate->admit(exchange);
-}
-
 static void keep_query(void *context, const char *name, const char *value)
 {
     if (value != NULL)
         form_add(context, name, strlen(name), value, strlen(value));
+}
+
+void page_exchange_read_query(struct exchange *exchange)
+{
+    exchange_each_query(exchange, keep_query, &page_exchange_of(exchange)->query);
+}
+
+/* To the sign-in page, which leads back here. */
+static void send_to_sign_in(struct exchange *exchange)
+{
+    const struct page_exchange *page = page_exchange_of(exchange);
+    PAGE_ANSWER_AUTO answer = { 0 };
+    TEXT_AUTO back = { 0 };
+
+    if (strcmp(exchange->route->verb, "GET") == 0) {
+        page_exchange_read_query(exchange);
+        page_url_add_path(&back, page->path);
+        for (size_t i = 0; i < page->query.count; i++)
+            page_url_add(&back, page->query.at[i].name, page->query.at[i].value);
+    }
+    text_add(&answer.location, "/sign-in");
+    if (back.length > 1)
+        page_url_add(&answer.location, "to", text_string(&back));
+    page_reply_send(exchange, NULL, &answer);
+}
+
+/* By the cookie; nobody is fine where the route has no role. */
+static bool find_signed_in(struct exchange *exchange)
+{
+    struct page_exchange *page = page_exchange_of(exchange);
+    struct error error;
+
+    page->is_signed_in = sign_in_check(page_exchange_server(exchange)->sign_ins,
+                                       page->caller.session, &exchange->principal, &error);
+    if (page->is_signed_in)
+        return true;
+    page->caller.session[0] = '\0';
+    if (error.kind == ERROR_BUSY)
+        exchange_refuse(exchange, 503, "%s", error.message);
+    else if (exchange->route->role != ROLE_NONE)
+        send_to_sign_in(exchange);
+    return exchange->reply.status == 0;
+}
+
+/* Without keys everybody is `local`. A program may read pages with its key, but sends no forms. */
+static bool find_principal(struct exchange *exchange)
+{
+    bool reads = strcmp(exchange->route->verb, "GET") == 0;
+
+    if (!authority_needs_keys(page_exchange_server(exchange)->authority)
+        || (reads && exchange->headers.authorization != NULL))
+        return exchange->http->gate->admit(exchange);
+    return find_signed_in(exchange);
+}
+
+bool page_exchange_admit(struct exchange *exchange, const char *path)
+{
+    struct page_caller *caller;
+
+    keep_path(exchange, path);
+    caller = &page_exchange_of(exchange)->caller;
+    page_caller_read(exchange, caller);
+    if (strcmp(exchange->route->verb, "GET") != 0 && !page_caller_is_own_page(exchange, caller))
+        return false;
+    return find_principal(exchange);
 }
 
 /* ---- On a worker ---- */
@@ -82,30 +138,64 @@ static bool is_cancelled(void *host)
 
 static void report_change(void *host, const char *deployment)
 {
-    struct notifier *notifier = server_of(host)->notifier;
+    struct notifier *notifier = page_exchange_server(host)->notifier;
 
     if (deployment != NULL)
         notifier_resource_changed(notifier, deployment);
     notifier_list_changed(notifier, NOTIFIER_RESOURCES);
 }
 
-static struct page_request request_of(struct exchange *exchange)
+bool page_exchange_read_form(struct exchange *exchange)
 {
-    const struct page_exchange *page = exchange->request;
+    struct page_exchange *page = page_exchange_of(exchange);
+    struct page_values values;
+    const char *token;
+
+    form_read(&page->form, text_string(&exchange->body), exchange->body.length);
+    values = form_values(&page->form);
+    token = page_value(&values, "token");
+    page_caller_token(&page->caller, page->token);
+    if (token != NULL && text_equal_constant_time(token, page->token)
+        && (page->caller.session[0] != '\0' || page->caller.anonymous[0] != '\0'))
+        return true;
+    exchange_refuse(exchange, 403,
+                    "this form is not from a page that you have open now: go back, load the page "
+                    "again, and repeat it");
+    return false;
+}
+
+struct page_request page_exchange_request(struct exchange *exchange)
+{
+    const struct page_exchange *page = page_exchange_of(exchange);
 
     return (struct page_request){
-        .services = server_of(exchange)->services,
+        .services = page_exchange_server(exchange)->services,
         .principal = exchange->principal,
+        .may_sign_out = page->is_signed_in,
         .path = page->path,
         .places = form_values(&page->places),
         .query = form_values(&page->query),
         .form = form_values(&page->form),
-        .token = "",
+        .token = page->token,
         .request_id = exchange->id,
         .host = exchange,
         .cancelled = is_cancelled,
         .changed = report_change,
     };
+}
+
+void page_exchange_prepare_token(struct exchange *exchange)
+{
+    struct page_exchange *page = page_exchange_of(exchange);
+    uint8_t bytes[DIGEST_BYTES];
+
+    if (page->caller.session[0] == '\0' && page->caller.anonymous[0] == '\0') {
+        random_bytes(bytes, sizeof bytes);
+        digest_write(bytes, page->caller.anonymous);
+        page_caller_set_cookie(exchange, &page->caller, PAGE_COOKIE_ANONYMOUS,
+                               page->caller.anonymous, 0);
+    }
+    page_caller_token(&page->caller, page->token);
 }
 
 static void refuse(struct exchange *exchange, const struct error *error)
@@ -118,12 +208,16 @@ static void refuse(struct exchange *exchange, const struct error *error)
 
 static void work(struct exchange *exchange)
 {
-    const struct page *row = row_of(exchange);
-    const struct page_request request = request_of(exchange);
+    struct page_request request;
     PAGE_ANSWER_AUTO answer = { 0 };
     struct error error;
 
-    if (row->write(&request, &answer, &error))
+    if (strcmp(exchange->route->verb, "GET") != 0 && !page_exchange_read_form(exchange))
+        return;
+    if (exchange->headers.authorization == NULL)
+        page_exchange_prepare_token(exchange);
+    request = page_exchange_request(exchange);
+    if (row_of(exchange)->write(&request, &answer, &error))
         page_reply_send(exchange, &request, &answer);
     else
         refuse(exchange, &error);
@@ -131,12 +225,11 @@ static void work(struct exchange *exchange)
 
 void page_exchange_serve(struct exchange *exchange)
 {
-    const struct page_server *server = server_of(exchange);
-    struct page_exchange *page = exchange->request;
+    const struct page_server *server = page_exchange_server(exchange);
     bool waits = row_of(exchange)->waits;
     struct error error;
 
-    exchange_each_query(exchange, keep_query, &page->query);
+    page_exchange_read_query(exchange);
     if (!exchange_submit(exchange, waits ? server->waiting : server->workers, work, &error))
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }

@@ -6,9 +6,13 @@
 #include "base/core/memory.h"
 #include "server/pages/page_asset.h"
 #include "server/pages/page_exchange.h"
+#include "server/pages/page_sign_in.h"
 #include "web/page.h"
 
 static const struct route others[] = {
+    { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
+    { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_take },
+    { "POST", "/sign-out", .admit = page_exchange_admit, .serve = page_sign_out },
     { "GET", "/assets/{name}", .quiet = true, .admit = page_asset_admit,
       .serve = page_asset_serve },
 };

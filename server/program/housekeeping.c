@@ -11,6 +11,7 @@
 #include "base/core/memory.h"
 #include "base/core/thread.h"
 #include "server/access/authority.h"
+#include "server/access/sign_ins.h"
 #include "server/program/server.h"
 #include "server/streams/session.h"
 #include "store/audit/audit_log.h"
@@ -162,6 +163,7 @@ static void *run_thread(void *context)
         read_stale_keys(server);
         write_counts(server);
         sessions_tidy(server->sessions, plausible_ms);
+        sign_ins_expire(server->sign_ins);
         compact(server, clock_utc_ms());
         if (round % RETAIN_EVERY_ROUNDS == 0)
             retain(server, plausible_ms);

@@ -9,6 +9,7 @@
 #include "handlers/table_check.h"
 #include "jobs/job_pool.h"
 #include "server/access/authority.h"
+#include "server/access/sign_ins.h"
 #include "server/http/http_server.h"
 #include "server/mcp/mcp.h"
 #include "server/mcp/mcp_setup.h"
@@ -24,6 +25,8 @@
 #define CANCEL_PATIENCE_MS 1000
 #define INLINE_US_AT_ONCE 50000
 #define INLINE_US_PER_S 200000 /* a fifth of a thread */
+#define SIGN_INS_PER_S 1       /* attempts from one address */
+#define SIGN_INS_AT_ONCE 10
 #define KEPT_BYTES_AT_ONCE (16 << 20)
 #define KEPT_BYTES_PER_S (64 << 10) /* they are kept for ten minutes */
 
@@ -38,6 +41,8 @@ static void create_limits(struct server *server)
         (struct rate_limit_limits){ .per_second = KEPT_BYTES_PER_S, .burst = KEPT_BYTES_AT_ONCE });
     server->inline_us = rate_limit_create(
         (struct rate_limit_limits){ .per_second = INLINE_US_PER_S, .burst = INLINE_US_AT_ONCE });
+    server->sign_in_attempts = rate_limit_create(
+        (struct rate_limit_limits){ .per_second = SIGN_INS_PER_S, .burst = SIGN_INS_AT_ONCE });
     server->principals = rate_limit_create((struct rate_limit_limits){
         .at_once = settings->calls_per_principal,
         .per_second = settings->rate_per_principal,
@@ -104,6 +109,17 @@ static CHECKED bool open_sessions(struct server *server, struct error *error)
     return sessions_create(server->services->store, &limits, &server->sessions, error);
 }
 
+static CHECKED bool open_sign_ins(struct server *server, struct error *error)
+{
+    const struct sign_in_limits limits = {
+        .idle_ms = server->settings->sign_in_idle_s * 1000,
+        .all_ms = server->settings->sign_in_s * 1000,
+    };
+
+    return sign_ins_create(server->services->store, server->authority, limits, &server->sign_ins,
+                           error);
+}
+
 static CHECKED bool open_workers(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
@@ -150,6 +166,8 @@ static void connect_parts(struct server *server, const struct server_parts *part
     server->pages.settings = parts->settings;
     server->pages.services = parts->services;
     server->pages.authority = server->authority;
+    server->pages.sign_ins = server->sign_ins;
+    server->pages.sign_in_attempts = server->sign_in_attempts;
     server->pages.notifier = server->notifier;
     server->pages.workers = server->workers;
     server->pages.waiting = server->waiting;
@@ -165,7 +183,7 @@ static CHECKED bool open_parts(struct server *server, const struct server_parts 
                                struct error *error)
 {
     if (!create_http(server, error) || !open_access(server, error) || !open_sessions(server, error)
-        || !open_workers(server, error))
+        || !open_sign_ins(server, error) || !open_workers(server, error))
         return false;
     connect_parts(server, parts);
     return mcp_setup(&server->mcp, server->telemetry, parts->instructions, error);
@@ -268,7 +286,9 @@ void server_destroy(struct server *server)
     http_server_destroy(server->http);
     notifier_destroy(server->notifier);
     sessions_destroy(server->sessions);
+    sign_ins_destroy(server->sign_ins);
     authority_destroy(server->authority);
+    rate_limit_destroy(server->sign_in_attempts);
     rate_limit_destroy(server->inline_us);
     rate_limit_destroy(server->kept_bytes);
     rate_limit_destroy(server->principals);

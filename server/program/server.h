@@ -16,9 +16,11 @@ struct server {
     const struct settings *settings; /* lent, as the next */
     const struct services *services;
     struct authority *authority;
-    struct rate_limit *principals; /* calls of each */
-    struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
-    struct rate_limit *kept_bytes; /* of each principal's events */
+    struct sign_ins *sign_ins;
+    struct rate_limit *sign_in_attempts; /* of each address */
+    struct rate_limit *principals;       /* calls of each */
+    struct rate_limit *inline_us;        /* each principal's time on the HTTP threads */
+    struct rate_limit *kept_bytes;       /* of each principal's events */
     struct telemetry *telemetry;
     struct workers *workers, *waiting;
     struct sessions *sessions;

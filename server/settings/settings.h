@@ -23,6 +23,7 @@ struct settings {
     int64_t calls_per_principal, rate_per_principal, burst_per_principal;
     int64_t disk_reserve_bytes, storage_limit_bytes;
     int64_t sessions, sessions_per_principal;
+    int64_t sign_in_idle_s, sign_in_s;
     int64_t session_idle_s, header_timeout_s, body_timeout_s, send_timeout_s, keep_alive_s;
     int64_t ask_timeout_s;
     int64_t records_days, jobs_days, audit_days;

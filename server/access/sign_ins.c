@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/access/sign_ins.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "server/access/authority.h"
+#include "store/ledger/browser_sessions.h"
+
+#define PER_KEY_MAX 32
+#define NOTE_MS 10000 /* the shortest time between two notes of a session's use */
+
+struct sign_ins {
+    struct store *store;
+    struct authority *authority;
+    struct sign_in_limits limits;
+    pthread_mutex_t lock; /* protects the rest */
+    struct browser_session *sessions;
+    size_t count;
+};
+
+bool sign_ins_create(struct store *store, struct authority *authority, struct sign_in_limits limits,
+                     struct sign_ins **out, struct error *error)
+{
+    struct sign_ins *sign_ins = memory_zeroed(1, sizeof *sign_ins);
+
+    sign_ins->store = store;
+    sign_ins->authority = authority;
+    sign_ins->limits = limits;
+    pthread_mutex_init(&sign_ins->lock, NULL);
+    if (!browser_session_load(store, &sign_ins->sessions, &sign_ins->count, error)) {
+        sign_ins_destroy(sign_ins);
+        return false;
+    }
+    *out = sign_ins;
+    return true;
+}
+
+void sign_ins_destroy(struct sign_ins *sign_ins)
+{
+    if (sign_ins == NULL)
+        return;
+    pthread_mutex_destroy(&sign_ins->lock);
+    free(sign_ins->sessions);
+    free(sign_ins);
+}
+
+/* ---- In memory; under the lock ---- */
+
+static struct browser_session *find(const struct sign_ins *sign_ins, const char *cookie)
+{
+    uint8_t digest[DIGEST_BYTES];
+
+    digest_sha256(cookie, strlen(cookie), digest);
+    for (size_t i = 0; i < sign_ins->count; i++)
+        if (memcmp(sign_ins->sessions[i].digest, digest, DIGEST_BYTES) == 0)
+            return &sign_ins->sessions[i];
+    return NULL;
+}
+
+/* *out: the session as it was. */
+static void take_out(struct sign_ins *sign_ins, struct browser_session *session,
+                     struct browser_session *out)
+{
+    *out = *session;
+    *session = sign_ins->sessions[--sign_ins->count];
+}
+
+static bool is_over(const struct sign_ins *sign_ins, const struct browser_session *session)
+{
+    int64_t now_ms = clock_utc_ms();
+
+    return now_ms > session->created_ms + sign_ins->limits.all_ms
+           || now_ms > session->last_seen_ms + sign_ins->limits.idle_ms;
+}
+
+/* BUSY: the keys cannot be read just now. */
+static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_session *session,
+                          struct principal *out, struct error *error)
+{
+    struct principal principal = { 0 };
+    enum role role = ROLE_ADMIN;
+
+    role_find(session->role, &role);
+    if (is_over(sign_ins, session))
+        return error_set(error, ERROR_UNAUTHENTICATED, "you were signed out after some time");
+    if (!authority_check_digest(sign_ins->authority, session->key_digest, &principal, error))
+        return false;
+    if (!role_allows(principal.role, role))
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "you were signed out, since your role was changed to %s",
+                         role_name(principal.role));
+    *out = principal;
+    return true;
+}
+
+/* The one of this key that was unused for longest, if there are too many; NULL: there is room. */
+static struct browser_session *find_excess(const struct sign_ins *sign_ins,
+                                           const uint8_t key_digest[DIGEST_BYTES])
+{
+    struct browser_session *oldest = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < sign_ins->count; i++) {
+        struct browser_session *session = &sign_ins->sessions[i];
+
+        if (memcmp(session->key_digest, key_digest, DIGEST_BYTES) != 0)
+            continue;
+        count++;
+        if (oldest == NULL || session->last_seen_ms < oldest->last_seen_ms)
+            oldest = session;
+    }
+    return count >= PER_KEY_MAX ? oldest : NULL;
+}
+
+/* ---- Signing in and out ---- */
+
+static void create_cookie(char cookie[SIGN_IN_COOKIE_SIZE])
+{
+    uint8_t bytes[DIGEST_BYTES];
+
+    random_bytes(bytes, sizeof bytes);
+    digest_write(bytes, cookie);
+}
+
+static void forget(struct sign_ins *sign_ins, const struct browser_session *session)
+{
+    struct error error;
+
+    if (!browser_session_remove(sign_ins->store, session->id, NULL, &error))
+        log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
+}
+
+static void make_room(struct sign_ins *sign_ins, const uint8_t key_digest[DIGEST_BYTES])
+{
+    struct browser_session *excess, removed;
+
+    pthread_mutex_lock(&sign_ins->lock);
+    excess = find_excess(sign_ins, key_digest);
+    if (excess != NULL)
+        take_out(sign_ins, excess, &removed);
+    pthread_mutex_unlock(&sign_ins->lock);
+    if (excess != NULL)
+        forget(sign_ins, &removed);
+}
+
+static void keep(struct sign_ins *sign_ins, const struct browser_session *session)
+{
+    pthread_mutex_lock(&sign_ins->lock);
+    sign_ins->sessions =
+        memory_resize(sign_ins->sessions, sign_ins->count + 1, sizeof *sign_ins->sessions);
+    sign_ins->sessions[sign_ins->count++] = *session;
+    pthread_mutex_unlock(&sign_ins->lock);
+}
+
+bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
+                 char cookie[SIGN_IN_COOKIE_SIZE], struct error *error)
+{
+    struct browser_session session = { .created_ms = clock_utc_ms() };
+    struct principal principal = { 0 };
+
+    digest_sha256(key, strlen(key), session.key_digest);
+    if (!authority_check_digest(sign_ins->authority, session.key_digest, &principal, error))
+        return false;
+    create_cookie(cookie);
+    digest_sha256(cookie, strlen(cookie), session.digest);
+    random_id("brs", session.id);
+    text_copy(session.role, sizeof session.role, role_name(principal.role));
+    session.last_seen_ms = session.created_ms;
+    change->actor.principal = principal.name;
+    change->actor.role = session.role;
+    make_room(sign_ins, session.key_digest);
+    if (!browser_session_add(sign_ins->store, &session, change, error))
+        return false;
+    keep(sign_ins, &session);
+    return true;
+}
+
+bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct principal *out,
+                   struct error *error)
+{
+    struct browser_session *session;
+    int64_t now_ms = clock_utc_ms();
+    bool admitted;
+
+    pthread_mutex_lock(&sign_ins->lock);
+    session = find(sign_ins, cookie);
+    admitted = session != NULL ? admit(sign_ins, session, out, error)
+                               : error_set(error, ERROR_UNAUTHENTICATED, "you are not signed in");
+    if (admitted && now_ms > session->last_seen_ms + NOTE_MS) {
+        session->last_seen_ms = now_ms;
+        browser_session_set_seen(sign_ins->store, session->id, now_ms);
+    }
+    pthread_mutex_unlock(&sign_ins->lock);
+    return admitted;
+}
+
+bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
+                    struct error *error)
+{
+    struct browser_session *session, removed;
+
+    pthread_mutex_lock(&sign_ins->lock);
+    session = find(sign_ins, cookie);
+    if (session != NULL)
+        take_out(sign_ins, session, &removed);
+    pthread_mutex_unlock(&sign_ins->lock);
+    return session == NULL || browser_session_remove(sign_ins->store, removed.id, change, error);
+}
+
+static bool has_ended(const struct sign_ins *sign_ins, const struct browser_session *session)
+{
+    struct principal principal = { 0 };
+
+    role_find(session->role, &principal.role);
+    memcpy(principal.key_digest, session->key_digest, DIGEST_BYTES);
+    return is_over(sign_ins, session) || !authority_still_admits(sign_ins->authority, &principal);
+}
+
+/* One that ended; false: there is none. */
+static bool take_ended(struct sign_ins *sign_ins, struct browser_session *out)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&sign_ins->lock);
+    for (size_t i = 0; i < sign_ins->count && !found; i++) {
+        found = has_ended(sign_ins, &sign_ins->sessions[i]);
+        if (found)
+            take_out(sign_ins, &sign_ins->sessions[i], out);
+    }
+    pthread_mutex_unlock(&sign_ins->lock);
+    return found;
+}
+
+/* While the keys cannot be read, nobody is signed out. */
+void sign_ins_expire(struct sign_ins *sign_ins)
+{
+    struct browser_session ended;
+
+    while (!authority_is_stale(sign_ins->authority) && take_ended(sign_ins, &ended))
+        forget(sign_ins, &ended);
+}

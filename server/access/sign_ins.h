@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Browsers that signed in: each is recognized by what its cookie holds, of which only the digest is
+ * kept, and has the rights of the key that it signed in with, as long as that key is valid. Held in
+ * memory, as HTTP threads ask, and stored, so that they survive a restart. Any thread. */
+#pragma once
+
+#include "store/ledger/principals.h"
+
+struct authority;
+struct sign_ins;
+
+#define SIGN_IN_COOKIE_SIZE 65 /* 32 random bytes in hex, NUL */
+
+struct sign_in_limits {
+    int64_t idle_ms; /* without a request it ends */
+    int64_t all_ms;  /* it ends in any case */
+};
+
+/* Reads those that are stored. Free with sign_ins_destroy. */
+CHECKED bool sign_ins_create(struct store *store, struct authority *authority,
+                             struct sign_in_limits limits, struct sign_ins **out,
+                             struct error *error);
+void sign_ins_destroy(struct sign_ins *sign_ins); /* NULL is fine */
+
+/* Signs in with a key; waits for the store. UNAUTHENTICATED: it is not valid. `cookie` is for the
+ * browser alone. Of one principal's sign-ins beyond a few dozen the one unused for longest ends. */
+CHECKED bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
+                         char cookie[SIGN_IN_COOKIE_SIZE], struct error *error);
+/* The principal of a cookie, from memory. UNAUTHENTICATED: unknown, expired, or its key was
+ * revoked, expired or has a lesser role; BUSY: the keys cannot be read. */
+CHECKED bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct principal *out,
+                           struct error *error);
+/* Signs out; waits for the store. Nothing happens for an unknown cookie. */
+CHECKED bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
+                            struct error *error);
+/* Removes those that ended; to be called now and then. */
+void sign_ins_expire(struct sign_ins *sign_ins);

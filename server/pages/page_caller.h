@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The browser that asks: its cookies, and whether one of our own pages sent its form. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/access/sign_ins.h"
+
+struct exchange;
+
+struct page_caller {
+    bool is_over_tls;
+    bool is_from_elsewhere;              /* by a link on another site: its cookie was not sent */
+    char session[SIGN_IN_COOKIE_SIZE];   /* the cookies' values; "": none */
+    char anonymous[SIGN_IN_COOKIE_SIZE]; /* of who is not signed in */
+    char site[16];                       /* Sec-Fetch-Site */
+    char port[8];                        /* of Host */
+};
+
+enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };
+
+/* On the loop's thread. */
+void page_caller_read(const struct exchange *exchange, struct page_caller *out);
+/* Whether a page of this server sent the form, by Origin and Sec-Fetch-Site. False: it was answered
+ * with 403. Settings do not matter: who may call /mcp from a page may not act as its person here.
+ */
+bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller);
+
+/* Sets a cookie; "" removes it. Over TLS it is Secure and bound to the host (__Host-); over plain
+ * HTTP its name has the port, since servers on one host share their cookies. */
+void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
+                            enum page_cookie cookie, const char *value, int64_t seconds);
+/* What a form of this browser holds: derived from a cookie that no other site can read. */
+void page_caller_token(const struct page_caller *caller, char out[DIGEST_TEXT_SIZE]);

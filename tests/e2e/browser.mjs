@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A browser without a screen: keeps cookies, sends forms as a browser does, and does not follow redirects.
+import assert from 'node:assert/strict';
+import { request } from './harness.mjs';
+
+export class Browser {
+    constructor(port, headers = {}) {
+        this.port = port;
+        this.headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers };
+        this.cookies = new Map();
+        this.origin = `http://127.0.0.1:${port}`;
+    }
+
+    async ask(method, path, headers, body) {
+        const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+        const answer = await request(this.port, {
+            method,
+            path,
+            headers: { ...this.headers, ...(cookie && { Cookie: cookie }), ...headers },
+            body,
+        });
+        for (const line of answer.headers['set-cookie'] ?? []) {
+            const [, name, value] = line.match(/^([^=]+)=([^;]*)/);
+            if (/Max-Age=0/.test(line)) this.cookies.delete(name);
+            else this.cookies.set(name, value);
+        }
+        return answer;
+    }
+
+    get(path, headers = {}) {
+        return this.ask('GET', path, headers);
+    }
+
+    // post(path, fields, headers): fields as a form; a header of undefined is not sent.
+    post(path, fields, headers = {}) {
+        const all = {
+            'Content-Type': 'application/x-www-form-urlencoded',
+            Origin: this.origin,
+            'Sec-Fetch-Site': 'same-origin',
+            ...headers,
+        };
+        for (const [name, value] of Object.entries(all)) if (value === undefined) delete all[name];
+        return this.ask('POST', path, all, new URLSearchParams(fields).toString());
+    }
+
+    // token(path): that of the page's forms.
+    async token(path = '/') {
+        const { body } = await this.get(path);
+        return tokenOf(body);
+    }
+
+    // signIn(key, to): with the form of /sign-in.
+    async signIn(key, to = '/') {
+        const token = await this.token('/sign-in');
+        const answer = await this.post('/sign-in', { token, to, key });
+        assert.equal(answer.status, 303, answer.body);
+        return answer;
+    }
+}
+
+export function tokenOf(body) {
+    const found = body.match(/name="token" value="([0-9a-f]{64})"/)?.[1];
+    assert.ok(found, body);
+    return found;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/access/authority.h"
+#include "server/access/sign_ins.h"
+#include "store/ledger/browser_sessions.h"
+#include "store/ledger/store.h"
+#include "tests/unit/support/folder.h"
+
+struct trial {
+    char folder[FOLDER_SIZE];
+    struct store *store;
+    struct authority *authority;
+    struct sign_ins *sign_ins;
+    struct error error;
+};
+
+static const struct sign_in_limits usual = { .idle_ms = 60000, .all_ms = 600000 };
+
+static struct change change_of(const char *tool)
+{
+    return (struct change){
+        .actor = { .principal = "ada", .role = "admin", .client = "", .request_id = "req_1" },
+        .tool = tool,
+        .arguments = "{}"
+    };
+}
+
+static void add_key(struct trial *trial, const char *principal, enum role role, const char *key)
+{
+    struct change change = change_of("key_add");
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key added;
+
+    digest_sha256(key, strlen(key), digest);
+    assert_true(
+        api_key_add(trial->store, principal, role, "", digest, 0, &change, &added, &trial->error));
+}
+
+static void open_sign_ins(struct trial *trial, struct sign_in_limits limits)
+{
+    sign_ins_destroy(trial->sign_ins);
+    trial->sign_ins = NULL;
+    assert_true(
+        sign_ins_create(trial->store, trial->authority, limits, &trial->sign_ins, &trial->error));
+}
+
+static int begin(void **state)
+{
+    struct trial *trial = calloc(1, sizeof *trial);
+
+    folder_create(trial->folder);
+    assert_true(store_open(trial->folder, 2, &trial->store, &trial->error));
+    add_key(trial, "ada", ROLE_OPERATOR, "one");
+    assert_true(authority_create(trial->store, trial->folder, "auto", true, &trial->authority,
+                                 &trial->error));
+    open_sign_ins(trial, usual);
+    *state = trial;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct trial *trial = *state;
+
+    sign_ins_destroy(trial->sign_ins);
+    authority_destroy(trial->authority);
+    store_close(trial->store);
+    folder_remove(trial->folder);
+    free(trial);
+    return 0;
+}
+
+static bool sign_in(struct trial *trial, const char *key, char cookie[SIGN_IN_COOKIE_SIZE])
+{
+    struct change change = change_of("sign_in");
+
+    return sign_in_add(trial->sign_ins, key, &change, cookie, &trial->error);
+}
+
+static bool is_known(struct trial *trial, const char *cookie)
+{
+    struct principal principal;
+
+    return sign_in_check(trial->sign_ins, cookie, &principal, &trial->error);
+}
+
+static size_t count_stored(struct trial *trial)
+{
+    struct browser_session *rows;
+    size_t count;
+
+    assert_true(browser_session_load(trial->store, &rows, &count, &trial->error));
+    free(rows);
+    return count;
+}
+
+static void a_cookie_has_the_rights_of_its_key(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
+    struct principal principal;
+
+    assert_true(sign_in(trial, "one", cookie));
+    assert_true(sign_in(trial, "one", other));
+    assert_string_not_equal(cookie, other);
+    assert_true(sign_in_check(trial->sign_ins, cookie, &principal, &trial->error));
+    assert_string_equal(principal.name, "ada");
+    assert_int_equal(principal.role, ROLE_OPERATOR);
+    assert_true(authority_still_admits(trial->authority, &principal));
+}
+
+static void others_are_not_let_in(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE];
+
+    assert_false(sign_in(trial, "two", cookie));
+    assert_int_equal(trial->error.kind, ERROR_UNAUTHENTICATED);
+    assert_false(sign_in(trial, "", cookie));
+    assert_false(is_known(trial, ""));
+    assert_false(is_known(trial, "one"));
+    assert_int_equal(count_stored(trial), 0);
+}
+
+static void signing_out_ends_one_of_them(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
+    struct change change = change_of("sign_out");
+
+    assert_true(sign_in(trial, "one", cookie) && sign_in(trial, "one", other));
+    assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
+    assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
+    assert_false(is_known(trial, cookie));
+    assert_true(is_known(trial, other));
+    assert_int_equal(count_stored(trial), 1);
+}
+
+static void it_lasts_through_a_restart(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE];
+
+    assert_true(sign_in(trial, "one", cookie));
+    open_sign_ins(trial, usual);
+    assert_true(is_known(trial, cookie));
+}
+
+static void it_ends_after_some_time(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE];
+
+    assert_true(sign_in(trial, "one", cookie));
+    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = -1, .all_ms = 600000 });
+    assert_false(is_known(trial, cookie));
+    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = 60000, .all_ms = -1 });
+    assert_false(is_known(trial, cookie));
+    assert_int_equal(count_stored(trial), 1);
+    sign_ins_expire(trial->sign_ins);
+    assert_int_equal(count_stored(trial), 0);
+}
+
+static void it_ends_with_its_key(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE];
+    struct change change = change_of("key_revoke");
+    int64_t revoked;
+
+    add_key(trial, "bob", ROLE_VIEWER, "two");
+    assert_true(authority_refresh(trial->authority, &trial->error));
+    assert_true(sign_in(trial, "one", cookie));
+    sign_ins_expire(trial->sign_ins);
+    assert_true(is_known(trial, cookie));
+    assert_true(api_key_revoke(trial->store, "ada", 1, &change, &revoked, &trial->error));
+    assert_true(authority_refresh(trial->authority, &trial->error));
+    assert_false(is_known(trial, cookie));
+    sign_ins_expire(trial->sign_ins);
+    assert_int_equal(count_stored(trial), 0);
+}
+
+static void a_lesser_role_ends_it(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE];
+    struct change change = change_of("principal_role");
+    struct principal principal;
+    enum role before;
+
+    assert_true(sign_in(trial, "one", cookie));
+    assert_true(
+        principal_set_role(trial->store, "ada", ROLE_ADMIN, &change, &before, &trial->error));
+    assert_true(authority_refresh(trial->authority, &trial->error));
+    assert_true(sign_in_check(trial->sign_ins, cookie, &principal, &trial->error));
+    assert_int_equal(principal.role, ROLE_ADMIN);
+    assert_true(
+        principal_set_role(trial->store, "ada", ROLE_VIEWER, &change, &before, &trial->error));
+    assert_true(authority_refresh(trial->authority, &trial->error));
+    assert_false(is_known(trial, cookie));
+    assert_non_null(strstr(trial->error.message, "viewer"));
+}
+
+static void of_too_many_the_oldest_ends(void **state)
+{
+    struct trial *trial = *state;
+    char first[SIGN_IN_COOKIE_SIZE], cookie[SIGN_IN_COOKIE_SIZE];
+
+    assert_true(sign_in(trial, "one", first));
+    for (int i = 0; i < 40; i++)
+        assert_true(sign_in(trial, "one", cookie));
+    assert_int_equal(count_stored(trial), 32);
+    assert_true(is_known(trial, cookie));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_cookie_has_the_rights_of_its_key, begin, end),
+        cmocka_unit_test_setup_teardown(others_are_not_let_in, begin, end),
+        cmocka_unit_test_setup_teardown(signing_out_ends_one_of_them, begin, end),
+        cmocka_unit_test_setup_teardown(it_lasts_through_a_restart, begin, end),
+        cmocka_unit_test_setup_teardown(it_ends_after_some_time, begin, end),
+        cmocka_unit_test_setup_teardown(it_ends_with_its_key, begin, end),
+        cmocka_unit_test_setup_teardown(a_lesser_role_ends_it, begin, end),
+        cmocka_unit_test_setup_teardown(of_too_many_the_oldest_ends, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

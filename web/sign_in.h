@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The form of /sign-in, which takes a key once. */
+#pragma once
+
+#include "web/page.h"
+
+/* `to`: the path to go to afterwards. `why`: what was wrong with the key that was sent; NULL: none
+ * was. */
+void sign_in_write(const struct page_request *request, const char *to, const char *why,
+                   struct page_answer *answer);
