@@ -38,8 +38,9 @@ struct compare_input {
     const struct evidence *runs; /* the baseline's first */
     size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run twice */
     size_t metric;               /* index into compare_metrics */
-    const char *const *factors;  /* facts in which the sides may differ; ends with NULL */
-    const char *const *accepted; /* facts that may be unknown; ends with NULL */
+    const char *const
+        *factors; /* facts in which the sides may differ; ends with NULL; NULL: none */
+    const char *const *accepted; /* facts that may be unknown; the same */
     /* The runs were measured in turns: the n-th run of one side alternated with the n-th of the
      * other, with as many on each side. Drift then affects both runs of a pair equally, and their
      * ratio is what counts. */

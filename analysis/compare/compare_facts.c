@@ -135,7 +135,7 @@ static void write_fact(const struct fact *fact, const struct evidence *run, stru
 
 bool compare_is_named(const char *const *names, const char *name)
 {
-    for (; *names != NULL; names++)
+    for (; names != NULL && *names != NULL; names++)
         if (strcmp(*names, name) == 0)
             return true;
     return false;

@@ -31,14 +31,34 @@ struct authority {
     bool is_stale; /* they have changed, and could not be read */
 };
 
-/* Until changed keys can be read, nobody is let in with the old ones. */
-static CHECKED bool load_keys(struct authority *authority, struct error *error)
+/* Whether both decide alike who may call: labels and times of use do not matter. */
+static bool is_same_key(const struct recognized_key *a, const struct recognized_key *b)
+{
+    return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
+           && a->key.expires_ms == b->key.expires_ms && a->key.revoked_ms == b->key.revoked_ms;
+}
+
+static bool are_same_keys(const struct authority *authority, const struct recognized_key *keys,
+                          size_t count)
+{
+    if (count != authority->key_count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!is_same_key(&authority->keys[i], &keys[i]))
+            return false;
+    return true;
+}
+
+/* Until changed keys can be read, nobody is let in with the old ones. *changed: others than before
+ * may call. */
+static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct recognized_key *keys = NULL;
     size_t count = 0;
     bool loaded = api_key_load(authority->store, &keys, &count, error);
 
     pthread_mutex_lock(&authority->lock);
+    *changed = authority->is_stale != !loaded || !are_same_keys(authority, keys, count);
     free(authority->keys);
     authority->keys = keys;
     authority->key_count = count;
@@ -49,11 +69,12 @@ static CHECKED bool load_keys(struct authority *authority, struct error *error)
 
 /* With `auto` the first key closes the server to callers without keys for good: neither revoking
  * the last key nor losing the database opens it again. */
-static CHECKED bool update_needs_keys(struct authority *authority, struct error *error)
+static CHECKED bool update_needs_keys(struct authority *authority, bool *changed,
+                                      struct error *error)
 {
     size_t count;
 
-    if (!load_keys(authority, error)) {
+    if (!load_keys(authority, changed, error)) {
         atomic_store(&authority->needs_keys, authority->mode != MODE_NONE);
         return false;
     }
@@ -110,6 +131,7 @@ bool authority_create(struct store *store, const char *data_folder, const char *
                       struct authority **out, struct error *error)
 {
     struct authority *authority = memory_zeroed(1, sizeof *authority);
+    bool changed;
 
     authority->store = store;
     authority->data_folder = memory_copy_text(data_folder);
@@ -119,7 +141,8 @@ bool authority_create(struct store *store, const char *data_folder, const char *
     atomic_init(&authority->needs_keys, true);
     pthread_mutex_init(&authority->refreshing, NULL);
     pthread_mutex_init(&authority->lock, NULL);
-    if (!update_needs_keys(authority, error) || !check_binding(authority, loopback, error)) {
+    if (!update_needs_keys(authority, &changed, error)
+        || !check_binding(authority, loopback, error)) {
         authority_destroy(authority);
         return false;
     }
@@ -241,12 +264,12 @@ bool authority_needs_keys(const struct authority *authority)
 
 bool authority_refresh(struct authority *authority, struct error *error)
 {
-    bool refreshed;
+    bool refreshed, changed;
 
     pthread_mutex_lock(&authority->refreshing);
-    refreshed = update_needs_keys(authority, error);
+    refreshed = update_needs_keys(authority, &changed, error);
     pthread_mutex_lock(&authority->lock);
-    if (authority->changed != NULL)
+    if (changed && authority->changed != NULL)
         authority->changed(authority->context);
     pthread_mutex_unlock(&authority->lock);
     pthread_mutex_unlock(&authority->refreshing);

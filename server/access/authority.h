@@ -32,12 +32,12 @@ CHECKED bool authority_check_digest(struct authority *authority, const uint8_t d
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it after keys or roles changed: reads them again, then calls the listener, also if they
- * cannot be read: nobody is let in then. */
+/* Call it when keys or roles may have changed: reads them again, and calls the listener if others
+ * may call than before, or if they cannot be read: nobody is let in then. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);
-/* From now on authority_refresh calls `changed`; NULL: it calls nothing. */
+/* Sets the listener; NULL: none. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
 /* A new key, and its digest as lower-case hex. */

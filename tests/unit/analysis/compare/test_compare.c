@@ -471,6 +471,19 @@ static void refuses_what_was_not_named(void **state)
     }
 }
 
+static void without_lists_of_names_no_fact_may_differ(void **state)
+{
+    struct trial *trial = *state;
+    struct compare_input input = input_of(trial);
+
+    for (size_t i = trial->repetitions; i < RUNS; i++)
+        refusals[0].spoil(&trial->runs[i]);
+    input.factors = input.accepted = NULL;
+    comparison_finish(&trial->comparison);
+    compare_runs(&input, &trial->comparison);
+    assert_int_equal(trial->comparison.refused, 1);
+}
+
 static void refuses_repetitions_that_are_none(void **state)
 {
     struct trial *trial = *state;
@@ -844,6 +857,7 @@ int main(void)
         TRIAL(copies_are_no_repetitions),
         cmocka_unit_test(tests_as_welch_did),
         cmocka_unit_test(refuses_what_was_not_named),
+        TRIAL(without_lists_of_names_no_fact_may_differ),
         TRIAL(refuses_repetitions_that_are_none),
         TRIAL(unknown_is_equal_to_nothing_but_within_one_sweep),
         TRIAL(two_deployments_may_differ_in_all_but_the_work),

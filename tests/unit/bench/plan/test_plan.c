@@ -198,6 +198,23 @@ static void limits_are_of_answers_that_have_them(void **state)
                 "'limit_error_rate' is 2: it must be from 0 to 1");
 }
 
+/* Reports read the limits from the stored plan. */
+static void limits_read_from_a_plan_are_those_that_were_written(void **state)
+{
+    json_auto_t *written = NULL;
+    struct plan plan;
+    struct slo limits;
+
+    (void)state;
+    must_read("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"p90\","
+              "\"limit_ttft_ms\":1,\"limit_itl_ms\":2,\"limit_tpot_ms\":3,\"limit_e2e_ms\":4,"
+              "\"limit_error_rate\":0.5}",
+              &plan);
+    written = plan_to_json(&plan);
+    slo_from_plan(written, &limits);
+    assert_memory_equal(&limits, &plan.limits, sizeof limits);
+}
+
 static void an_adaptive_search_is_estimated_by_the_cells_it_may_take(void **state)
 {
     struct plan plan;
@@ -404,6 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_of_answers_that_have_them),
+        cmocka_unit_test(limits_read_from_a_plan_are_those_that_were_written),
         cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_take),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_drops_repeated_ones),

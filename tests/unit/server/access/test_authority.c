@@ -217,6 +217,38 @@ static void keys_that_cannot_be_read_let_nobody_in_or_go_on(void **state)
     assert_true(authority_check(authority, header, &who, &error));
 }
 
+static void refresh_expecting(int calls, const int *called)
+{
+    struct error error;
+
+    assert_true(authority_refresh(authority, &error));
+    assert_int_equal(*called, calls);
+}
+
+static void the_listener_is_called_only_if_others_may_call_than_before(void **state)
+{
+    struct principal who;
+    struct error error;
+    char header[128];
+    enum role before;
+    int64_t revoked;
+    int called = 0;
+
+    (void)state;
+    add_key("alice", ROLE_VIEWER, 0, header);
+    assert_true(create("auto", true, &error));
+    authority_listen(authority, count_call, &called);
+    assert_true(authority_check(authority, header, &who, &error)); /* notes its use */
+    refresh_expecting(0, &called);
+    assert_true(principal_set_role(store, "alice", ROLE_OPERATOR, NULL, &before, &error));
+    refresh_expecting(1, &called);
+    refresh_expecting(1, &called);
+    add_key("alice", ROLE_OPERATOR, 0, header);
+    refresh_expecting(2, &called);
+    assert_true(api_key_revoke(store, "alice", clock_utc_ms(), NULL, &revoked, &error));
+    refresh_expecting(3, &called);
+}
+
 /* The database is lost, and an empty one takes its place. */
 static void lose_database(void)
 {
@@ -299,6 +331,8 @@ int main(void)
             who_was_let_in_may_go_on_while_the_key_is_valid_and_the_role_no_lesser, start, stop),
         cmocka_unit_test_setup_teardown(keys_that_cannot_be_read_let_nobody_in_or_go_on, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_others_may_call_than_before,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),
         cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
         cmocka_unit_test_setup_teardown(a_key_that_comes_while_it_runs_open_is_remembered, start,
