@@ -81,30 +81,21 @@ bool call_limits_check_rate(const struct call_limits *limits, struct exchange *e
     return false;
 }
 
-bool call_limits_may_run_inline(const struct call_limits *limits, const struct exchange *exchange)
+bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
+                            void (*run)(struct exchange *exchange))
 {
-    int64_t wait_ms;
+    bool counts = is_limited(exchange) && has_rate(limits);
+    int64_t begun_ns = clock_monotonic_ns(), now_ns, wait_ms;
 
-    return !is_limited(exchange) || !has_rate(limits)
-           || rate_limit_spend(limits->inline_us, exchange->principal.name, clock_monotonic_ns(),
-                               &wait_ms);
-}
-
-int64_t call_limits_begin_inline(const struct call_limits *limits, const struct exchange *exchange)
-{
-    return is_limited(exchange) && has_rate(limits) ? clock_monotonic_ns() : 0;
-}
-
-void call_limits_end_inline(const struct call_limits *limits, const struct exchange *exchange,
-                            int64_t begun_ns)
-{
-    int64_t now_ns;
-
-    if (begun_ns == 0)
-        return;
+    if (counts
+        && !rate_limit_spend(limits->inline_us, exchange->principal.name, begun_ns, &wait_ms))
+        return false;
+    run(exchange);
     now_ns = clock_monotonic_ns();
-    rate_limit_charge(limits->inline_us, exchange->principal.name, (now_ns - begun_ns) / 1000,
-                      now_ns);
+    if (counts)
+        rate_limit_charge(limits->inline_us, exchange->principal.name, (now_ns - begun_ns) / 1000,
+                          now_ns);
+    return true;
 }
 
 bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,

@@ -22,15 +22,11 @@ struct call_limits { /* lent */
 
 /* To be called once a request's body is read. False: it was answered with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
-/* Whether a short call may run on the thread of its connection, which others share. If its
- * principal has recently used more than its share of that thread, its calls go to the workers for a
- * while, and are counted. */
-bool call_limits_may_run_inline(const struct call_limits *limits, const struct exchange *exchange);
-/* Called before and after such a request, whose time counts if there is a rate. Returns when it
- * began. */
-int64_t call_limits_begin_inline(const struct call_limits *limits, const struct exchange *exchange);
-void call_limits_end_inline(const struct call_limits *limits, const struct exchange *exchange,
-                            int64_t begun_ns);
+/* Runs a short call on the thread of its connection, which others share. False, and nothing was
+ * run: its principal has recently used more than its share of that thread, so that its calls go to
+ * the workers for a while, and are counted. */
+bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
+                            void (*run)(struct exchange *exchange));
 /* Takes a place for a call; BUSY says how many there are. Give it back with call_limits_leave. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);

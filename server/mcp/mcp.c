@@ -328,23 +328,9 @@ static void take_responses(const struct post *post)
             client_request_take_response(&post->rpcs[i]);
 }
 
-static const struct call_limits *limits_of(const struct exchange *exchange)
-{
-    const struct mcp_server *server = exchange->context;
-
-    return server->limits;
-}
-
-static void run_inline(struct exchange *exchange)
-{
-    int64_t begun_ns = call_limits_begin_inline(limits_of(exchange), exchange);
-
-    run_post(exchange);
-    call_limits_end_inline(limits_of(exchange), exchange, begun_ns);
-}
-
 static void place(struct exchange *exchange, struct post *post)
 {
+    const struct mcp_server *server = exchange->context;
     struct rpc *first = post->rpcs;
 
     label(exchange, post);
@@ -353,10 +339,8 @@ static void place(struct exchange *exchange, struct post *post)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
         exchange_reply(exchange, 202, NULL, NULL);
-    else if (is_slow(post) || !call_limits_may_run_inline(limits_of(exchange), exchange))
+    else if (is_slow(post) || !call_limits_run_inline(server->limits, exchange, run_post))
         submit(exchange, post);
-    else
-        run_inline(exchange);
 }
 
 /* ---- Reading ---- */

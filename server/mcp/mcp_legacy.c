@@ -79,6 +79,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
 
 struct session *mcp_legacy_session(struct exchange *exchange)
 {
+    const struct mcp_server *server = exchange->context;
     const char *id = exchange->headers.session;
     struct session *session;
 
@@ -86,8 +87,7 @@ struct session *mcp_legacy_session(struct exchange *exchange)
         mcp_refuse(exchange, 400, RPC_REFUSED, "the header Mcp-Session-Id is missing");
         return NULL;
     }
-    session = session_find(((struct mcp_server *)exchange->context)->sessions, id,
-                           exchange->principal.name);
+    session = session_find(server->sessions, id, exchange->principal.name);
     if (session == NULL)
         mcp_refuse(exchange, 404, RPC_SESSION_NOT_FOUND, "Session not found");
     return session;
@@ -111,12 +111,12 @@ static void release_session(void *session)
 
 static void end_session(struct exchange *exchange)
 {
+    const struct mcp_server *server = exchange->context;
     struct error error;
 
     if (!exchange_may_go_on(exchange))
         mcp_refuse(exchange, 401, RPC_REFUSED, "the API key became invalid while this waited");
-    else if (session_end(((struct mcp_server *)exchange->context)->sessions, exchange->request,
-                         "ended by its client", &error))
+    else if (session_end(server->sessions, exchange->request, "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else
         exchange_refuse_fault(exchange, "ending a session", &error);
@@ -124,6 +124,7 @@ static void end_session(struct exchange *exchange)
 
 void mcp_delete(struct exchange *exchange)
 {
+    const struct mcp_server *server = exchange->context;
     struct session *session;
     struct error error;
 
@@ -134,7 +135,6 @@ void mcp_delete(struct exchange *exchange)
         return;
     exchange->request = session;
     exchange->request_finish = release_session;
-    if (!exchange_submit(exchange, ((struct mcp_server *)exchange->context)->workers, end_session,
-                         &error))
+    if (!exchange_submit(exchange, server->workers, end_session, &error))
         mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
 }

@@ -198,8 +198,9 @@ static void refuse(struct exchange *exchange, const struct error *error)
 }
 
 /* On a worker. */
-static void come_back(struct exchange *exchange)
+static void run_resume(struct exchange *exchange)
 {
+    const struct mcp_server *server = exchange->context;
     struct stream_request *stream_request = exchange->request;
     struct error error;
 
@@ -208,10 +209,9 @@ static void come_back(struct exchange *exchange)
         stream_request->resumed = session_resume(stream_request->session, stream_request->after,
                                                  stream_request->sse_queue, &error);
     else
-        stream_request->resumed = resume_call(
-            ((struct mcp_server *)exchange->context)->services->store, stream_request, &error);
-    if (stream_request
-            ->complete) /* which ends it: clients request an event stream without events again */
+        stream_request->resumed = resume_call(server->services->store, stream_request, &error);
+    /* 204 ends it: clients would request an event stream without events again. */
+    if (stream_request->complete)
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!stream_request->resumed)
         refuse(exchange, &error);
@@ -237,7 +237,7 @@ static void carry(struct exchange *exchange, struct session *session)
 }
 
 /* On the loop's thread. An event is sent at once, so that the headers go out. */
-static void came_back(struct exchange *exchange)
+static void begin_resumed(struct exchange *exchange)
 {
     struct stream_request *stream_request = exchange->request;
 
@@ -254,6 +254,7 @@ static void came_back(struct exchange *exchange)
 
 static void submit(struct exchange *exchange, const struct stream_request *wanted)
 {
+    const struct mcp_server *server = exchange->context;
     struct stream_request *stream_request = memory_zeroed(1, sizeof *stream_request);
     struct error error;
 
@@ -261,9 +262,8 @@ static void submit(struct exchange *exchange, const struct stream_request *wante
     session_retain(stream_request->session);
     exchange->request = stream_request;
     exchange->request_finish = stream_request_free;
-    exchange->worked = came_back;
-    if (!exchange_submit(exchange, ((struct mcp_server *)exchange->context)->workers, come_back,
-                         &error)) {
+    exchange->worked = begin_resumed;
+    if (!exchange_submit(exchange, server->workers, run_resume, &error)) {
         exchange_add_header(exchange, "Retry-After", "1");
         mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
     }
