@@ -66,7 +66,7 @@ static void several_that_did_nothing_yet_look_like_one(void **state)
     assert_float_equal(generated(&one, &last), 60, 1e-9);
 }
 
-static void does_not_guess_where_they_are_others(void **state)
+static void does_not_guess_if_the_instances_changed(void **state)
 {
     const struct census two = TAKE(100, 200), three = TAKE(110, 210, 300), less = TAKE(110, 150),
                         one = TAKE(400);
@@ -98,7 +98,7 @@ static void all_counters_tell_them_apart(void **state)
 }
 
 /* One of them answered another client in the middle. */
-static void a_census_in_which_one_went_on_is_not_whole(void **state)
+static void a_census_in_which_an_instance_worked_on_is_incomplete(void **state)
 {
     struct census census = { 0 };
 
@@ -139,9 +139,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_what_each_counted),
         cmocka_unit_test(several_that_did_nothing_yet_look_like_one),
-        cmocka_unit_test(does_not_guess_where_they_are_others),
+        cmocka_unit_test(does_not_guess_if_the_instances_changed),
         cmocka_unit_test(all_counters_tell_them_apart),
-        cmocka_unit_test(a_census_in_which_one_went_on_is_not_whole),
+        cmocka_unit_test(a_census_in_which_an_instance_worked_on_is_incomplete),
         cmocka_unit_test(those_at_work_are_not_counted),
     };
 

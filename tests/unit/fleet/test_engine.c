@@ -102,7 +102,7 @@ static void reads_everything_that_simserve_says_as_vllm(void **state)
     assert_true(detail(&f, "kv_cache_tokens") > 0);
 }
 
-static void knows_vllm_behind_a_gateway_by_its_metrics(void **state)
+static void recognizes_vllm_behind_a_gateway_by_its_metrics(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "{\"data\":[{\"id\":\"gemma\",\"owned_by\":\"openai\"}]}" },
@@ -184,7 +184,7 @@ static void a_models_list_may_be_bare(void **state)
     assert_int_equal(f.report.models[0].context_tokens, 4096);
 }
 
-static void knows_sglang_and_leaves_its_api_key_out(void **state)
+static void recognizes_sglang_and_omits_its_api_key(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "{\"data\":[{\"id\":\"qwen\",\"owned_by\":\"sglang\"}]}" },
@@ -372,7 +372,7 @@ static void says_the_class_when_no_models_list_answers(void **state)
     assert_int_equal(f.error.kind, ERROR_UPSTREAM);
 }
 
-static void leaves_out_model_ids_that_cannot_be_names(void **state)
+static void skips_model_ids_that_cannot_be_names(void **state)
 {
     struct canned_answer answers[] = { { "/v1/models" }, { NULL } };
     TEXT_AUTO body = { 0 };
@@ -468,11 +468,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_vllm_with_its_context_and_cache),
         cmocka_unit_test(reads_everything_that_simserve_says_as_vllm),
-        cmocka_unit_test(knows_vllm_behind_a_gateway_by_its_metrics),
+        cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
         cmocka_unit_test(a_named_model_that_answers_is_there_whatever_the_list_says),
         cmocka_unit_test(a_models_list_may_be_bare),
-        cmocka_unit_test(knows_sglang_and_leaves_its_api_key_out),
+        cmocka_unit_test(recognizes_sglang_and_omits_its_api_key),
         cmocka_unit_test(knows_llama_cpp_by_the_context_of_a_slot),
         cmocka_unit_test(knows_ollama_and_says_that_its_context_is_only_the_maximum),
         cmocka_unit_test(prefers_the_context_that_ollama_runs_the_model_with),
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(knows_llama_cpp_python_without_a_context),
         cmocka_unit_test(takes_any_other_server_as_openai_compatible),
         cmocka_unit_test(says_the_class_when_no_models_list_answers),
-        cmocka_unit_test(leaves_out_model_ids_that_cannot_be_names),
+        cmocka_unit_test(skips_model_ids_that_cannot_be_names),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
         cmocka_unit_test(sends_the_credential_and_never_shows_it),
     };

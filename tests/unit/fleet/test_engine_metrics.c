@@ -71,7 +71,7 @@ static void says_nothing_of_an_interval_without_requests(void **state)
     assert_null(json_object_get(between, "prefix_hit_rate"));
 }
 
-static void tells_a_restart_instead_of_rates(void **state)
+static void reports_a_restart_instead_of_rates(void **state)
 {
     struct engine_metrics_snapshot first = busy_for(100), fallen = busy_for(3),
                                    replaced = busy_for(200);
@@ -105,7 +105,7 @@ static void a_counter_that_appears_grew_from_nothing(void **state)
     assert_null(json_object_get(between, "prefix_hit_rate"));
 }
 
-static void one_that_is_gone_tells_of_another_process(void **state)
+static void a_counter_that_disappears_shows_another_process(void **state)
 {
     const struct engine_metrics_snapshot all = busy_for(100), more = busy_for(104);
     struct engine_metrics_snapshot fewer = all;
@@ -116,7 +116,7 @@ static void one_that_is_gone_tells_of_another_process(void **state)
     assert_false(engine_metrics_has_restarted(&fewer, &more));
 }
 
-static void keeps_what_is_told_under_our_names(void **state)
+static void keeps_what_is_reported_under_our_names(void **state)
 {
     const struct engine_metrics_snapshot m = busy_for(1);
     struct scrape_value values[64];
@@ -218,10 +218,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derives_rates_and_means_of_the_interval_alone),
         cmocka_unit_test(says_nothing_of_an_interval_without_requests),
-        cmocka_unit_test(tells_a_restart_instead_of_rates),
+        cmocka_unit_test(reports_a_restart_instead_of_rates),
         cmocka_unit_test(a_counter_that_appears_grew_from_nothing),
-        cmocka_unit_test(one_that_is_gone_tells_of_another_process),
-        cmocka_unit_test(keeps_what_is_told_under_our_names),
+        cmocka_unit_test(a_counter_that_disappears_shows_another_process),
+        cmocka_unit_test(keeps_what_is_reported_under_our_names),
         cmocka_unit_test(scrapes_a_server),
         cmocka_unit_test(agrees_with_what_a_client_was_given),
     };

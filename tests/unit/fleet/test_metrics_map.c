@@ -137,7 +137,7 @@ static void counts_the_ranks_of_one_sglang_replica_once(void **state)
     NEAR(m.itl_count, 50);
 }
 
-static void says_nothing_of_a_prefix_cache_without_hits_told(void **state)
+static void says_nothing_about_a_prefix_cache_without_reported_hits(void **state)
 {
     const struct engine_metrics_snapshot m = map("sglang:prompt_tokens_total 800\n");
 
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(sums_vllms_replicas_and_takes_the_mean_of_their_caches),
         cmocka_unit_test(takes_old_and_new_names_of_vllm_but_never_both),
         cmocka_unit_test(counts_the_ranks_of_one_sglang_replica_once),
-        cmocka_unit_test(says_nothing_of_a_prefix_cache_without_hits_told),
+        cmocka_unit_test(says_nothing_about_a_prefix_cache_without_reported_hits),
         cmocka_unit_test(reads_llama_cpp_with_its_infinities),
         cmocka_unit_test(prompt_tokens_of_llama_cpp_include_the_cached_ones),
         cmocka_unit_test(reads_tgi),

@@ -65,7 +65,7 @@ static void knows_what_only_grows(void **state)
     }
 }
 
-static void leaves_out_what_is_no_number(void **state)
+static void skips_values_that_are_not_numbers(void **state)
 {
     struct metrics_page page = read_page("a NaN\nb +Inf\nc -Inf\nd 1\n");
 
@@ -90,7 +90,7 @@ static void reads_so_many_series_and_no_more(void **state)
     metrics_page_finish(&page);
 }
 
-static void tells_what_is_left_out_and_by_which_limit(void **state)
+static void says_what_is_not_stored_and_by_which_limit(void **state)
 {
     TEXT_AUTO told = { 0 };
 
@@ -132,9 +132,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_every_series_as_the_server_writes_it),
         cmocka_unit_test(knows_what_only_grows),
-        cmocka_unit_test(leaves_out_what_is_no_number),
+        cmocka_unit_test(skips_values_that_are_not_numbers),
         cmocka_unit_test(reads_so_many_series_and_no_more),
-        cmocka_unit_test(tells_what_is_left_out_and_by_which_limit),
+        cmocka_unit_test(says_what_is_not_stored_and_by_which_limit),
         cmocka_unit_test(histograms_are_those_whose_sums_become_our_figures),
     };
 

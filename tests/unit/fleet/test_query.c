@@ -253,7 +253,7 @@ static bool ask_canned(struct fixture *f, const struct query *query,
     "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}\n\n"    \
     "data: [DONE]\n\n"
 
-static void never_tells_half_a_character(void **state)
+static void never_passes_on_half_a_character(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .type = "text/event-stream", .body = HELLO, .piece_bytes = 3 }, { NULL }
@@ -298,7 +298,7 @@ static void takes_an_answer_in_one_piece(void **state)
     finish(&f);
 }
 
-static void refuses_answers_that_are_no_completion(void **state)
+static void refuses_answers_that_are_not_completions(void **state)
 {
     static const struct canned_answer shapes[][2] = {
         { { CHAT, .type = "text/html", .body = "<html>welcome</html>" } },
@@ -561,9 +561,9 @@ int main(void)
         cmocka_unit_test(says_nothing_of_tokens_that_the_server_does_not_count),
         cmocka_unit_test(stops_when_cancelled_and_keeps_what_came),
         cmocka_unit_test(ends_an_answer_that_takes_longer_than_allowed),
-        cmocka_unit_test(never_tells_half_a_character),
+        cmocka_unit_test(never_passes_on_half_a_character),
         cmocka_unit_test(takes_an_answer_in_one_piece),
-        cmocka_unit_test(refuses_answers_that_are_no_completion),
+        cmocka_unit_test(refuses_answers_that_are_not_completions),
         cmocka_unit_test(calls_a_complete_answer_without_content_empty),
         cmocka_unit_test(repeats_without_what_a_strict_server_does_not_know),
         cmocka_unit_test(hides_the_secret_in_its_answer_however_it_comes),

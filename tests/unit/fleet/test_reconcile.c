@@ -62,7 +62,7 @@ static void an_engine_that_counts_a_token_more_per_request_is_not_foreign(void *
     assert_false(held(0, 100, 100).foreign);
 }
 
-static void without_requests_told_a_tenth_of_the_tokens_is_foreign(void **state)
+static void without_reported_requests_a_tenth_of_the_tokens_is_foreign(void **state)
 {
     (void)state;
     assert_true(held(NAN, 10000, 160).foreign);
@@ -71,7 +71,7 @@ static void without_requests_told_a_tenth_of_the_tokens_is_foreign(void **state)
     assert_true(held(NAN, -100000, 160).foreign); /* prompts from the cache are not counted */
 }
 
-static void nothing_is_foreign_where_nothing_is_told(void **state)
+static void nothing_is_foreign_if_nothing_is_reported(void **state)
 {
     const struct reconciliation counts = held(NAN, NAN, NAN);
 
@@ -137,8 +137,8 @@ int main(void)
         cmocka_unit_test(one_request_more_is_foreign),
         cmocka_unit_test(many_tokens_more_are_foreign_without_a_request),
         cmocka_unit_test(an_engine_that_counts_a_token_more_per_request_is_not_foreign),
-        cmocka_unit_test(without_requests_told_a_tenth_of_the_tokens_is_foreign),
-        cmocka_unit_test(nothing_is_foreign_where_nothing_is_told),
+        cmocka_unit_test(without_reported_requests_a_tenth_of_the_tokens_is_foreign),
+        cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
         cmocka_unit_test(a_counter_that_appears_inside_began_at_nothing),
         cmocka_unit_test(a_label_set_that_appears_inside_counts_whole),
         cmocka_unit_test(far_fewer_than_ours_is_short),

@@ -143,7 +143,7 @@ static void keeps_nothing_of_several_instances_in_turns(void **state)
     simserve_stop(&servers[1]);
 }
 
-static void keeps_what_a_server_tells_at_its_interval(void **state)
+static void stores_what_a_server_reports_at_its_interval(void **state)
 {
     struct fixture *f = *state;
     struct scraped *series = NULL;
@@ -172,7 +172,7 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
     canned_stop(&server);
 }
 
-static void tells_why_a_server_cannot_be_scraped(void **state)
+static void says_why_a_server_cannot_be_scraped(void **state)
 {
     struct fixture *f = *state;
     static const struct canned_answer none[] = { { NULL } };
@@ -189,7 +189,7 @@ static void tells_why_a_server_cannot_be_scraped(void **state)
     canned_stop(&server);
 }
 
-static void goes_on_where_others_lie_ahead(void **state)
+static void continues_where_later_scrapes_are_stored(void **state)
 {
     struct fixture *f = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -237,7 +237,7 @@ static void our_figures_are_kept_where_a_page_is_too_much(void **state)
     canned_stop(&server);
 }
 
-static void goes_on_with_others_while_one_stalls(void **state)
+static void scrapes_the_others_while_one_stalls(void **state)
 {
     struct fixture *f = *state;
     struct canned_server slow, fast;
@@ -323,13 +323,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keeps_nothing_of_several_instances_in_turns, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(keeps_what_a_server_tells_at_its_interval, set_up,
+        cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_its_interval, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(tells_why_a_server_cannot_be_scraped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(goes_on_where_others_lie_ahead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(says_why_a_server_cannot_be_scraped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(continues_where_later_scrapes_are_stored, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(our_figures_are_kept_where_a_page_is_too_much, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(goes_on_with_others_while_one_stalls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_kicked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
                                         tear_down),

@@ -263,7 +263,7 @@ static void waits_until_others_are_done_before_it_begins(void **state)
     simserve_stop(&other.server);
 }
 
-static void tells_the_window_in_one_vocabulary(void **state)
+static void reports_the_window_in_one_vocabulary(void **state)
 {
     struct scene scene = begin(
         (const char *[]){ "--ttft-ms", "30", "--step-ms", "20", "--tokens-per-chunk", "3", NULL });
@@ -297,7 +297,7 @@ static void tells_the_window_in_one_vocabulary(void **state)
     leave(&scene);
 }
 
-static void a_restart_is_told_as_one(void **state)
+static void a_restart_is_reported_as_one(void **state)
 {
     struct scene scene = begin(quick);
     char address[32];
@@ -322,7 +322,7 @@ static void set(const struct scene *scene, const char *settings)
     json_decref(simserve_json(&scene->server, "POST", "/sim/config", settings, 200));
 }
 
-static void another_model_is_told_by_its_name_or_its_context(void **state)
+static void another_model_is_recognized_by_its_name_or_its_context(void **state)
 {
     static const char *const changes[] = { "{\"model\":\"other/toy\"}", "{\"max_model_len\":99}" };
 
@@ -339,7 +339,7 @@ static void another_model_is_told_by_its_name_or_its_context(void **state)
     }
 }
 
-static void a_server_without_metrics_is_no_witness_and_says_why(void **state)
+static void without_metrics_the_check_is_absent_and_says_why(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "{\"data\":[{\"id\":\"llama3\"}]}" }, { NULL }
@@ -430,7 +430,7 @@ static void behind_a_balancer_the_counters_of_all_are_added_up(void **state)
     leave_pool(&pool);
 }
 
-static void foreign_work_behind_a_balancer_is_seen(void **state)
+static void foreign_work_behind_a_balancer_is_detected(void **state)
 {
     struct pool pool;
 
@@ -464,7 +464,7 @@ static void waits_until_all_behind_a_balancer_are_idle(void **state)
     leave_pool(&pool);
 }
 
-static void an_instance_that_is_another_behind_a_balancer_is_told_as_partial(void **state)
+static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void **state)
 {
     struct pool pool;
     char address[32];
@@ -486,7 +486,7 @@ static void an_instance_that_is_another_behind_a_balancer_is_told_as_partial(voi
     leave_pool(&pool);
 }
 
-static void where_there_may_be_several_instances_foreign_work_is_not_told(void **state)
+static void if_there_may_be_several_instances_foreign_work_is_not_reported(void **state)
 {
     struct scene scene = { .server = simserve_start(quick) };
 
@@ -516,7 +516,7 @@ static void counters_of_a_part_of_the_instances_are_partial(void **state)
     leave(&scene);
 }
 
-static void an_interrupted_attempt_ends_at_once_and_tells_nothing(void **state)
+static void an_interrupted_attempt_ends_at_once_and_reports_nothing(void **state)
 {
     const struct monitor_watch watch = { is_stopped, NULL };
     struct scene scene = { .server = simserve_start(quick) };
@@ -548,18 +548,18 @@ int main(void)
         cmocka_unit_test(what_failed_explains_so_much_more_and_no_further),
         cmocka_unit_test(more_at_once_than_ours_is_seen_though_the_counts_may_be_ours),
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
-        cmocka_unit_test(tells_the_window_in_one_vocabulary),
-        cmocka_unit_test(a_restart_is_told_as_one),
-        cmocka_unit_test(another_model_is_told_by_its_name_or_its_context),
-        cmocka_unit_test(a_server_without_metrics_is_no_witness_and_says_why),
+        cmocka_unit_test(reports_the_window_in_one_vocabulary),
+        cmocka_unit_test(a_restart_is_reported_as_one),
+        cmocka_unit_test(another_model_is_recognized_by_its_name_or_its_context),
+        cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),
         cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
         cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
-        cmocka_unit_test(foreign_work_behind_a_balancer_is_seen),
+        cmocka_unit_test(foreign_work_behind_a_balancer_is_detected),
         cmocka_unit_test(waits_until_all_behind_a_balancer_are_idle),
-        cmocka_unit_test(an_instance_that_is_another_behind_a_balancer_is_told_as_partial),
-        cmocka_unit_test(where_there_may_be_several_instances_foreign_work_is_not_told),
+        cmocka_unit_test(a_replaced_instance_behind_a_balancer_makes_the_check_partial),
+        cmocka_unit_test(if_there_may_be_several_instances_foreign_work_is_not_reported),
         cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
-        cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_tells_nothing),
+        cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_reports_nothing),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

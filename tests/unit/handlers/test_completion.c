@@ -160,7 +160,7 @@ static void completes_choices_names_and_ids(void **state)
     assert_int_equal(json_array_size(free_text), 0);
 }
 
-static void tells_a_hundred_values_and_how_many_there_are(void **state)
+static void returns_a_hundred_values_and_how_many_there_are(void **state)
 {
     struct world *world = *state;
     json_auto_t *names = NULL;
@@ -177,7 +177,7 @@ static void tells_a_hundred_values_and_how_many_there_are(void **state)
     assert_int_equal(total, 105);
 }
 
-static void refuses_to_complete_what_there_is_not(void **state)
+static void refuses_to_complete_what_does_not_exist(void **state)
 {
     struct world *world = *state;
     size_t total;
@@ -198,8 +198,8 @@ int main(void)
         cmocka_unit_test(every_choice_of_an_argument_is_taken),
         cmocka_unit_test(refuses_arguments_with_a_sentence),
         cmocka_unit_test(completes_choices_names_and_ids),
-        cmocka_unit_test(tells_a_hundred_values_and_how_many_there_are),
-        cmocka_unit_test(refuses_to_complete_what_there_is_not),
+        cmocka_unit_test(returns_a_hundred_values_and_how_many_there_are),
+        cmocka_unit_test(refuses_to_complete_what_does_not_exist),
     };
 
     return world_run(tests);

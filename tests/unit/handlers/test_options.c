@@ -106,7 +106,7 @@ static void refusals_of_options_are_those_of_arguments(void **state)
            "window_s, seed, api, natural, rates, stop");
 }
 
-static void what_says_nothing_is_left_out(void **state)
+static void values_that_say_nothing_are_dropped(void **state)
 {
     (void)state;
     expect("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
@@ -117,7 +117,7 @@ static void what_says_nothing_is_left_out(void **state)
     expect("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
-static void what_may_mean_something_stays(void **state)
+static void values_that_may_mean_something_stay(void **state)
 {
     (void)state;
     expect("{\"model\":\"\",\"labels\":{}}", "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
@@ -142,8 +142,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_arguments),
         cmocka_unit_test(refusals_of_options_are_those_of_arguments),
-        cmocka_unit_test(what_says_nothing_is_left_out),
-        cmocka_unit_test(what_may_mean_something_stays),
+        cmocka_unit_test(values_that_say_nothing_are_dropped),
+        cmocka_unit_test(values_that_may_mean_something_stay),
         cmocka_unit_test(maps_are_lists_too),
     };
 

@@ -87,7 +87,7 @@ static void measured(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE]
     run_rows_free(runs, count);
 }
 
-static void describes_every_resource_for_who_has_never_seen_it(void **state)
+static void describes_every_resource_for_newcomers(void **state)
 {
     (void)state;
     for (size_t i = 0; resources[i] != NULL; i++) {
@@ -201,7 +201,7 @@ static void lists_more_than_a_page_without_loss_or_repetition(void **state)
     assert_int_equal(json_object_size(seen), 262);
 }
 
-static void refuses_cursors_that_are_none_of_its_own(void **state)
+static void refuses_foreign_cursors(void **state)
 {
     static const char *const wrong[] = { "x",
                                          "guide",
@@ -273,7 +273,7 @@ static void reads_sweep_run_report_and_job(void **state)
     world_says(world, "simserve/toy");
 }
 
-static void tells_cells_as_a_line_each(void **state)
+static void writes_a_line_for_each_cell(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -316,7 +316,7 @@ static void explains_every_member_of_every_answer(void **state)
     world_says(world, "- `cells.ttft_p99_ms`: Time to first token, p99.");
 }
 
-static void says_what_there_is_not_and_keeps_it_in_the_audit(void **state)
+static void says_what_does_not_exist_and_audits_it(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -383,20 +383,20 @@ static void explains_the_arguments_of_every_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(describes_every_resource_for_who_has_never_seen_it),
+        cmocka_unit_test(describes_every_resource_for_newcomers),
         cmocka_unit_test(takes_apart_the_uris_it_makes),
         cmocka_unit_test(resolves_escapes_and_refuses_broken_ones),
         cmocka_unit_test(lists_everything_there_is_once),
         cmocka_unit_test(lists_more_than_a_page_without_loss_or_repetition),
-        cmocka_unit_test(refuses_cursors_that_are_none_of_its_own),
+        cmocka_unit_test(refuses_foreign_cursors),
         cmocka_unit_test(reads_a_deployment_without_asking_its_server),
         cmocka_unit_test(reads_a_servers_metrics_of_now),
         cmocka_unit_test(reads_sweep_run_report_and_job),
-        cmocka_unit_test(tells_cells_as_a_line_each),
+        cmocka_unit_test(writes_a_line_for_each_cell),
         cmocka_unit_test(guides_by_every_table),
         cmocka_unit_test(explains_every_member_of_every_answer),
         cmocka_unit_test(explains_the_arguments_of_every_tool),
-        cmocka_unit_test(says_what_there_is_not_and_keeps_it_in_the_audit),
+        cmocka_unit_test(says_what_does_not_exist_and_audits_it),
         cmocka_unit_test(refuses_a_role_that_is_not_enough),
     };
 

@@ -78,7 +78,7 @@ static void keeps_credentials_out_of_the_audit(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void keeps_of_unknown_arguments_only_that_they_were_there(void **state)
+static void records_only_the_presence_of_unknown_arguments(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "job_list" };
@@ -131,7 +131,7 @@ static void call_own_tool(struct world *world, bool (*run)(struct call *call, st
     assert_null(answer.structured);
 }
 
-static void tells_of_its_own_faults_only_the_requests_id(void **state)
+static void shows_only_the_requests_id_for_its_own_faults(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "own" };
@@ -187,8 +187,8 @@ int main(void)
         cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
         cmocka_unit_test(announces_what_has_effects_outside),
         cmocka_unit_test(keeps_credentials_out_of_the_audit),
-        cmocka_unit_test(keeps_of_unknown_arguments_only_that_they_were_there),
-        cmocka_unit_test(tells_of_its_own_faults_only_the_requests_id),
+        cmocka_unit_test(records_only_the_presence_of_unknown_arguments),
+        cmocka_unit_test(shows_only_the_requests_id_for_its_own_faults),
         cmocka_unit_test(lets_no_answer_out_that_does_not_conform),
         cmocka_unit_test(names_the_nearest_tool_for_an_unknown_one),
     };

@@ -106,7 +106,7 @@ static void publishes_the_members_that_answers_always_have(void **state)
                   "{\"type\":\"object\",\"required\":[\"count\",\"rows\"]}");
 }
 
-static void checks_records_that_are_told_elsewhere(void **state)
+static void checks_records_that_are_described_elsewhere(void **state)
 {
     static const struct field referring[] = { { "rows", VALUE_LIST, .help = "Rows.",
                                                 .fields = row_fields, .described_in = "sample" },
@@ -119,7 +119,7 @@ static void checks_records_that_are_told_elsewhere(void **state)
     assert_false(tool_conforms(&other, wrong, &error));
 }
 
-static void fills_in_defaults_and_takes_null_as_left_out(void **state)
+static void fills_in_defaults_and_takes_null_as_omitted(void **state)
 {
     json_auto_t *given = parse("{\"deployment\":\"demo\",\"seed\":4.0,\"api\":null}");
     json_auto_t *wanted = parse("{\"deployment\":\"demo\",\"concurrency\":[1,4],\"window_s\":5,"
@@ -205,7 +205,7 @@ static void repeats_no_credential(void **state)
                    "window_s, seed, api, stats, labels, factors, ramp_s, stop");
 }
 
-static void refuses_arguments_that_are_no_object(void **state)
+static void refuses_arguments_that_are_not_an_object(void **state)
 {
     (void)state;
     expect_refusal("[1]", "the arguments of sample must be an object of names and values");
@@ -271,14 +271,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(publishes_types_limits_choices_and_defaults),
         cmocka_unit_test(publishes_the_members_that_answers_always_have),
-        cmocka_unit_test(checks_records_that_are_told_elsewhere),
-        cmocka_unit_test(fills_in_defaults_and_takes_null_as_left_out),
+        cmocka_unit_test(checks_records_that_are_described_elsewhere),
+        cmocka_unit_test(fills_in_defaults_and_takes_null_as_omitted),
         cmocka_unit_test(names_what_is_missing),
         cmocka_unit_test(names_the_nearest_argument_for_an_unknown_one),
         cmocka_unit_test(says_what_a_value_of_the_wrong_type_must_be),
         cmocka_unit_test(says_the_limits),
         cmocka_unit_test(repeats_no_credential),
-        cmocka_unit_test(refuses_arguments_that_are_no_object),
+        cmocka_unit_test(refuses_arguments_that_are_not_an_object),
         cmocka_unit_test(knows_answers_that_conform),
         cmocka_unit_test(knows_answers_that_do_not),
         cmocka_unit_test(publishes_headers_and_schemas_as_they_are),

@@ -37,7 +37,7 @@ static void check_help(const char *tool, const char *name, const char *help)
         fail_msg("%s: the help of %s is not a sentence", tool, name);
 }
 
-static void describes_every_tool_for_who_has_never_seen_it(void **state)
+static void describes_every_tool_for_newcomers(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -97,7 +97,7 @@ static void check_references(const struct tool *tool, const struct field *fields
     }
 }
 
-static void tells_every_record_somewhere(void **state)
+static void describes_every_record_somewhere(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++)
@@ -222,7 +222,7 @@ static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
 }
 
 /* Without the arguments that the tools complete, plan_read has the same defaults. */
-static void plans_with_the_defaults_that_its_rows_tell(void **state)
+static void plans_with_the_defaults_of_its_rows(void **state)
 {
     json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
     json_auto_t *completed = NULL, *by_rows = NULL, *by_plan = NULL;
@@ -274,14 +274,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_every_tool_of_the_main_job_in_order_of_name),
-        cmocka_unit_test(describes_every_tool_for_who_has_never_seen_it),
+        cmocka_unit_test(describes_every_tool_for_newcomers),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
-        cmocka_unit_test(tells_every_record_somewhere),
+        cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
         cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
         cmocka_unit_test(needs_more_than_a_viewer_to_write),
         cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
-        cmocka_unit_test(plans_with_the_defaults_that_its_rows_tell),
+        cmocka_unit_test(plans_with_the_defaults_of_its_rows),
         cmocka_unit_test(introduces_itself_with_tools_that_exist),
     };
 

@@ -153,7 +153,7 @@ static struct job await_questions(struct ledger *ledger, struct job_pool *jobs, 
 
 #define OUTCOME "{\"left\":{\"name\":\"L\"},\"right\":{\"name\":\"R\"},\"sure\":{\"yes\":true}}"
 
-static void goes_on_when_all_it_asked_is_answered(void **state)
+static void continues_when_all_its_questions_are_answered(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -177,7 +177,7 @@ static void goes_on_when_all_it_asked_is_answered(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void passes_over_answers_nobody_asked_for_or_given_before(void **state)
+static void ignores_answers_that_were_not_requested_or_were_given_before(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -277,7 +277,7 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
 }
 
 /* The process died after it wrote the questions and before the job was back in the queue. */
-static void who_takes_over_a_dead_process_asks_again(void **state)
+static void the_process_that_takes_over_asks_again(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
     const struct question_text left = { "left", "{\"method\":\"first\"}" };
@@ -323,7 +323,7 @@ static void is_cancelled_while_it_waits(void **state)
 }
 
 /* Asked to stop between asking and being back in the queue: it must not wait there. */
-static void who_was_asked_to_stop_waits_for_nothing(void **state)
+static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
     const struct question_text left = { "left", "{}" };
@@ -406,14 +406,14 @@ static void questions_go_with_their_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_on_when_all_it_asked_is_answered),
-        cmocka_unit_test(passes_over_answers_nobody_asked_for_or_given_before),
+        cmocka_unit_test(continues_when_all_its_questions_are_answered),
+        cmocka_unit_test(ignores_answers_that_were_not_requested_or_were_given_before),
         cmocka_unit_test(an_answer_is_in_the_audit_and_not_too_long),
         cmocka_unit_test(waits_without_a_thread_however_many_wait),
         cmocka_unit_test(a_restart_finds_the_questions_and_the_answers_that_came_meanwhile),
-        cmocka_unit_test(who_takes_over_a_dead_process_asks_again),
+        cmocka_unit_test(the_process_that_takes_over_asks_again),
         cmocka_unit_test(is_cancelled_while_it_waits),
-        cmocka_unit_test(who_was_asked_to_stop_waits_for_nothing),
+        cmocka_unit_test(a_job_that_was_asked_to_stop_waits_for_nothing),
         cmocka_unit_test(a_question_too_long_fails_the_job),
         cmocka_unit_test(lists_by_the_state_that_is_shown),
         cmocka_unit_test(questions_go_with_their_job),

@@ -165,7 +165,7 @@ static void finds_jobs_that_nobody_announced(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void tells_why_a_job_failed_but_not_our_own_faults(void **state)
+static void shows_why_a_job_failed_but_not_our_own_faults(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -240,7 +240,7 @@ static void takes_up_at_once_what_a_dead_process_left(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void a_run_that_lost_its_claim_is_told_and_writes_nothing(void **state)
+static void a_run_that_lost_its_claim_is_stopped_and_writes_nothing(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -293,7 +293,7 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void those_in_line_take_no_worker(void **state)
+static void jobs_in_line_take_no_worker(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -400,7 +400,7 @@ static void note(void *context, const char *job_id)
     services->moved++;
 }
 
-static void the_listener_hears_of_every_move(void **state)
+static void the_listener_is_called_for_every_change(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -437,17 +437,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_queued_job_to_its_end),
         cmocka_unit_test(finds_jobs_that_nobody_announced),
-        cmocka_unit_test(tells_why_a_job_failed_but_not_our_own_faults),
+        cmocka_unit_test(shows_why_a_job_failed_but_not_our_own_faults),
         cmocka_unit_test(cancels_queued_and_running_jobs),
         cmocka_unit_test(gives_running_jobs_back_and_takes_them_up_again),
         cmocka_unit_test(takes_up_at_once_what_a_dead_process_left),
-        cmocka_unit_test(a_run_that_lost_its_claim_is_told_and_writes_nothing),
+        cmocka_unit_test(a_run_that_lost_its_claim_is_stopped_and_writes_nothing),
         cmocka_unit_test(jobs_at_one_endpoint_run_one_after_another),
-        cmocka_unit_test(those_in_line_take_no_worker),
+        cmocka_unit_test(jobs_in_line_take_no_worker),
         cmocka_unit_test(waiting_in_line_ends_with_a_cancel),
         cmocka_unit_test(lists_jobs_as_they_are_now),
         cmocka_unit_test(waiting_ends_in_time_or_when_it_is_cancelled),
-        cmocka_unit_test(the_listener_hears_of_every_move),
+        cmocka_unit_test(the_listener_is_called_for_every_change),
         cmocka_unit_test(many_jobs_run_once_each),
     };
 

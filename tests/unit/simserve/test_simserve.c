@@ -343,7 +343,7 @@ static void takes_a_request_byte_by_byte(void **state)
     close(fd);
 }
 
-static void takes_a_chunked_body_and_goes_on_behind_it(void **state)
+static void takes_a_chunked_body_and_continues_after_it(void **state)
 {
     static const char request[] = "POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
                                   "a\r\n{\"prompt\":\r\n6;x=y\r\n\"a b\"}\r\n0\r\n\r\n";
@@ -511,7 +511,7 @@ int main(void)
         cmocka_unit_test(refuses_what_vllm_refuses),
         cmocka_unit_test(keeps_the_clients_request_id),
         cmocka_unit_test(takes_a_request_byte_by_byte),
-        cmocka_unit_test(takes_a_chunked_body_and_goes_on_behind_it),
+        cmocka_unit_test(takes_a_chunked_body_and_continues_after_it),
         cmocka_unit_test(asks_for_the_body_that_waits_to_be_asked_for),
         cmocka_unit_test(refuses_what_is_not_http_or_too_much),
         cmocka_unit_test(takes_eight_mebibytes),

@@ -353,7 +353,7 @@ static void joins_the_finish_to_the_last_content_if_told(void **state)
     assert_int_equal(json_array_size(events), 2); /* content with finish_reason, [DONE] */
 }
 
-static void tells_the_truth_by_page_and_forgets_on_reset(void **state)
+static void reports_the_truth_by_page_and_forgets_on_reset(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "0", "--step-ms", "1", "--truth-chunks", NULL });
@@ -500,7 +500,7 @@ int main(void)
         cmocka_unit_test(repeats_its_jitter_with_the_same_seed),
         cmocka_unit_test(sends_the_role_at_once_if_told),
         cmocka_unit_test(joins_the_finish_to_the_last_content_if_told),
-        cmocka_unit_test(tells_the_truth_by_page_and_forgets_on_reset),
+        cmocka_unit_test(reports_the_truth_by_page_and_forgets_on_reset),
         cmocka_unit_test(remembers_a_bounded_number_of_requests),
         cmocka_unit_test(sums_up_a_window),
         cmocka_unit_test(counts_requests_and_tokens_under_vllms_names),

@@ -36,7 +36,7 @@ static void take(struct evidence_cell *cell, double mean_ms)
 
 /* ---- Not to be accused ----------------------------------------------------------------------- */
 
-static void a_chat_template_is_no_second_tokenizer(void **state)
+static void a_chat_template_is_not_a_second_tokenizer(void **state)
 {
     struct trial *trial = *state;
 
@@ -72,7 +72,7 @@ static void prompts_that_are_only_read_lack_no_output(void **state)
     assert_true(has(trial, "one_token_output"));
 }
 
-static void a_rate_over_a_rounded_time_is_no_other_rate(void **state)
+static void a_rate_over_a_rounded_time_is_not_another_rate(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[0];
@@ -123,7 +123,7 @@ static bool tell_corrected_once(void *context, struct evidence *out)
     return true;
 }
 
-static void the_import_that_this_one_corrects_is_no_copy(void **state)
+static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
 {
     struct trial *trial = *state;
 
@@ -136,7 +136,7 @@ static void the_import_that_this_one_corrects_is_no_copy(void **state)
 }
 
 /* Its requests failed for another reason, and the percentile of the others is a round number. */
-static void a_round_percentile_of_the_survivors_is_no_timeout(void **state)
+static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -166,7 +166,7 @@ static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
     only(trial, "low_success");
 }
 
-static void what_is_told_of_a_timeout_has_no_unknown_figure(void **state)
+static void a_finding_of_a_timeout_names_no_unknown_figure(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -182,7 +182,7 @@ static void what_is_told_of_a_timeout_has_no_unknown_figure(void **state)
 }
 
 /* The second was measured on a slower machine, and has other contexts besides. */
-static void two_runs_in_one_file_are_no_noise_of_one(void **state)
+static void two_runs_in_one_file_are_not_noise_of_one_run(void **state)
 {
     struct trial *trial = *state;
     size_t count = trial->evidence.cell_count;
@@ -198,7 +198,7 @@ static void two_runs_in_one_file_are_no_noise_of_one(void **state)
     assert_int_equal(only(trial, "duplicate_cells")->cell_count, count);
 }
 
-static void repetitions_side_by_side_are_held_against_their_own(void **state)
+static void repetitions_side_by_side_are_each_compared_with_their_own_run(void **state)
 {
     struct trial *trial = *state;
 
@@ -210,7 +210,7 @@ static void repetitions_side_by_side_are_held_against_their_own(void **state)
 }
 
 /* 2.1 s with one user, who came first, where four took 0.9 s. */
-static void a_cold_start_is_no_noise(void **state)
+static void a_cold_start_is_not_noise(void **state)
 {
     struct trial *trial = *state;
 
@@ -237,7 +237,7 @@ static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
     says(&finding->arithmetic, "16384 of context took 5.407 s at 1 users (row 18), but 0.313 s");
 }
 
-static void each_model_of_a_file_is_held_against_its_own_size(void **state)
+static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *small = add(trial, 16, 8192, 1300), *large;
@@ -265,7 +265,7 @@ static void the_pause_of_one_user_is_not_a_user_missing(void **state)
     nothing(trial);
 }
 
-static void our_own_failed_cell_tells_no_speed(void **state)
+static void our_own_failed_cell_reports_no_speed(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -304,7 +304,7 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
          "and within 2 s");
 }
 
-static void cells_in_which_all_failed_are_told(void **state)
+static void cells_in_which_all_requests_failed_are_reported(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = add_failed(trial, 64, 128);
@@ -336,7 +336,7 @@ static void a_timeout_shows_in_how_long_each_burst_took(void **state)
     assert_int_equal(trial->findings.count, 2); /* low_success too */
 }
 
-static void a_burst_is_one_though_only_completed_is_told(void **state)
+static void a_burst_is_found_if_only_the_completed_requests_are_reported(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -368,7 +368,7 @@ static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void
     assert_false(has(trial, "prefix_cache"));
 }
 
-static void one_prompt_that_the_file_names_is_told(void **state)
+static void one_prompt_that_the_file_names_is_reported(void **state)
 {
     struct trial *trial = *state;
 
@@ -440,27 +440,27 @@ static void a_second_plateau_is_found_below_the_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_chat_template_is_no_second_tokenizer),
+        TEST(a_chat_template_is_not_a_second_tokenizer),
         TEST(prompts_that_are_only_read_lack_no_output),
-        TEST(a_rate_over_a_rounded_time_is_no_other_rate),
+        TEST(a_rate_over_a_rounded_time_is_not_another_rate),
         TEST(another_tokenizer_is_found_though_it_counts_little_more),
-        TEST(the_import_that_this_one_corrects_is_no_copy),
-        TEST(a_round_percentile_of_the_survivors_is_no_timeout),
+        TEST(the_import_that_this_one_corrects_is_not_a_copy),
+        TEST(a_round_percentile_of_the_survivors_is_not_a_timeout),
         TEST(a_steady_server_that_refuses_some_has_no_timeout),
-        TEST(what_is_told_of_a_timeout_has_no_unknown_figure),
-        TEST(two_runs_in_one_file_are_no_noise_of_one),
-        TEST(repetitions_side_by_side_are_held_against_their_own),
-        TEST(a_cold_start_is_no_noise),
+        TEST(a_finding_of_a_timeout_names_no_unknown_figure),
+        TEST(two_runs_in_one_file_are_not_noise_of_one_run),
+        TEST(repetitions_side_by_side_are_each_compared_with_their_own_run),
+        TEST(a_cold_start_is_not_noise),
         TEST(the_one_real_prefill_is_not_the_cell_at_fault),
-        TEST(each_model_of_a_file_is_held_against_its_own_size),
+        TEST(each_model_of_a_file_is_compared_with_its_own_size),
         TEST(the_pause_of_one_user_is_not_a_user_missing),
-        TEST(our_own_failed_cell_tells_no_speed),
+        TEST(our_own_failed_cell_reports_no_speed),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
-        TEST(cells_in_which_all_failed_are_told),
+        TEST(cells_in_which_all_requests_failed_are_reported),
         TEST(a_timeout_shows_in_how_long_each_burst_took),
-        TEST(a_burst_is_one_though_only_completed_is_told),
+        TEST(a_burst_is_found_if_only_the_completed_requests_are_reported),
         TEST(a_first_token_that_comes_sooner_for_two_users_came_from_a_cache),
-        TEST(one_prompt_that_the_file_names_is_told),
+        TEST(one_prompt_that_the_file_names_is_reported),
         TEST(tokens_locked_to_the_context_are_found_through_rounding),
         TEST(as_many_tokens_out_as_in_may_be_asked_for),
         TEST(a_second_plateau_is_found_below_the_first),

@@ -12,7 +12,7 @@ static void finds_nothing_in_a_clean_run(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
-static void littles_law_tells_where_the_users_were_not_there(void **state)
+static void littles_law_shows_that_users_were_missing(void **state)
 {
     struct trial *trial = *state;
     const struct finding *finding;
@@ -48,7 +48,7 @@ static void users_who_think_are_not_missed(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
-static void finds_a_limit_that_nobody_told(void **state)
+static void finds_an_undeclared_limit(void **state)
 {
     struct trial *trial = *state;
 
@@ -241,7 +241,7 @@ static void finds_latencies_that_contradict_one_another(void **state)
     only(trial, "disorder");
 }
 
-static void finds_outputs_too_short_to_tell_of_generation(void **state)
+static void finds_outputs_too_short_to_judge_generation(void **state)
 {
     struct trial *trial = *state;
 
@@ -353,7 +353,7 @@ static void finds_weights_read_faster_than_the_memory_can(void **state)
     says(&only(trial, "bandwidth_roofline")->arithmetic, "5000 tokens/s of one stream");
 }
 
-static void tells_rows_and_spans(void **state)
+static void writes_rows_and_spans(void **state)
 {
     struct trial *trial = *state;
     TEXT_AUTO rows = { 0 };
@@ -460,7 +460,7 @@ static void cells_of_as_many_runs_are_found(void **state)
     assert_int_equal(trial->findings.at->cell_count, cells);
 }
 
-static void appended_runs_of_several_models_are_told_by_their_rows(void **state)
+static void appended_runs_of_several_models_are_told_apart_by_their_rows(void **state)
 {
     struct trial *trial = *state;
     const struct finding *finding;
@@ -486,10 +486,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(finds_nothing_in_a_clean_run),
-        TEST(littles_law_tells_where_the_users_were_not_there),
+        TEST(littles_law_shows_that_users_were_missing),
         TEST(what_was_in_flight_is_believed_before_littles_law),
         TEST(users_who_think_are_not_missed),
-        TEST(finds_a_limit_that_nobody_told),
+        TEST(finds_an_undeclared_limit),
         TEST(finds_fewer_requests_than_users_and_bursts),
         TEST(finds_runs_that_were_appended),
         TEST(finds_the_same_figures_under_another_name),
@@ -502,7 +502,7 @@ int main(void)
         TEST(finds_tails_that_a_timeout_cut),
         TEST(finds_percentiles_of_a_single_request),
         TEST(finds_latencies_that_contradict_one_another),
-        TEST(finds_outputs_too_short_to_tell_of_generation),
+        TEST(finds_outputs_too_short_to_judge_generation),
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
         TEST(says_that_nobody_counted_output),
         TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
@@ -514,9 +514,9 @@ int main(void)
         TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
         TEST(a_large_grid_of_one_run_is_clean),
         TEST(cells_of_as_many_runs_are_found),
-        TEST(appended_runs_of_several_models_are_told_by_their_rows),
+        TEST(appended_runs_of_several_models_are_told_apart_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
-        TEST(tells_rows_and_spans),
+        TEST(writes_rows_and_spans),
         TEST(the_document_has_every_rule_twice),
     };
 

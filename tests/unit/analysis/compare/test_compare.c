@@ -484,7 +484,7 @@ static void without_lists_of_names_no_fact_may_differ(void **state)
     assert_int_equal(trial->comparison.refused, 1);
 }
 
-static void refuses_repetitions_that_are_none(void **state)
+static void refuses_runs_that_are_not_repetitions(void **state)
 {
     struct trial *trial = *state;
 
@@ -494,7 +494,7 @@ static void refuses_repetitions_that_are_none(void **state)
     assert_true(trial->comparison.differences[0].within_a_side);
 }
 
-static void unknown_is_equal_to_nothing_but_within_one_sweep(void **state)
+static void an_unknown_value_equals_nothing_except_within_one_sweep(void **state)
 {
     struct trial *trial = *state;
 
@@ -642,7 +642,7 @@ static const struct spoilt {
     { estimate_tokens, E2E_P50, CELL_COMPARED, 0 },
 };
 
-static void leaves_out_cells_that_cannot_be_compared(void **state)
+static void skips_cells_that_cannot_be_compared(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
@@ -665,7 +665,7 @@ static void leaves_out_cells_that_cannot_be_compared(void **state)
     }
 }
 
-static void tells_of_cells_whose_tokens_every_run_estimated(void **state)
+static void reports_cells_whose_tokens_every_run_estimated(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
@@ -680,7 +680,7 @@ static void tells_of_cells_whose_tokens_every_run_estimated(void **state)
     assert_null(comparison->cells[0].run);
 }
 
-static void leaves_out_what_a_run_has_twice(void **state)
+static void skips_what_a_run_has_twice(void **state)
 {
     struct trial *trial = *state;
 
@@ -715,7 +715,7 @@ static void expect_disturbance_told(const struct trial *trial)
     assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
 }
 
-static void a_disturbed_pair_is_left_out_of_its_cell_alone(void **state)
+static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
 {
     struct trial *trial = *state;
     struct generator generator;
@@ -747,7 +747,7 @@ static void a_disturbed_pair_is_left_out_of_its_cell_alone(void **state)
     assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
 }
 
-static void a_failure_is_never_left_out_with_its_pair_alone(void **state)
+static void a_failure_is_never_skipped_with_only_its_pair(void **state)
 {
     struct trial *trial = *state;
 
@@ -797,7 +797,7 @@ static void what_was_not_judged_claims_nothing(void **state)
     assert_string_equal(left_out_name(0), "not_judged");
 }
 
-static void says_so_when_no_cell_is_left(void **state)
+static void says_so_when_every_cell_was_skipped(void **state)
 {
     struct trial *trial = *state;
 
@@ -858,17 +858,17 @@ int main(void)
         cmocka_unit_test(tests_as_welch_did),
         cmocka_unit_test(refuses_what_was_not_named),
         TRIAL(without_lists_of_names_no_fact_may_differ),
-        TRIAL(refuses_repetitions_that_are_none),
-        TRIAL(unknown_is_equal_to_nothing_but_within_one_sweep),
+        TRIAL(refuses_runs_that_are_not_repetitions),
+        TRIAL(an_unknown_value_equals_nothing_except_within_one_sweep),
         TRIAL(two_deployments_may_differ_in_all_but_the_work),
-        cmocka_unit_test(leaves_out_cells_that_cannot_be_compared),
-        TRIAL(tells_of_cells_whose_tokens_every_run_estimated),
-        TRIAL(leaves_out_what_a_run_has_twice),
-        TRIAL(a_disturbed_pair_is_left_out_of_its_cell_alone),
-        TRIAL(a_failure_is_never_left_out_with_its_pair_alone),
+        cmocka_unit_test(skips_cells_that_cannot_be_compared),
+        TRIAL(reports_cells_whose_tokens_every_run_estimated),
+        TRIAL(skips_what_a_run_has_twice),
+        TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
+        TRIAL(a_failure_is_never_skipped_with_only_its_pair),
         TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
         TRIAL(what_was_not_judged_claims_nothing),
-        TRIAL(says_so_when_no_cell_is_left),
+        TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(takes_unknown_success_where_it_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
     };

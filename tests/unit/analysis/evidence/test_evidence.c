@@ -39,7 +39,7 @@ static void an_open_loop_has_a_rate_and_no_users(void **state)
     evidence_finish(&evidence);
 }
 
-static void tells_what_our_own_run_measured(void **state)
+static void shows_what_our_own_run_measured(void **state)
 {
     struct run_row run = own_run("{\"model\":\"gemma\",\"engine\":\"vllm\",\"hardware\":null,"
                                  "\"limits\":{\"max_instances\":3}}");
@@ -70,7 +70,7 @@ static void tells_what_our_own_run_measured(void **state)
     assert_true(isnan(cell->request_rate_asked));
 }
 
-static void tells_rates_and_corrections_of_our_own_run(void **state)
+static void shows_rates_and_corrections_of_our_own_run(void **state)
 {
     struct run_row run = own_run("{}");
     struct cells cells = { 0 };
@@ -176,8 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
-        cmocka_unit_test(tells_what_our_own_run_measured),
-        cmocka_unit_test(tells_rates_and_corrections_of_our_own_run),
+        cmocka_unit_test(shows_what_our_own_run_measured),
+        cmocka_unit_test(shows_rates_and_corrections_of_our_own_run),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
         cmocka_unit_test(json_gives_back_what_is_known_and_no_more),
         cmocka_unit_test(facts_are_kept_or_unknown),

@@ -156,7 +156,7 @@ static void csv_says_what_is_wrong(void **state)
     refused("x", "xml", "there is no format \"xml\"");
 }
 
-static void reads_vllm_results_one_behind_the_other(void **state)
+static void reads_vllm_results_one_after_the_other(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -216,7 +216,7 @@ static void guidellm_calls_tpot_itl(void **state)
     assert_int_equal(cell->state, EVIDENCE_FAILED);
 }
 
-static void aiperf_tells_its_units(void **state)
+static void aiperf_states_its_units(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -239,7 +239,7 @@ static void aiperf_tells_its_units(void **state)
     assert_string_equal(evidence.facts.model, "toy/model");
 }
 
-static void aiperf_tells_what_the_server_counted(void **state)
+static void aiperf_reports_what_the_server_counted(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -310,7 +310,7 @@ static void aiperf_records_become_one_cell(void **state)
 
 #define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
 
-static void guidellm_tells_what_was_asked_for(void **state)
+static void guidellm_reports_what_was_requested(void **state)
 {
     static const char OLDER[] = "{\"args\": {\"data\": [\"prompt_tokens=256,output_tokens=64\"]}, "
                                 "\"benchmarks\": [{\"metrics\": " RATE "}]}";
@@ -331,7 +331,7 @@ static void guidellm_tells_what_was_asked_for(void **state)
     assert_true(isnan(two.cells[0].input_length));
 }
 
-static void inference_perf_tells_both_counts_of_the_output(void **state)
+static void inference_perf_reports_both_counts_of_the_output(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -370,7 +370,7 @@ static void inference_perf_counts_in_seconds(void **state)
     assert_string_equal(cell->error, "504 - Gateway Timeout: upstream timed out");
 }
 
-static void serving_reports_tell_of_the_machine_too(void **state)
+static void serving_reports_describe_the_machine_too(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -465,17 +465,17 @@ int main(void)
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
         cmocka_unit_test(csv_rows_of_several_models_have_no_one_model),
         cmocka_unit_test(csv_says_what_is_wrong),
-        cmocka_unit_test(reads_vllm_results_one_behind_the_other),
+        cmocka_unit_test(reads_vllm_results_one_after_the_other),
         cmocka_unit_test(guidellm_calls_tpot_itl),
-        cmocka_unit_test(aiperf_tells_its_units),
-        cmocka_unit_test(aiperf_tells_what_the_server_counted),
+        cmocka_unit_test(aiperf_states_its_units),
+        cmocka_unit_test(aiperf_reports_what_the_server_counted),
         cmocka_unit_test(an_aiperf_sweep_is_a_cell_per_combination),
         cmocka_unit_test(an_aggregate_that_hides_its_runs_is_refused),
         cmocka_unit_test(aiperf_records_become_one_cell),
-        cmocka_unit_test(guidellm_tells_what_was_asked_for),
-        cmocka_unit_test(inference_perf_tells_both_counts_of_the_output),
+        cmocka_unit_test(guidellm_reports_what_was_requested),
+        cmocka_unit_test(inference_perf_reports_both_counts_of_the_output),
         cmocka_unit_test(inference_perf_counts_in_seconds),
-        cmocka_unit_test(serving_reports_tell_of_the_machine_too),
+        cmocka_unit_test(serving_reports_describe_the_machine_too),
         cmocka_unit_test(summaries_have_cells_by_name),
         cmocka_unit_test(json_says_where_it_is_wrong),
         cmocka_unit_test(every_published_file_is_understood),

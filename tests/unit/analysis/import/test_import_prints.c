@@ -165,7 +165,7 @@ static void llmperf_counts_in_seconds_and_minutes(void **state)
     remarks(&evidence, "its inter_token_latency includes the first token's time");
 }
 
-static void trtllm_bench_tells_its_engine(void **state)
+static void trtllm_bench_names_its_engine(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test(text_without_an_end_is_bounded),
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
-        cmocka_unit_test(trtllm_bench_tells_its_engine),
+        cmocka_unit_test(trtllm_bench_names_its_engine),
         cmocka_unit_test(llm_d_reports_what_another_tool_measured),
     };
 

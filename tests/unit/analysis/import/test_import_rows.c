@@ -112,7 +112,7 @@ static void columns_that_cannot_be_are_refused(void **state)
     refuses_stated(result, NULL, other, "this is a vllm file");
 }
 
-static void unknown_rows_are_told_how_to_be_known(void **state)
+static void a_refusal_of_unknown_rows_says_how_to_state_columns(void **state)
 {
     (void)state;
     refuses("[{\"speed\": 1, \"users\": 2}]", NULL, "say in \"columns\" what they mean");
@@ -129,7 +129,7 @@ static void unknown_rows_are_told_how_to_be_known(void **state)
     "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, \"request_throughput\": "  \
     "4.5, \"max_concurrency\": 2, \"mean_ttft" name "\": 0.25, \"p99_tpot" name "\": 0.01}"
 
-static void a_result_of_vllm_in_seconds_is_not_taken_for_one(void **state)
+static void a_result_in_seconds_is_not_taken_for_one_of_vllm(void **state)
 {
     static const char *const stated[] = { "mean_ttft=mean_ttft_s", "p99_tpot=p99_tpot_s", NULL };
     EVIDENCE_AUTO bare, told;
@@ -165,7 +165,7 @@ static void a_refusal_names_the_nearest_format(void **state)
             "\"successes\"");
 }
 
-static void what_is_dropped_is_remarked(void **state)
+static void what_is_dropped_gets_a_remark(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, "
@@ -185,7 +185,7 @@ static void what_is_dropped_is_remarked(void **state)
     assert_int_equal(json_array_size(evidence.remarks), 1);
 }
 
-static void a_latency_of_zero_is_none(void **state)
+static void a_latency_of_zero_is_unknown(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"completed\": 0, \"total_input_tokens\": 0, \"request_throughput\": "
@@ -206,7 +206,7 @@ static void a_latency_of_zero_is_none(void **state)
     "{\"load_summary\": {\"count\": 8}, \"successes\": {\"count\": 8, \"throughput\": "            \
     "{\"requests_per_sec\": 3.0}}, \"failures\": {\"count\": 0}}\n"
 
-static void stages_of_several_rates_are_no_cell(void **state)
+static void stages_of_several_rates_are_not_one_cell(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -226,13 +226,13 @@ int main(void)
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
         cmocka_unit_test(a_caller_states_what_columns_mean),
         cmocka_unit_test(columns_that_cannot_be_are_refused),
-        cmocka_unit_test(unknown_rows_are_told_how_to_be_known),
-        cmocka_unit_test(a_result_of_vllm_in_seconds_is_not_taken_for_one),
+        cmocka_unit_test(a_refusal_of_unknown_rows_says_how_to_state_columns),
+        cmocka_unit_test(a_result_in_seconds_is_not_taken_for_one_of_vllm),
         cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
-        cmocka_unit_test(what_is_dropped_is_remarked),
-        cmocka_unit_test(a_latency_of_zero_is_none),
-        cmocka_unit_test(stages_of_several_rates_are_no_cell),
+        cmocka_unit_test(what_is_dropped_gets_a_remark),
+        cmocka_unit_test(a_latency_of_zero_is_unknown),
+        cmocka_unit_test(stages_of_several_rates_are_not_one_cell),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void tokens_are_of_each_request_where_the_figures_show_it(void **state)
     remarked(&all, "of each request or of all");
 }
 
-static void what_stands_around_the_rows_is_passed_over(void **state)
+static void text_around_the_rows_is_skipped(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -110,7 +110,7 @@ static void figures_come_in_many_forms(void **state)
     is_usual("users\tinput_len\tavg_latency_s\trps\n1\t1\t1\t1\n2\t1K tokens\t0,25\t8\n");
 }
 
-static void a_context_in_thousands_is_told_as_it_was_read(void **state)
+static void a_context_in_thousands_gets_a_remark_on_how_it_was_read(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -153,7 +153,7 @@ static void shares_are_read_as_percent_where_they_are(void **state)
     }
 }
 
-static void more_successes_than_requests_tell_no_success_rate(void **state)
+static void more_successes_than_requests_give_no_success_rate(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,800,5\n2,-1,8\n",
                                          "users,failure_rate (%),rps\n1,250,5\n2,-3,8\n",
@@ -171,7 +171,7 @@ static void more_successes_than_requests_tell_no_success_rate(void **state)
     }
 }
 
-static void a_word_where_a_figure_should_be_tells_of_the_row(void **state)
+static void a_word_in_place_of_a_figure_describes_the_row(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -189,7 +189,7 @@ static void a_word_where_a_figure_should_be_tells_of_the_row(void **state)
     assert_null(evidence.remarks);
 }
 
-static void a_level_that_cannot_be_read_is_no_duplicate(void **state)
+static void a_level_that_cannot_be_read_is_not_a_duplicate(void **state)
 {
     const struct audit_input input = { .chips = NAN };
     struct audit_input with = input;
@@ -259,14 +259,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_of_each_request_where_the_figures_show_it),
         cmocka_unit_test(any_separator_and_any_line_end_will_do),
-        cmocka_unit_test(what_stands_around_the_rows_is_passed_over),
+        cmocka_unit_test(text_around_the_rows_is_skipped),
         cmocka_unit_test(figures_come_in_many_forms),
-        cmocka_unit_test(a_context_in_thousands_is_told_as_it_was_read),
+        cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
         cmocka_unit_test(a_unit_that_does_not_fit_is_not_known),
         cmocka_unit_test(shares_are_read_as_percent_where_they_are),
-        cmocka_unit_test(more_successes_than_requests_tell_no_success_rate),
-        cmocka_unit_test(a_word_where_a_figure_should_be_tells_of_the_row),
-        cmocka_unit_test(a_level_that_cannot_be_read_is_no_duplicate),
+        cmocka_unit_test(more_successes_than_requests_give_no_success_rate),
+        cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
+        cmocka_unit_test(a_level_that_cannot_be_read_is_not_a_duplicate),
         cmocka_unit_test(rates_are_known_by_what_they_count),
         cmocka_unit_test(limits_of_the_deployment_are_facts),
         cmocka_unit_test(a_heading_of_several_lines_is_refused),

@@ -2,7 +2,7 @@
 /* Each tool's own file: every figure, and its unit. */
 #include "tests/unit/support/imports.h"
 
-static void sglang_tells_lengths_that_were_used(void **state)
+static void sglang_reports_the_lengths_that_were_used(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -42,7 +42,7 @@ static void sglang_tells_lengths_that_were_used(void **state)
     remarks(&evidence, "this format does not say how many requests were sent");
 }
 
-static void sglang_tells_failures_by_its_details(void **state)
+static void sglang_reports_failures_in_its_details(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -227,8 +227,8 @@ static void genai_perf_keeps_its_load_and_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sglang_tells_lengths_that_were_used),
-        cmocka_unit_test(sglang_tells_failures_by_its_details),
+        cmocka_unit_test(sglang_reports_the_lengths_that_were_used),
+        cmocka_unit_test(sglang_reports_failures_in_its_details),
         cmocka_unit_test(sglang_draws_lengths_up_to_what_it_says),
         cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
         cmocka_unit_test(the_dashboard_of_inferencex_names_its_accelerators_twice),

@@ -120,7 +120,7 @@ static void each_model_of_a_file_has_tables_of_its_own(void **state)
     shows(&report, "21.1 / ", false);
 }
 
-static void of_too_many_runs_no_tables_are_written(void **state)
+static void no_tables_are_written_for_too_many_runs(void **state)
 {
     struct trial *trial = *state;
     TEXT_AUTO report = { 0 };
@@ -145,7 +145,7 @@ static void repetitions_that_say_so_are_not_appended_runs(void **state)
     assert_int_equal(json_array_size(trial->evidence.remarks), 0);
 }
 
-static void a_label_of_each_row_makes_no_run(void **state)
+static void a_label_that_differs_in_each_row_makes_no_run(void **state)
 {
     struct trial *trial = *state;
 
@@ -183,7 +183,7 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
 }
 
 /* Also without a context column, the requested lengths are part of the shape. */
-static void longer_answers_are_no_slow_first_request(void **state)
+static void longer_answers_are_not_a_slow_first_request(void **state)
 {
     struct trial *trial = *state;
 
@@ -244,12 +244,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(two_models_in_one_table_are_not_the_same_cells),
         TEST(each_model_of_a_file_has_tables_of_its_own),
-        TEST(of_too_many_runs_no_tables_are_written),
+        TEST(no_tables_are_written_for_too_many_runs),
         TEST(repetitions_that_say_so_are_not_appended_runs),
-        TEST(a_label_of_each_row_makes_no_run),
+        TEST(a_label_that_differs_in_each_row_makes_no_run),
         TEST(a_label_of_each_run_makes_them_two),
         TEST(a_slow_first_request_is_found_in_its_own_run),
-        TEST(longer_answers_are_no_slow_first_request),
+        TEST(longer_answers_are_not_a_slow_first_request),
         TEST(results_of_vllm_are_told_apart_by_what_was_seen),
         TEST(requests_without_any_limit_are_a_burst),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),

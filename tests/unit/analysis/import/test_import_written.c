@@ -84,7 +84,7 @@ static void numbers_written_as_text_are_numbers(void **state)
 }
 
 /* Before it reported failures: all planned requests were sent. */
-static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
+static void an_old_result_shows_its_failures_by_what_is_missing(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
                                "51200, \"request_throughput\": 4.5}";
@@ -97,7 +97,7 @@ static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
 }
 
 /* Before version 0.4 its counts and model were elsewhere. */
-static void an_old_guidellm_tells_counts_and_model(void **state)
+static void an_old_guidellm_reports_counts_and_model(void **state)
 {
     static const char file[] =
         "{\"benchmarks\": [{\"args\": {\"strategy\": {\"type_\": \"concurrent\", \"streams\": 4}}, "
@@ -115,7 +115,7 @@ static void an_old_guidellm_tells_counts_and_model(void **state)
     assert_float_equal(evidence.cells[0].duration_s, 20, 0);
 }
 
-static void aiperf_tells_what_the_cache_served(void **state)
+static void aiperf_reports_what_the_cache_served(void **state)
 {
     static const char file[] =
         "{\"request_latency\": {\"unit\": \"ms\", \"avg\": 10}, \"request_throughput\": {\"unit\": "
@@ -128,7 +128,7 @@ static void aiperf_tells_what_the_cache_served(void **state)
     assert_float_equal(evidence.cells[0].cached_share, 0.4, 1e-9);
 }
 
-static void a_mark_before_the_text_is_passed_over(void **state)
+static void a_byte_order_mark_is_skipped(void **state)
 {
     static const char json[] = "\xef\xbb\xbf" RESULT("1");
     static const char table[] = "\xef\xbb\xbf"
@@ -143,7 +143,7 @@ static void a_mark_before_the_text_is_passed_over(void **state)
     assert_float_equal(second.cells[0].concurrency, 1, 0);
 }
 
-static void what_is_no_text_is_told_what_to_do(void **state)
+static void a_refusal_of_a_file_that_is_not_text_says_what_to_do(void **state)
 {
     static const char wide[] = "{\0\"\0a\0";
 
@@ -163,11 +163,11 @@ int main(void)
         cmocka_unit_test(results_in_a_list_are_cells),
         cmocka_unit_test(not_a_number_is_not_known),
         cmocka_unit_test(numbers_written_as_text_are_numbers),
-        cmocka_unit_test(an_old_result_tells_its_failures_by_what_is_missing),
-        cmocka_unit_test(an_old_guidellm_tells_counts_and_model),
-        cmocka_unit_test(aiperf_tells_what_the_cache_served),
-        cmocka_unit_test(a_mark_before_the_text_is_passed_over),
-        cmocka_unit_test(what_is_no_text_is_told_what_to_do),
+        cmocka_unit_test(an_old_result_shows_its_failures_by_what_is_missing),
+        cmocka_unit_test(an_old_guidellm_reports_counts_and_model),
+        cmocka_unit_test(aiperf_reports_what_the_cache_served),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
+        cmocka_unit_test(a_refusal_of_a_file_that_is_not_text_says_what_to_do),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

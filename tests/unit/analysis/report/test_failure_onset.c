@@ -9,7 +9,7 @@
 #include "analysis/report/failure_onset.h"
 #include "tests/unit/support/cells.h"
 
-static void tells_the_smallest_load_that_fails_and_how(void **state)
+static void reports_the_smallest_load_that_fails_and_how(void **state)
 {
     struct cells cells = { 0 };
     struct failure_onset f;
@@ -33,7 +33,7 @@ static void tells_the_smallest_load_that_fails_and_how(void **state)
     cell_grid_finish(&grid);
 }
 
-static void tells_losses_of_a_measured_cell(void **state)
+static void reports_lost_requests_of_a_measured_cell(void **state)
 {
     struct cells cells = { 0 };
     struct failure_onset f;
@@ -83,7 +83,7 @@ static void prefers_the_repetition_that_fared_worst(void **state)
     cell_grid_finish(&grid);
 }
 
-static void tells_nothing_where_all_went_well(void **state)
+static void reports_nothing_if_all_went_well(void **state)
 {
     struct cells cells = { 0 };
     struct cell_grid grid;
@@ -99,11 +99,11 @@ static void tells_nothing_where_all_went_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_smallest_load_that_fails_and_how),
-        cmocka_unit_test(tells_losses_of_a_measured_cell),
+        cmocka_unit_test(reports_the_smallest_load_that_fails_and_how),
+        cmocka_unit_test(reports_lost_requests_of_a_measured_cell),
         cmocka_unit_test(calls_an_infeasible_cell_too_long_and_not_failed),
         cmocka_unit_test(prefers_the_repetition_that_fared_worst),
-        cmocka_unit_test(tells_nothing_where_all_went_well),
+        cmocka_unit_test(reports_nothing_if_all_went_well),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

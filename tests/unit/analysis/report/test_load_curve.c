@@ -404,7 +404,7 @@ static void all_loads_may_lie_above_it(void **state)
 
 /* Twice as many users made each wait twice as long for the first token, and no longer: prompts
  * that are computed together do that, far from saturation. */
-static void later_first_tokens_alone_are_no_queue(void **state)
+static void later_first_tokens_alone_are_not_a_queue(void **state)
 {
     const struct load_point points[] = {
         { 1, 10, 0.005, 1000, 1000, NAN, false, false },
@@ -461,7 +461,7 @@ int main(void)
         cmocka_unit_test(what_it_asks_for_narrows_it_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
         cmocka_unit_test(all_loads_may_lie_above_it),
-        cmocka_unit_test(later_first_tokens_alone_are_no_queue),
+        cmocka_unit_test(later_first_tokens_alone_are_not_a_queue),
         cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
         cmocka_unit_test(a_late_client_bounds_nothing),
     };

@@ -57,7 +57,7 @@ static void a_good_cell_has_none(void **state)
     assert_only(&cells, "");
 }
 
-static void each_mistake_of_measuring_is_told(void **state)
+static void each_measuring_mistake_has_a_warning(void **state)
 {
     struct cells cells;
     struct measurement *m = &cells.rows[0].measurement;
@@ -118,7 +118,7 @@ static void each_mistake_of_measuring_is_told(void **state)
     assert_only(&cells, "tokens_estimated ");
 }
 
-static void the_servers_own_metrics_are_heard(void **state)
+static void the_servers_own_metrics_give_warnings(void **state)
 {
     static char preempted[] = "{\"restarted\":false,\"preemptions\":3}";
     static char restarted[] = "{\"seconds\":5,\"restarted\":true}";
@@ -140,7 +140,7 @@ static void the_servers_own_metrics_are_heard(void **state)
     assert_only(&cells, "");
 }
 
-static void repetitions_that_disagree_are_told(void **state)
+static void repetitions_that_disagree_have_a_warning(void **state)
 {
     struct cells cells = good();
 
@@ -177,9 +177,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_cell_has_none),
-        cmocka_unit_test(each_mistake_of_measuring_is_told),
-        cmocka_unit_test(the_servers_own_metrics_are_heard),
-        cmocka_unit_test(repetitions_that_disagree_are_told),
+        cmocka_unit_test(each_measuring_mistake_has_a_warning),
+        cmocka_unit_test(the_servers_own_metrics_give_warnings),
+        cmocka_unit_test(repetitions_that_disagree_have_a_warning),
         cmocka_unit_test(a_cell_without_figures_has_no_warning),
         cmocka_unit_test(only_doubts_about_the_figures_mark_them),
     };

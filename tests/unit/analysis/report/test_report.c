@@ -87,7 +87,7 @@ static struct text markdown(const struct fixture *f)
     return text;
 }
 
-static void tells_what_was_measured_and_how(void **state)
+static void shows_what_was_measured_and_how(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -115,7 +115,7 @@ static char open_plan[] =
     "{\"arrival\":\"gamma\",\"burstiness\":0.5,\"request_rate\":[2.5,10],\"concurrency\":[500],"
     "\"input_tokens\":[4],\"output_tokens\":[100],\"window_s\":5,\"ramp_s\":3,\"ci_width\":0.03}";
 
-static void tells_how_the_load_of_an_open_loop_came(void **state)
+static void shows_how_the_load_of_an_open_loop_arrived(void **state)
 {
     static const double rates[] = { 2.5, 10 };
     struct fixture f;
@@ -148,7 +148,7 @@ static char plan_with_limits[] =
     "\"adaptive\",\"limit_e2e_ms\":6000.0,\"limit_ttft_ms\":5000}";
 
 /* Twice the median is the p99 of these cells. */
-static void tells_the_largest_load_that_meets_the_limits(void **state)
+static void shows_the_largest_load_that_meets_the_limits(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 }, lines = { 0 };
@@ -180,7 +180,7 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
 }
 
 /* Rates are not whole numbers, and all have the same limit of requests in flight. */
-static void tells_the_rates_of_an_open_loop(void **state)
+static void shows_the_rates_of_an_open_loop(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 }, lines = { 0 };
@@ -209,7 +209,7 @@ static void tells_the_rates_of_an_open_loop(void **state)
     assert_int_equal(json_array_size(json_object_get(json, "request_rates")), 3);
 }
 
-static void a_limit_that_is_not_bracketed_is_told_so(void **state)
+static void a_limit_that_is_not_bracketed_is_marked(void **state)
 {
     struct fixture f;
     TEXT_AUTO lines = { 0 };
@@ -262,7 +262,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 
-static void tells_how_near_the_load_generator_was_to_its_ceiling(void **state)
+static void shows_how_near_the_load_generator_was_to_its_ceiling(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -325,7 +325,7 @@ static void says_nothing_of_decoding_from_one_token(void **state)
     assert_has(&text, "(every point)");
 }
 
-static void warns_that_unlike_runs_are_no_repetitions(void **state)
+static void warns_that_different_runs_are_not_repetitions(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -430,16 +430,16 @@ static void a_sweep_that_has_not_begun_has_a_report_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_what_was_measured_and_how),
-        cmocka_unit_test(tells_how_the_load_of_an_open_loop_came),
-        cmocka_unit_test(tells_the_largest_load_that_meets_the_limits),
-        cmocka_unit_test(tells_the_rates_of_an_open_loop),
-        cmocka_unit_test(a_limit_that_is_not_bracketed_is_told_so),
+        cmocka_unit_test(shows_what_was_measured_and_how),
+        cmocka_unit_test(shows_how_the_load_of_an_open_loop_arrived),
+        cmocka_unit_test(shows_the_largest_load_that_meets_the_limits),
+        cmocka_unit_test(shows_the_rates_of_an_open_loop),
+        cmocka_unit_test(a_limit_that_is_not_bracketed_is_marked),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
-        cmocka_unit_test(tells_how_near_the_load_generator_was_to_its_ceiling),
+        cmocka_unit_test(shows_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
         cmocka_unit_test(says_nothing_of_decoding_from_one_token),
-        cmocka_unit_test(warns_that_unlike_runs_are_no_repetitions),
+        cmocka_unit_test(warns_that_different_runs_are_not_repetitions),
         cmocka_unit_test(lists_marks_cold_starts_and_interrupted_attempts),
         cmocka_unit_test(the_json_has_the_same_figures),
         cmocka_unit_test(a_sweep_that_has_not_begun_has_a_report_too),

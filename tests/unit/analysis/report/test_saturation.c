@@ -92,7 +92,7 @@ static void finds_the_smallest_load_near_the_peak(void **state)
     check_sentence(&s, "saturated between 38 and 256 users (measure 48, 96, 128)");
 }
 
-static void says_that_the_greatest_load_is_no_saturation(void **state)
+static void says_that_the_greatest_load_is_not_saturation(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -161,7 +161,7 @@ static void says_nothing_of_a_single_load(void **state)
     assert_false(of_first_context(&cells).found);
 }
 
-static void leaves_out_points_that_lost_requests(void **state)
+static void skips_points_that_lost_requests(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -222,12 +222,12 @@ int main(void)
         cmocka_unit_test(a_queue_is_saturation_though_throughput_grew),
         cmocka_unit_test(a_partial_witness_says_nothing_of_the_queue),
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
-        cmocka_unit_test(says_that_the_greatest_load_is_no_saturation),
+        cmocka_unit_test(says_that_the_greatest_load_is_not_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
         cmocka_unit_test(says_that_greater_loads_lost_requests),
         cmocka_unit_test(says_what_was_not_measured_below),
         cmocka_unit_test(says_nothing_of_a_single_load),
-        cmocka_unit_test(leaves_out_points_that_lost_requests),
+        cmocka_unit_test(skips_points_that_lost_requests),
         cmocka_unit_test(finds_the_peak_over_all_contexts),
         cmocka_unit_test(there_is_no_peak_where_nothing_was_measured),
     };

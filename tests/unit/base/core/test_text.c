@@ -43,7 +43,7 @@ static void grows_far_beyond_its_first_capacity(void **state)
     free(big);
 }
 
-static void an_empty_one_reads_as_an_empty_string(void **state)
+static void an_empty_text_reads_as_an_empty_string(void **state)
 {
     TEXT_AUTO text = { 0 };
     char *taken;
@@ -266,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_piece_by_piece),
         cmocka_unit_test(grows_far_beyond_its_first_capacity),
-        cmocka_unit_test(an_empty_one_reads_as_an_empty_string),
+        cmocka_unit_test(an_empty_text_reads_as_an_empty_string),
         cmocka_unit_test(taking_leaves_it_empty_and_usable),
         cmocka_unit_test(clearing_keeps_the_memory),
         cmocka_unit_test(knows_well_formed_utf8),

@@ -21,7 +21,7 @@ static struct timeline begun(int64_t seen_ms, int64_t wall_ms)
     return timeline;
 }
 
-static void a_clock_that_runs_on_is_believed(void **state)
+static void a_clock_that_runs_steadily_is_trusted(void **state)
 {
     struct timeline timeline = begun(0, T0);
 
@@ -81,7 +81,7 @@ static void small_jumps_add_up(void **state)
 }
 
 /* It must keep its new position for a day, not just be far off. */
-static void one_that_goes_on_jumping_is_never_believed(void **state)
+static void a_clock_that_keeps_jumping_is_never_trusted(void **state)
 {
     struct timeline timeline = begun(0, T0);
 
@@ -93,7 +93,7 @@ static void one_that_goes_on_jumping_is_never_believed(void **state)
     }
 }
 
-static void one_set_back_lets_ages_shrink(void **state)
+static void a_clock_that_was_set_back_lets_ages_shrink(void **state)
 {
     struct timeline timeline = begun(0, T0);
     struct timeline_verdict verdict = timeline_judge(&timeline, T0 - 400 * DAY_MS, UP);
@@ -139,7 +139,7 @@ static void running_adds_up_over_restarts(void **state)
     assert_true(timeline_judge(&timeline, wall_ms, uptime_ms).now_ms == wall_ms);
 }
 
-static void whoever_knows_says_so(void **state)
+static void a_confirmed_clock_is_trusted_at_once(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
 
@@ -152,16 +152,16 @@ static void whoever_knows_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_that_runs_on_is_believed),
+        cmocka_unit_test(a_clock_that_runs_steadily_is_trusted),
         cmocka_unit_test(small_corrections_are_believed_at_once),
         cmocka_unit_test(a_jump_is_believed_after_a_day_and_not_before),
         cmocka_unit_test(a_jump_that_is_taken_back_leaves_nothing),
         cmocka_unit_test(small_jumps_add_up),
-        cmocka_unit_test(one_that_goes_on_jumping_is_never_believed),
-        cmocka_unit_test(one_set_back_lets_ages_shrink),
+        cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
+        cmocka_unit_test(a_clock_that_was_set_back_lets_ages_shrink),
         cmocka_unit_test(a_server_that_was_off_believes_its_clock_after_a_day),
         cmocka_unit_test(running_adds_up_over_restarts),
-        cmocka_unit_test(whoever_knows_says_so),
+        cmocka_unit_test(a_confirmed_clock_is_trusted_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void note_thread(void *context)
     pthread_mutex_unlock(&calm->lock);
 }
 
-static void a_calm_load_stays_on_few_threads(void **state)
+static void a_low_load_stays_on_few_threads(void **state)
 {
     struct workers *workers = make(64, 8);
     struct calm calm = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
@@ -200,7 +200,7 @@ static void leaves_signals_to_the_main_thread(void **state)
     assert_false(sigismember(&own, SIGTERM));
 }
 
-static void destroying_none_is_fine(void **state)
+static void destroying_null_is_allowed(void **state)
 {
     (void)state;
     workers_destroy(NULL);
@@ -213,10 +213,10 @@ int main(void)
         cmocka_unit_test(runs_all_that_was_submitted),
         cmocka_unit_test(runs_on_as_many_threads_as_asked),
         cmocka_unit_test(says_busy_when_the_queue_is_full),
-        cmocka_unit_test(a_calm_load_stays_on_few_threads),
+        cmocka_unit_test(a_low_load_stays_on_few_threads),
         cmocka_unit_test(names_its_threads),
         cmocka_unit_test(leaves_signals_to_the_main_thread),
-        cmocka_unit_test(destroying_none_is_fine),
+        cmocka_unit_test(destroying_null_is_allowed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

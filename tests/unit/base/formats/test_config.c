@@ -142,7 +142,7 @@ static void assert_changes(const struct settings *settings, const char *expected
     assert_string_equal(text_string(&changes), expected);
 }
 
-static void tells_what_is_not_the_default(void **state)
+static void shows_what_is_not_the_default(void **state)
 {
     struct settings settings = must_read(NULL, NULL, NULL);
 
@@ -263,7 +263,7 @@ int main(void)
         TEST(an_empty_variable_is_not_set_but_a_flag_may_be_empty),
         TEST(booleans_need_no_value),
         TEST(times_have_units),
-        TEST(tells_what_is_not_the_default),
+        TEST(shows_what_is_not_the_default),
         TEST(says_which_setting_is_wrong_and_what_is_allowed),
         TEST(an_overflowing_time_is_refused),
         TEST(refuses_what_it_does_not_know),

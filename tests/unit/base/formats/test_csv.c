@@ -90,7 +90,7 @@ static void quotes_hold_separators_quotes_and_lines(void **state)
     ends(&reading);
 }
 
-static void passes_a_byte_order_mark_and_finds_the_separator(void **state)
+static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
 {
     struct reading marked = begin("\xef\xbb\xbf"
                                   "a;b,c;d\n1;2;3");
@@ -114,7 +114,7 @@ static void cuts_a_field_between_characters(void **state)
     assert_string_equal(csv_copy(&reading.csv.fields[0], out, sizeof out), "\xc3\xa4");
 }
 
-static void refuses_what_is_no_csv_and_names_the_line(void **state)
+static void refuses_malformed_csv_and_names_the_line(void **state)
 {
     char many[2 * CSV_FIELDS_MAX + 2];
 
@@ -132,9 +132,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_lines_of_either_kind_and_no_empty_ones),
         cmocka_unit_test(quotes_hold_separators_quotes_and_lines),
-        cmocka_unit_test(passes_a_byte_order_mark_and_finds_the_separator),
+        cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
         cmocka_unit_test(cuts_a_field_between_characters),
-        cmocka_unit_test(refuses_what_is_no_csv_and_names_the_line),
+        cmocka_unit_test(refuses_malformed_csv_and_names_the_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

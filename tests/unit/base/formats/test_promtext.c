@@ -53,14 +53,14 @@ static void reads_a_last_line_without_newline_and_crlf(void **state)
     assert_read("\n\n \n", "", 0);
 }
 
-static void passes_over_timestamps_and_exemplars(void **state)
+static void skips_timestamps_and_exemplars(void **state)
 {
     (void)state;
     assert_read("a 1 1700000000000\nb 2 -5\nc 3 1.5e9\n", "a{} u 1\nb{} u 2\nc{} u 3\n", 0);
     assert_read("h_bucket{le=\"1\"} 4 # {trace=\"x\"} 0.5 1.7e9\n", "h_bucket{le=\"1\"} u 4\n", 0);
 }
 
-static void reads_values_that_are_no_numbers(void **state)
+static void reads_values_that_are_not_numbers(void **state)
 {
     (void)state;
     assert_read("a NaN\nb +Inf\nc inf\nd -Inf\ne nan\nf -inf\n",
@@ -156,7 +156,7 @@ static bool stop_at_second(void *context, const struct promtext_sample *sample)
     return ++*(int *)context < 2;
 }
 
-static void stops_when_told(void **state)
+static void stops_when_the_callback_says_so(void **state)
 {
     int count = 0;
 
@@ -189,7 +189,7 @@ static void finds_and_unescapes_labels(void **state)
     assert_false(promtext_label(&sample, "model", value, sizeof value));
 }
 
-static void a_label_too_long_for_its_place_is_not_cut(void **state)
+static void a_label_too_long_for_its_buffer_is_not_cut(void **state)
 {
     struct promtext_sample sample = with_labels("a=\"1234\"");
     char value[5] = "";
@@ -246,16 +246,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_names_labels_and_values),
         cmocka_unit_test(reads_a_last_line_without_newline_and_crlf),
-        cmocka_unit_test(passes_over_timestamps_and_exemplars),
-        cmocka_unit_test(reads_values_that_are_no_numbers),
+        cmocka_unit_test(skips_timestamps_and_exemplars),
+        cmocka_unit_test(reads_values_that_are_not_numbers),
         cmocka_unit_test(braces_commas_and_escapes_may_stand_in_quotes),
         cmocka_unit_test(samples_have_the_type_of_their_family),
         cmocka_unit_test(skips_and_counts_malformed_lines),
         cmocka_unit_test(refuses_a_value_of_endless_digits),
         cmocka_unit_test(zero_bytes_do_no_harm),
-        cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(stops_when_the_callback_says_so),
         cmocka_unit_test(finds_and_unescapes_labels),
-        cmocka_unit_test(a_label_too_long_for_its_place_is_not_cut),
+        cmocka_unit_test(a_label_too_long_for_its_buffer_is_not_cut),
         cmocka_unit_test(reads_back_what_it_writes),
         cmocka_unit_test(written_numbers_keep_their_value),
     };

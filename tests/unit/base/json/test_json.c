@@ -69,7 +69,7 @@ static void says_where_the_json_is_wrong(void **state)
     REFUSED("[01]", "invalid token");
 }
 
-static void refuses_what_stands_behind_the_document(void **state)
+static void refuses_text_after_the_document(void **state)
 {
     (void)state;
     REFUSED("{} {}", "end of file expected");
@@ -128,7 +128,7 @@ static void takes_64_levels_and_no_more(void **state)
     assert_refused(deepest, strlen(deepest), "nested deeper than 64 levels");
 }
 
-static void brackets_in_strings_are_no_levels(void **state)
+static void brackets_in_strings_are_not_levels(void **state)
 {
     TEXT_AUTO text = { 0 };
 
@@ -234,13 +234,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_any_kind_of_document),
         cmocka_unit_test(says_where_the_json_is_wrong),
-        cmocka_unit_test(refuses_what_stands_behind_the_document),
+        cmocka_unit_test(refuses_text_after_the_document),
         cmocka_unit_test(names_a_key_that_comes_twice),
         cmocka_unit_test(refuses_what_is_not_utf8),
         cmocka_unit_test(refuses_zero_bytes_in_strings),
         cmocka_unit_test(refuses_numbers_that_no_type_holds),
         cmocka_unit_test(takes_64_levels_and_no_more),
-        cmocka_unit_test(brackets_in_strings_are_no_levels),
+        cmocka_unit_test(brackets_in_strings_are_not_levels),
         cmocka_unit_test(message_shows_foreign_bytes_only_as_printable_text),
         cmocka_unit_test(members_of_another_type_give_the_fallback),
         cmocka_unit_test(writes_compactly_in_insertion_order),

@@ -327,7 +327,7 @@ static void gives_the_tokens_of_a_document(void **state)
 
 /* How an envelope is read: what is not needed is skipped, what is passed on stays as written.
  */
-static void finds_members_and_passes_over_the_rest(void **state)
+static void finds_members_and_skips_the_rest(void **state)
 {
     static const char document[] = "{\"x\": {\"id\": [1, {}]}, \"i\\u0064\": \"7\\n\", "
                                    "\"params\": {\"a\": [ 1 ]} , \"n\": -12}";
@@ -451,7 +451,7 @@ int main(void)
         cmocka_unit_test(takes_as_many_levels_as_the_parser),
         cmocka_unit_test(a_million_brackets_need_no_memory),
         cmocka_unit_test(gives_the_tokens_of_a_document),
-        cmocka_unit_test(finds_members_and_passes_over_the_rest),
+        cmocka_unit_test(finds_members_and_skips_the_rest),
         cmocka_unit_test(goes_through_an_array_value_by_value),
         cmocka_unit_test(compares_strings_unescaped),
         cmocka_unit_test(copies_only_what_fits_whole),

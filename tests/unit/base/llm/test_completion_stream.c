@@ -124,7 +124,7 @@ static void takes_content_that_is_a_list_of_parts(void **state)
     expect("data: {\"choices\":[{\"delta\":{\"content\":[1,{\"text\":\"\"}]}}]}\n\n", "\n");
 }
 
-static void an_empty_finish_reason_is_none(void **state)
+static void an_empty_finish_reason_counts_as_none(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"\"}]}\n\n",
@@ -156,7 +156,7 @@ static void takes_usage_from_any_chunk(void **state)
            "usage=-1,4,-1 \n");
 }
 
-static void counts_reasoning_tokens_apart(void **state)
+static void counts_reasoning_tokens_separately(void **state)
 {
     (void)state;
     expect("data: {\"usage\":{\"completion_tokens\":9,\"completion_tokens_details\":"
@@ -748,9 +748,9 @@ int main(void)
         cmocka_unit_test(takes_content_of_both_apis),
         cmocka_unit_test(takes_reasoning_under_either_name_and_tool_arguments),
         cmocka_unit_test(takes_content_that_is_a_list_of_parts),
-        cmocka_unit_test(an_empty_finish_reason_is_none),
+        cmocka_unit_test(an_empty_finish_reason_counts_as_none),
         cmocka_unit_test(takes_usage_from_any_chunk),
-        cmocka_unit_test(counts_reasoning_tokens_apart),
+        cmocka_unit_test(counts_reasoning_tokens_separately),
         cmocka_unit_test(counts_listed_token_ids),
         cmocka_unit_test(sees_errors_inside_the_stream),
         cmocka_unit_test(sees_done_with_and_without_blanks),

@@ -168,7 +168,7 @@ static void finds_other_lengths_in_what_older_cells_kept(void **state)
     assert_int_equal(back.output_tokens_differing, 0); /* chunks are no tokens */
 }
 
-static void keeps_what_newer_cells_tell(void **state)
+static void keeps_what_newer_cells_report(void **state)
 {
     struct measurement measurement = { .input_tokens_requested = 64,
                                        .input_tokens_min = 60,
@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(reads_missing_members_as_zero_or_nothing),
         cmocka_unit_test(reads_the_gaps_of_older_cells_as_those_of_chunks),
         cmocka_unit_test(finds_other_lengths_in_what_older_cells_kept),
-        cmocka_unit_test(keeps_what_newer_cells_tell),
+        cmocka_unit_test(keeps_what_newer_cells_report),
         cmocka_unit_test(summarizes_a_histogram_of_nanoseconds_in_milliseconds),
         cmocka_unit_test(marks_percentiles_that_a_timeout_cut_off),
         cmocka_unit_test(an_empty_histogram_has_nothing_to_say),

@@ -31,7 +31,7 @@ static struct slo read_limits(const char *text)
     return limits;
 }
 
-static void the_limit_that_is_farthest_gone_tells(void **state)
+static void the_limit_that_is_exceeded_most_decides(void **state)
 {
     const struct slo limits =
         read_limits("{\"limit_ttft_ms\":160,\"limit_tpot_ms\":40.0,\"limit_e2e_ms\":10000}");
@@ -89,7 +89,7 @@ static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise(void **stat
     assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
 }
 
-static void plans_of_old_state_no_limits(void **state)
+static void old_plans_state_no_limits(void **state)
 {
     const struct slo limits = read_limits("{\"goodput_ttft_ms\":100}");
 
@@ -101,11 +101,11 @@ static void plans_of_old_state_no_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limit_that_is_farthest_gone_tells),
+        cmocka_unit_test(the_limit_that_is_exceeded_most_decides),
         cmocka_unit_test(the_percentile_may_be_chosen),
         cmocka_unit_test(a_percentile_cut_off_by_a_timeout_meets_nothing),
         cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise),
-        cmocka_unit_test(plans_of_old_state_no_limits),
+        cmocka_unit_test(old_plans_state_no_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

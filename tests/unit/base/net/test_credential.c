@@ -61,7 +61,7 @@ static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
     assert_false(credential_is_in(NULL));
 }
 
-static void tells_where_it_is(void **state)
+static void reports_where_it_is(void **state)
 {
     static const char text[] = "the key (hf_AbCdEfGhIjKlMnOpQr) of a";
     static const char pem[] = "my -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----";
@@ -80,7 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_the_shapes_of_issuers_anywhere_in_a_text),
-        cmocka_unit_test(tells_where_it_is),
+        cmocka_unit_test(reports_where_it_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void addresses_have_one_form(void **state)
     assert_string_equal(round_trip("::1", out), "::1");
 }
 
-static void what_is_no_address_is_none(void **state)
+static void what_is_not_an_address_is_refused(void **state)
 {
     static const char *const texts[] = {
         "",          "1",        "1.2.3",        "1.2.3.4.5",
@@ -46,7 +46,7 @@ static void what_is_no_address_is_none(void **state)
         assert_string_equal(round_trip(texts[i], out), "");
 }
 
-static void of_ipv6_a_client_has_a_network(void **state)
+static void a_client_of_ipv6_has_a_whole_network(void **state)
 {
     struct ip_address address, network;
     char out[IP_TEXT_SIZE];
@@ -96,7 +96,7 @@ static void networks_hold_their_addresses(void **state)
     assert_true(holds("::/0", "203.0.113.9"));
 }
 
-static void what_is_no_network_is_named(void **state)
+static void a_refusal_names_what_is_not_a_network(void **state)
 {
     static const char *const texts[] = { "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x",  "10.0.0/8",
                                          "fd00::/129",  "localhost", "10.0.0.0/-1", "/8" };
@@ -131,10 +131,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_one_form),
-        cmocka_unit_test(what_is_no_address_is_none),
-        cmocka_unit_test(of_ipv6_a_client_has_a_network),
+        cmocka_unit_test(what_is_not_an_address_is_refused),
+        cmocka_unit_test(a_client_of_ipv6_has_a_whole_network),
         cmocka_unit_test(networks_hold_their_addresses),
-        cmocka_unit_test(what_is_no_network_is_named),
+        cmocka_unit_test(a_refusal_names_what_is_not_a_network),
         cmocka_unit_test(connections_have_addresses_of_both_versions),
     };
 

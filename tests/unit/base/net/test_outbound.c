@@ -420,7 +420,7 @@ static void posts_a_body_with_its_bearer(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void uses_the_method_it_is_told(void **state)
+static void uses_the_given_method(void **state)
 {
     struct call deletion = { .request = { .method = "DELETE" } };
     struct call head = { .request = { .method = "HEAD" } };
@@ -631,7 +631,7 @@ static void sends_nothing_when_cancelled_before(void **state)
     assert_failed(&call, FAILURE_CANCELLED, ERROR_CANCELLED);
 }
 
-static void tells_broken_connections_from_refused_ones(void **state)
+static void distinguishes_broken_connections_from_refused_ones(void **state)
 {
     static const char *const broken[] = { "/reset", "/nothing", "/cut", "/cut-chunks" };
     struct server closed = { 0 };
@@ -649,7 +649,7 @@ static void tells_broken_connections_from_refused_ones(void **state)
     close(closed.listener);
 }
 
-static void tells_other_protocols(void **state)
+static void reports_other_protocols(void **state)
 {
     const struct server *server = *state;
     struct call garbage = { 0 }, tls = { 0 };
@@ -699,7 +699,7 @@ static void a_proxy_in_the_environment_is_not_used(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void takes_no_other_scheme_and_no_user(void **state)
+static void refuses_other_schemes_and_users(void **state)
 {
     static const char *const urls[] = {
         "file:///etc/passwd",    "ftp://127.0.0.1/", "gopher://127.0.0.1/",
@@ -716,7 +716,7 @@ static void takes_no_other_scheme_and_no_user(void **state)
     }
 }
 
-static void a_name_that_nobody_has_is_said(void **state)
+static void a_name_that_does_not_resolve_is_reported(void **state)
 {
     struct call call = { 0 };
 
@@ -780,7 +780,7 @@ int main(void)
         cmocka_unit_test(a_plain_call_says_who_asks_and_no_more),
         cmocka_unit_test(an_answer_that_is_compressed_unasked_is_read),
         cmocka_unit_test(posts_a_body_with_its_bearer),
-        cmocka_unit_test(uses_the_method_it_is_told),
+        cmocka_unit_test(uses_the_given_method),
         cmocka_unit_test(streams_a_body_instead_of_keeping_it),
         cmocka_unit_test(a_stream_ends_when_its_reader_has_enough),
         cmocka_unit_test(an_errors_body_is_kept_even_when_streaming),
@@ -794,12 +794,12 @@ int main(void)
         cmocka_unit_test(ends_at_the_connect_timeout),
         cmocka_unit_test(ends_soon_after_it_is_cancelled),
         cmocka_unit_test(sends_nothing_when_cancelled_before),
-        cmocka_unit_test(tells_broken_connections_from_refused_ones),
-        cmocka_unit_test(tells_other_protocols),
+        cmocka_unit_test(distinguishes_broken_connections_from_refused_ones),
+        cmocka_unit_test(reports_other_protocols),
         cmocka_unit_test(never_connects_to_refused_addresses),
         cmocka_unit_test(a_proxy_in_the_environment_is_not_used),
-        cmocka_unit_test(takes_no_other_scheme_and_no_user),
-        cmocka_unit_test(a_name_that_nobody_has_is_said),
+        cmocka_unit_test(refuses_other_schemes_and_users),
+        cmocka_unit_test(a_name_that_does_not_resolve_is_reported),
         cmocka_unit_test(errors_never_show_the_bearer),
         cmocka_unit_test(several_threads_may_call_at_once),
     };

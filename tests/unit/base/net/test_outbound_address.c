@@ -26,7 +26,7 @@ static bool refused(const char *address)
     return outbound_address_is_refused((struct sockaddr *)&ipv6);
 }
 
-static void refuses_metadata_and_what_is_no_host(void **state)
+static void refuses_metadata_and_addresses_that_are_not_of_hosts(void **state)
 {
     static const char *const bad[] = { "169.254.169.254",
                                        "169.254.0.0",
@@ -180,7 +180,7 @@ static void refuses_users_without_repeating_them(void **state)
     assert_null(strstr(error.message, "hunter2"));
 }
 
-static void refuses_ports_that_are_none(void **state)
+static void refuses_invalid_ports(void **state)
 {
     (void)state;
     assert_url_refused("http://x:", ERROR_INVALID, "port");
@@ -192,7 +192,7 @@ static void refuses_ports_that_are_none(void **state)
     assert_url_refused("http://[::1]80", ERROR_INVALID, "port");
 }
 
-static void refuses_hosts_that_are_no_names(void **state)
+static void refuses_invalid_names_of_hosts(void **state)
 {
     (void)state;
     assert_url_refused("http://a..b/", ERROR_INVALID, "must be a name");
@@ -279,13 +279,13 @@ static void writes_an_origin_in_one_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_metadata_and_what_is_no_host),
+        cmocka_unit_test(refuses_metadata_and_addresses_that_are_not_of_hosts),
         cmocka_unit_test(takes_private_loopback_and_public_addresses),
         cmocka_unit_test(reads_host_and_port_of_a_url),
         cmocka_unit_test(refuses_urls_that_are_no_base_urls),
         cmocka_unit_test(refuses_users_without_repeating_them),
-        cmocka_unit_test(refuses_ports_that_are_none),
-        cmocka_unit_test(refuses_hosts_that_are_no_names),
+        cmocka_unit_test(refuses_invalid_ports),
+        cmocka_unit_test(refuses_invalid_names_of_hosts),
         cmocka_unit_test(refuses_refused_addresses_in_every_spelling),
         cmocka_unit_test(urls_and_hosts_are_bounded),
         cmocka_unit_test(writes_an_origin_in_one_way),

@@ -33,7 +33,7 @@ static bool has_address(const struct server_list *list, const char *text)
     return server_list_has_address(list, (struct sockaddr *)&ipv6);
 }
 
-static void an_empty_one_is_any(void **state)
+static void an_empty_list_allows_any_server(void **state)
 {
     (void)state;
     assert_null(list_of(""));
@@ -118,7 +118,7 @@ static void refuses_what_is_neither(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_one_is_any),
+        cmocka_unit_test(an_empty_list_allows_any_server),
         cmocka_unit_test(has_networks_and_addresses),
         cmocka_unit_test(has_names),
         cmocka_unit_test(refuses_what_is_neither),

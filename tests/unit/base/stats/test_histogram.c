@@ -69,7 +69,7 @@ static struct histogram *random_histogram(uint64_t seed, int count, int powers)
     return histogram;
 }
 
-static void an_empty_one_has_nothing_to_say(void **state)
+static void an_empty_histogram_has_no_figures(void **state)
 {
     struct histogram *histogram = histogram_create();
     bool censored = true;
@@ -183,7 +183,7 @@ static void rounding_never_moves_a_rank(void **state)
     }
 }
 
-static void merging_equals_recording_all_in_one(void **state)
+static void merging_equals_recording_everything_in_one_histogram(void **state)
 {
     struct histogram *all = histogram_create(), *merged = histogram_create();
     struct generator generator;
@@ -350,14 +350,14 @@ static void damaged_bytes_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_one_has_nothing_to_say),
+        cmocka_unit_test(an_empty_histogram_has_no_figures),
         cmocka_unit_test(quantiles_are_within_half_a_percent_of_the_exact_ones),
         cmocka_unit_test(small_values_are_exact),
         cmocka_unit_test(every_value_stays_within_its_bucket),
         cmocka_unit_test(count_sum_and_extremes_are_exact),
         cmocka_unit_test(the_deviation_is_finer_than_a_bucket),
         cmocka_unit_test(rounding_never_moves_a_rank),
-        cmocka_unit_test(merging_equals_recording_all_in_one),
+        cmocka_unit_test(merging_equals_recording_everything_in_one_histogram),
         cmocka_unit_test(clearing_makes_it_new),
         cmocka_unit_test(quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds),
         cmocka_unit_test(an_early_cut_makes_all_above_it_lower_bounds),

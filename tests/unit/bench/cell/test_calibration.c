@@ -26,7 +26,7 @@ static bool always(void *context)
     return true;
 }
 
-static void the_responder_streams_answers_on_a_kept_connection(void **state)
+static void the_loopback_server_streams_answers_on_a_kept_connection(void **state)
 {
     struct loopback_server *responder;
     struct error error;
@@ -92,7 +92,7 @@ int main(void)
 {
     struct error error;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_responder_streams_answers_on_a_kept_connection),
+        cmocka_unit_test(the_loopback_server_streams_answers_on_a_kept_connection),
         cmocka_unit_test(finds_a_ceiling_once),
         cmocka_unit_test(keeps_nothing_of_a_calibration_that_was_stopped),
     };

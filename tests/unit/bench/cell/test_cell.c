@@ -72,7 +72,7 @@ static void counts_what_it_sent_and_got(void **state)
     tear_down(&trial);
 }
 
-static void the_cold_request_is_kept_apart(void **state)
+static void the_cold_request_is_reported_separately(void **state)
 {
     struct trial trial;
 
@@ -109,7 +109,7 @@ static void set_up_wide_chunks(struct trial *trial)
     trial->order.output_tokens = 31;
 }
 
-static void gaps_between_tokens_are_known_where_each_chunk_tells_its_own(void **state)
+static void gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens(void **state)
 {
     struct trial trial;
     struct truth truth;
@@ -306,7 +306,7 @@ static void reasoning_counts_for_the_first_token(void **state)
     tear_down(&trial);
 }
 
-static void stops_when_it_is_told_to(void **state)
+static void stops_when_it_is_asked_to(void **state)
 {
     struct trial trial;
     int64_t now_ns;
@@ -327,9 +327,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_the_servers_record),
         cmocka_unit_test(counts_what_it_sent_and_got),
-        cmocka_unit_test(the_cold_request_is_kept_apart),
+        cmocka_unit_test(the_cold_request_is_reported_separately),
         cmocka_unit_test(tokens_are_not_chunks),
-        cmocka_unit_test(gaps_between_tokens_are_known_where_each_chunk_tells_its_own),
+        cmocka_unit_test(gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens),
         cmocka_unit_test(gaps_between_tokens_are_unknown_where_chunks_have_several),
         cmocka_unit_test(chat_prompts_have_the_length_asked_for),
         cmocka_unit_test(goodput_counts_what_met_the_limits),
@@ -340,7 +340,7 @@ int main(void)
         cmocka_unit_test(shared_prefixes_are_cached_as_far_as_they_are_shared),
         cmocka_unit_test(answers_may_end_early_where_the_plan_lets_them),
         cmocka_unit_test(reasoning_counts_for_the_first_token),
-        cmocka_unit_test(stops_when_it_is_told_to),
+        cmocka_unit_test(stops_when_it_is_asked_to),
     };
     struct error error;
 

@@ -144,7 +144,7 @@ static void peculiar_streams_are_read_right(void **state)
         check_peculiar(&trials[i], peculiarities[i]);
 }
 
-static void a_limit_of_the_servers_own_is_no_success(void **state)
+static void an_answer_cut_by_the_servers_own_limit_is_not_a_success(void **state)
 {
     struct trial trial;
 
@@ -215,7 +215,7 @@ static void a_server_that_only_fails_ends_the_cell_early(void **state)
 }
 
 /* llama.cpp does not refuse it: the answer is just shorter. */
-static void output_that_does_not_fit_behind_the_input_is_infeasible(void **state)
+static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
 {
     static const char *const flags[] = { "--max-model-len", "128", "--ends-at-context", NULL };
     struct trial trial;
@@ -382,7 +382,7 @@ static void a_refusal_inside_a_stream_makes_a_point_infeasible(void **state)
     canned_stop(&server);
 }
 
-static void a_connection_that_went_stale_is_no_failure(void **state)
+static void a_connection_that_went_stale_is_not_a_failure(void **state)
 {
     struct dropper dropper = { 0 };
     struct trial trial;
@@ -398,7 +398,7 @@ static void a_connection_that_went_stale_is_no_failure(void **state)
 }
 
 /* As llama-server does after each streamed answer, others after so many. */
-static void what_a_server_closes_after_so_many_answers_is_not_sent_on(void **state)
+static void a_connection_that_a_server_closes_after_some_answers_is_not_used_again(void **state)
 {
     static const char *const after[] = { "1", "3" };
 
@@ -424,7 +424,7 @@ static void what_a_server_closes_after_so_many_answers_is_not_sent_on(void **sta
 }
 
 /* A request on a closed connection was not read, and so not counted by the server. */
-static void what_a_server_closed_without_reading_it_is_not_uncertain(void **state)
+static void a_request_that_the_server_did_not_read_is_not_uncertain(void **state)
 {
     struct dropper dropper = { .leaves_unread = true };
     struct trial trial;
@@ -512,16 +512,16 @@ int main(void)
         cmocka_unit_test(each_fault_has_its_class),
         cmocka_unit_test(peculiar_streams_are_read_right),
         cmocka_unit_test(tokens_of_joined_chunks_share_their_time),
-        cmocka_unit_test(a_limit_of_the_servers_own_is_no_success),
+        cmocka_unit_test(an_answer_cut_by_the_servers_own_limit_is_not_a_success),
         cmocka_unit_test(timeouts_are_censored_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),
         cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),
-        cmocka_unit_test(output_that_does_not_fit_behind_the_input_is_infeasible),
+        cmocka_unit_test(output_that_does_not_fit_after_the_input_is_infeasible),
         cmocka_unit_test(says_when_nobody_can_be_reached),
-        cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
+        cmocka_unit_test(a_connection_that_went_stale_is_not_a_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),
-        cmocka_unit_test(what_a_server_closes_after_so_many_answers_is_not_sent_on),
-        cmocka_unit_test(what_a_server_closed_without_reading_it_is_not_uncertain),
+        cmocka_unit_test(a_connection_that_a_server_closes_after_some_answers_is_not_used_again),
+        cmocka_unit_test(a_request_that_the_server_did_not_read_is_not_uncertain),
         cmocka_unit_test(an_answer_is_whole_with_done_though_its_body_stays_open),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };

@@ -97,7 +97,7 @@ static void below_capacity_every_request_is_sent_when_it_is_due(void **state)
 }
 
 /* Two at a time, 19 ms each: 105 requests/s are answered of 300. */
-static void above_capacity_the_queue_is_told_and_nothing_vanishes(void **state)
+static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **state)
 {
     struct trial trial;
 
@@ -219,7 +219,7 @@ static void what_is_sent_keeps_the_schedules_randomness(void **state)
 }
 
 /* Requests of 0.8 s each, and a window of 0.3 s after a warm-up in which none has ended. */
-static void an_open_window_shorter_than_a_request_goes_on_until_some_have_ended(void **state)
+static void an_open_window_shorter_than_a_request_is_extended_until_some_have_ended(void **state)
 {
     struct trial trial;
 
@@ -289,7 +289,7 @@ static void set_up_to_know(struct trial *trial, double width, double limit_s)
     trial->plan.window_limit_s = limit_s;
 }
 
-static void a_window_goes_on_until_the_throughput_is_known(void **state)
+static void a_window_is_extended_until_the_throughput_is_known(void **state)
 {
     struct trial known, closed, open;
 
@@ -418,7 +418,7 @@ static bool slows_in_the_middle(void *context, const char *doing, double elapsed
     return false;
 }
 
-static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
+static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
 {
     struct slowing slowing = { 0 };
     struct trial stalled, *slowed = &slowing.trial;
@@ -448,7 +448,7 @@ static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
 }
 
 /* Rare arrivals: nothing comes in between, and nothing is in flight. */
-static void a_pause_without_requests_is_no_stall(void **state)
+static void a_pause_without_requests_is_not_a_stall(void **state)
 {
     struct trial trial;
 
@@ -465,18 +465,18 @@ static void a_pause_without_requests_is_no_stall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stall_or_another_pace_in_the_middle_is_told),
-        cmocka_unit_test(a_pause_without_requests_is_no_stall),
+        cmocka_unit_test(a_stall_or_a_change_of_speed_in_the_middle_is_reported),
+        cmocka_unit_test(a_pause_without_requests_is_not_a_stall),
         cmocka_unit_test(below_capacity_every_request_is_sent_when_it_is_due),
-        cmocka_unit_test(above_capacity_the_queue_is_told_and_nothing_vanishes),
+        cmocka_unit_test(above_capacity_the_queue_is_reported_and_nothing_is_lost),
         cmocka_unit_test(latency_counts_from_the_schedule),
         cmocka_unit_test(a_queue_in_front_of_us_counts_like_one_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
         cmocka_unit_test(what_is_sent_keeps_the_schedules_randomness),
-        cmocka_unit_test(an_open_window_shorter_than_a_request_goes_on_until_some_have_ended),
+        cmocka_unit_test(an_open_window_shorter_than_a_request_is_extended_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
         cmocka_unit_test(a_window_may_end_with_a_number_of_requests),
-        cmocka_unit_test(a_window_goes_on_until_the_throughput_is_known),
+        cmocka_unit_test(a_window_is_extended_until_the_throughput_is_known),
         cmocka_unit_test(says_whether_the_load_had_settled),
         cmocka_unit_test(users_who_think_are_not_in_flight),
         cmocka_unit_test(users_start_over_the_ramp),

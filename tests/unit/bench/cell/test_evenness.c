@@ -83,7 +83,7 @@ static void ten_seconds_without_a_chunk_are_a_stall(void **state)
                         "nothing came for 10.0 s in the middle, though requests were in flight");
 }
 
-static void long_prompts_are_no_stall(void **state)
+static void long_prompts_are_not_a_stall(void **state)
 {
     struct window window = begin(1, 2);
 
@@ -96,7 +96,7 @@ static void long_prompts_are_no_stall(void **state)
 }
 
 /* The client slept: what came meanwhile it had not read. */
-static void time_in_which_nobody_looked_is_no_stall(void **state)
+static void time_without_samples_is_not_a_stall(void **state)
 {
     struct window window = begin(0.1, 1);
 
@@ -109,7 +109,7 @@ static void time_in_which_nobody_looked_is_no_stall(void **state)
     assert_true(window.measurement.silence_s < 0.5);
 }
 
-static void nothing_under_way_is_no_stall(void **state)
+static void nothing_in_flight_is_not_a_stall(void **state)
 {
     struct window window = begin(0.1, 0.2);
 
@@ -123,7 +123,7 @@ static void nothing_under_way_is_no_stall(void **state)
     assert_false(is_uneven(&window));
 }
 
-static void another_pace_is_told(void **state)
+static void a_change_of_speed_is_reported(void **state)
 {
     struct window slower = begin(0.1, 1), faster = begin(0.1, 1), open = begin(0.1, 1);
 
@@ -186,10 +186,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_pace_is_even),
         cmocka_unit_test(ten_seconds_without_a_chunk_are_a_stall),
-        cmocka_unit_test(long_prompts_are_no_stall),
-        cmocka_unit_test(time_in_which_nobody_looked_is_no_stall),
-        cmocka_unit_test(nothing_under_way_is_no_stall),
-        cmocka_unit_test(another_pace_is_told),
+        cmocka_unit_test(long_prompts_are_not_a_stall),
+        cmocka_unit_test(time_without_samples_is_not_a_stall),
+        cmocka_unit_test(nothing_in_flight_is_not_a_stall),
+        cmocka_unit_test(a_change_of_speed_is_reported),
         cmocka_unit_test(a_long_answer_that_slows_down_is_even),
         cmocka_unit_test(chance_is_even),
     };

@@ -27,7 +27,7 @@ static struct measurement in_time(void)
     return measurement;
 }
 
-static void a_client_in_time_is_no_limit(void **state)
+static void a_client_in_time_is_not_the_limit(void **state)
 {
     struct measurement measurement = in_time();
 
@@ -102,7 +102,7 @@ static void waiting_for_a_cpu_is_the_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_in_time_is_no_limit),
+        cmocka_unit_test(a_client_in_time_is_not_the_limit),
         cmocka_unit_test(a_few_late_reads_blur_the_tail_alone),
         cmocka_unit_test(what_makes_rates_and_means_wrong_is_a_limit),
         cmocka_unit_test(late_sending_is_in_the_first_token_of_an_open_loop_alone),

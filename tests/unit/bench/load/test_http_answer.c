@@ -228,7 +228,7 @@ static void heads_and_extensions_are_bounded(void **state)
     }
 }
 
-static void a_listener_that_wants_no_more_is_left_alone(void **state)
+static void a_listener_that_wants_no_more_is_not_called_again(void **state)
 {
     static const char bytes[] = "HTTP/1.1 200 OK\r\n\r\nabcdefgh";
     struct reading reading = { .end = HTTP_ANSWER_OPEN, .limit = 10 };
@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_cut),
         cmocka_unit_test(what_is_not_http_is_refused_in_words),
         cmocka_unit_test(heads_and_extensions_are_bounded),
-        cmocka_unit_test(a_listener_that_wants_no_more_is_left_alone),
+        cmocka_unit_test(a_listener_that_wants_no_more_is_not_called_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

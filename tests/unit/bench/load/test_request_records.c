@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void comes_back_as_it_was(void **state)
+static void reads_back_what_was_stored(void **state)
 {
     struct request_records records = { .origin_ns = 123456789012345 }, again = { 0 };
     struct error error = { 0 };
@@ -60,7 +60,7 @@ static void keeps_no_more_than_its_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),
+        cmocka_unit_test(reads_back_what_was_stored),
         cmocka_unit_test(keeps_no_more_than_its_limit),
     };
 

@@ -36,7 +36,7 @@ static void count(struct tally *tally, int64_t sent_ns, int64_t end_ns, enum fai
     tally_request(tally, &request, end_ns);
 }
 
-static void users_held_all_through_the_window_are_counted_apart(void **state)
+static void users_that_wait_all_through_the_window_are_counted_separately(void **state)
 {
     struct load load = of_window(NULL);
     struct tally tally, total;
@@ -136,7 +136,7 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
 }
 
 /* Also of answers that began before the window, or end after it. */
-static void final_usage_in_every_chunk_is_no_count_of_chunks(void **state)
+static void final_usage_in_every_chunk_does_not_count_chunks(void **state)
 {
     struct load load = of_window(NULL);
     struct tally tally;
@@ -157,11 +157,11 @@ static void final_usage_in_every_chunk_is_no_count_of_chunks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(users_held_all_through_the_window_are_counted_apart),
+        cmocka_unit_test(users_that_wait_all_through_the_window_are_counted_separately),
         cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
         cmocka_unit_test(what_was_unsent_without_waiting_for_room_is_our_own_lateness),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
-        cmocka_unit_test(final_usage_in_every_chunk_is_no_count_of_chunks),
+        cmocka_unit_test(final_usage_in_every_chunk_does_not_count_chunks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,7 +138,7 @@ static void figures_over_tls_agree_with_the_servers_record(void **state)
     tear_down(&trial);
 }
 
-static void a_certificate_of_nobody_known_is_refused(void **state)
+static void a_certificate_of_an_unknown_authority_is_refused(void **state)
 {
     struct trial trial;
 
@@ -206,7 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_over_tls_agree_with_the_servers_record),
-        cmocka_unit_test(a_certificate_of_nobody_known_is_refused),
+        cmocka_unit_test(a_certificate_of_an_unknown_authority_is_refused),
         cmocka_unit_test(http2_over_tls_shares_connections),
         cmocka_unit_test(a_server_without_http2_is_not_measured_as_if_it_had_it),
         cmocka_unit_test(single_requests_trust_the_same_authorities),

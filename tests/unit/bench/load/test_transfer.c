@@ -336,7 +336,7 @@ static void both_ways_send_the_same_request(void **state)
 
 /* An open connection that the server closes when the next request comes: reported, so that the
  * request can be sent again. */
-static void a_connection_that_went_stale_is_told(void **state)
+static void a_connection_that_went_stale_is_reported(void **state)
 {
     static const struct script_step steps[] = {
         { WHOLE }, { "", .after = SCRIPT_CLOSE }, { WHOLE }, { NULL }
@@ -455,7 +455,7 @@ static void an_exchange_can_be_cut(void **state)
     }
 }
 
-static void whoever_wants_no_more_ends_the_exchange(void **state)
+static void a_listener_that_wants_no_more_ends_the_exchange(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "4\r\nfour\r\n4\r\nfive\r\n" },
                                                 { NULL } };
@@ -525,7 +525,7 @@ static void an_early_answer_counts(void **state)
     free(bytes);
 }
 
-static void nobody_there_is_told_at_once(void **state)
+static void a_refused_connection_is_reported_at_once(void **state)
 {
     static const struct script_step steps[] = { { WHOLE }, { NULL } };
 
@@ -571,15 +571,15 @@ int main(void)
         cmocka_unit_test(chunks_may_end_anywhere),
         cmocka_unit_test(chunks_without_a_size_are_refused),
         cmocka_unit_test(both_ways_send_the_same_request),
-        cmocka_unit_test(a_connection_that_went_stale_is_told),
+        cmocka_unit_test(a_connection_that_went_stale_is_reported),
         cmocka_unit_test(a_server_that_closes_after_each_answer_is_asked_on_a_new_connection),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),
         cmocka_unit_test(bytes_that_nobody_asked_for_cost_the_connection),
         cmocka_unit_test(an_exchange_can_be_cut),
-        cmocka_unit_test(whoever_wants_no_more_ends_the_exchange),
+        cmocka_unit_test(a_listener_that_wants_no_more_ends_the_exchange),
         cmocka_unit_test(a_long_prompt_arrives_whole),
         cmocka_unit_test(an_early_answer_counts),
-        cmocka_unit_test(nobody_there_is_told_at_once),
+        cmocka_unit_test(a_refused_connection_is_reported_at_once),
         cmocka_unit_test(the_next_address_is_tried),
     };
     struct error error;

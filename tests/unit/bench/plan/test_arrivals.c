@@ -73,7 +73,7 @@ static void poisson_gaps_are_exponential(void **state)
     assert_true(fabs((double)longer / DRAWN - exp(-1)) < 0.005);
 }
 
-static void hands_of_all_threads_together_are_the_one_schedule(void **state)
+static void the_shares_of_all_threads_make_up_one_schedule(void **state)
 {
     const struct arrivals arrivals = { ARRIVAL_GAMMA, 100, 0.5, 3, 12 };
     struct arrivals_share whole, hands[3];
@@ -129,7 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_have_the_mean_and_the_variance_asked_for),
         cmocka_unit_test(poisson_gaps_are_exponential),
-        cmocka_unit_test(hands_of_all_threads_together_are_the_one_schedule),
+        cmocka_unit_test(the_shares_of_all_threads_make_up_one_schedule),
         cmocka_unit_test(the_rate_grows_over_the_ramp),
         cmocka_unit_test(the_seed_makes_the_schedule),
     };

@@ -132,7 +132,7 @@ static void refuses_what_belongs_to_the_other_kind_of_loop(void **state)
 }
 
 /* As they were stored before there were open loops. */
-static void plans_of_old_are_closed_loops(void **state)
+static void old_plans_are_closed_loops(void **state)
 {
     struct plan plan;
 
@@ -233,7 +233,7 @@ static void an_adaptive_search_is_estimated_by_the_cells_it_may_take(void **stat
     assert_true(adaptive.duration_s < full.duration_s && adaptive.requests < full.requests);
 }
 
-static void refuses_members_that_do_not_go_together(void **state)
+static void refuses_members_that_contradict_one_another(void **state)
 {
 #define GRID "{\"concurrency\":[1],\"input_tokens\":[64,32],"
 
@@ -428,10 +428,10 @@ int main(void)
         cmocka_unit_test(refuses_what_is_out_of_range_and_says_the_range),
         cmocka_unit_test(an_open_loop_has_rates_for_levels),
         cmocka_unit_test(refuses_what_belongs_to_the_other_kind_of_loop),
-        cmocka_unit_test(plans_of_old_are_closed_loops),
+        cmocka_unit_test(old_plans_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),
-        cmocka_unit_test(refuses_members_that_do_not_go_together),
+        cmocka_unit_test(refuses_members_that_contradict_one_another),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_measuring),
         cmocka_unit_test(two_subjects_take_turns_and_turns_at_being_first),

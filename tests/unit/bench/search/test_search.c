@@ -284,7 +284,7 @@ static void an_earlier_repetition_leaves_what_decides(void **state)
 }
 
 /* Every figure is off by up to 2 %: then another full grid also gives another result. */
-static void noise_misleads_it_less_than_it_does_another_full_grid(void **state)
+static void noise_misleads_it_less_than_it_misleads_a_full_grid(void **state)
 {
     unsigned seed = 10;
     size_t differ = 0, differ_anyway = 0, measured = 0;
@@ -397,7 +397,7 @@ static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
     assert_int_equal(curve.levels[found.step.limit].load, 128);
 }
 
-static void a_limit_missed_by_a_hair_is_looked_behind(void **state)
+static void loads_after_a_limit_that_is_barely_missed_are_measured(void **state)
 {
     const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
     struct curve curve;
@@ -516,12 +516,12 @@ int main(void)
         cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(begins_where_a_shorter_context_ended),
         cmocka_unit_test(an_earlier_repetition_leaves_what_decides),
-        cmocka_unit_test(noise_misleads_it_less_than_it_does_another_full_grid),
+        cmocka_unit_test(noise_misleads_it_less_than_it_misleads_a_full_grid),
         cmocka_unit_test(finds_a_peak_that_is_not_at_the_greatest_load),
         cmocka_unit_test(finds_how_far_requests_succeed),
         cmocka_unit_test(all_levels_meet_the_limits_and_none_does),
         cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
-        cmocka_unit_test(a_limit_missed_by_a_hair_is_looked_behind),
+        cmocka_unit_test(loads_after_a_limit_that_is_barely_missed_are_measured),
         cmocka_unit_test(gives_up_where_nothing_succeeds),
         cmocka_unit_test(few_levels_are_all_measured),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),

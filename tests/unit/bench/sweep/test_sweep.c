@@ -93,7 +93,7 @@ static void an_open_loop_is_measured_rate_by_rate(void **state)
     tear_down(&rig);
 }
 
-static void prompts_of_a_dataset_are_measured_and_told(void **state)
+static void prompts_of_a_dataset_are_measured_and_reported(void **state)
 {
     char digest[DIGEST_TEXT_SIZE], plan[512];
     const struct measurement *measurement;
@@ -134,7 +134,7 @@ static void prompts_of_a_dataset_are_measured_and_told(void **state)
     tear_down(&rig);
 }
 
-static void chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said(void **state)
+static void chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -189,7 +189,7 @@ static void says(struct rig *rig, enum cross_check_verdict verdict, const char *
     snprintf(next->served, sizeof next->served, "toy");
 }
 
-static void what_the_witness_rejects_is_measured_again_or_left(void **state)
+static void what_the_monitor_rejects_is_measured_again_or_given_up(void **state)
 {
     struct attempt_row *attempts;
     struct cell_row *cells;
@@ -235,7 +235,7 @@ static void check_inferred(const struct cell_row *cell)
 
 /* Eight at once: more users give no more tokens, and wait. A shutdown in the middle loses nothing.
  */
-static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **state)
+static void an_adaptive_search_measures_what_decides_and_infers_the_rest(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -340,11 +340,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_every_cell),
         cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
-        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_told),
-        cmocka_unit_test(chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said),
+        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_reported),
+        cmocka_unit_test(chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
-        cmocka_unit_test(what_the_witness_rejects_is_measured_again_or_left),
-        cmocka_unit_test(an_adaptive_search_measures_what_tells_and_infers_the_rest),
+        cmocka_unit_test(what_the_monitor_rejects_is_measured_again_or_given_up),
+        cmocka_unit_test(an_adaptive_search_measures_what_decides_and_infers_the_rest),
         cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
         cmocka_unit_test(a_level_that_is_lost_twice_is_believed),
     };

@@ -20,7 +20,7 @@ static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)
     tear_down(&rig);
 }
 
-static void a_wrong_token_fails_the_sweep_and_is_not_told(void **state)
+static void a_wrong_token_fails_the_sweep_and_is_not_shown(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -66,7 +66,7 @@ static void stops_when_the_deployment_fails_steadily(void **state)
     tear_down(&rig);
 }
 
-static void a_cancel_is_heard_within_the_cell(void **state)
+static void a_cancel_takes_effect_within_the_cell(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -138,7 +138,7 @@ static void waits_in_line_for_another_deployment_of_the_server(void **state)
     tear_down(&rig);
 }
 
-static void goes_on_after_a_shutdown_where_it_was(void **state)
+static void continues_after_a_shutdown_where_it_was(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -174,7 +174,7 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     tear_down(&rig);
 }
 
-static void does_not_go_on_with_another_model(void **state)
+static void does_not_continue_with_another_model(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -302,7 +302,7 @@ static void waits_for_its_server_only_so_long(void **state)
     tear_down(&rig);
 }
 
-static void a_cancel_is_heard_while_it_waits_for_its_server(void **state)
+static void a_cancel_takes_effect_while_it_waits_for_its_server(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -323,18 +323,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
-        cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_told),
+        cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_shown),
         cmocka_unit_test(stops_when_the_deployment_fails_steadily),
-        cmocka_unit_test(a_cancel_is_heard_within_the_cell),
+        cmocka_unit_test(a_cancel_takes_effect_within_the_cell),
         cmocka_unit_test(stops_at_its_time_limit),
         cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
-        cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
-        cmocka_unit_test(does_not_go_on_with_another_model),
+        cmocka_unit_test(continues_after_a_shutdown_where_it_was),
+        cmocka_unit_test(does_not_continue_with_another_model),
         cmocka_unit_test(a_kill_after_the_last_cell_costs_no_result),
         cmocka_unit_test(a_kill_after_the_last_cell_keeps_why_all_failed),
         cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
         cmocka_unit_test(waits_for_its_server_only_so_long),
-        cmocka_unit_test(a_cancel_is_heard_while_it_waits_for_its_server),
+        cmocka_unit_test(a_cancel_takes_effect_while_it_waits_for_its_server),
     };
     struct error error;
 

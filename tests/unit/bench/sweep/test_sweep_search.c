@@ -158,7 +158,7 @@ static void what_need_not_be_measured_is_stored_as_inferred(void **state)
 }
 
 /* Another process takes it up after every cell. */
-static void goes_on_from_the_stored_cells_alone(void **state)
+static void continues_from_the_stored_cells_alone(void **state)
 {
     struct rig rig;
     struct cell_row *next;
@@ -231,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_need_not_be_measured_is_stored_as_inferred),
-        cmocka_unit_test(goes_on_from_the_stored_cells_alone),
+        cmocka_unit_test(continues_from_the_stored_cells_alone),
         cmocka_unit_test(a_rejected_attempt_is_asked_for_again),
         cmocka_unit_test(two_deployments_are_measured_at_the_same_loads),
         cmocka_unit_test(a_prompt_that_is_too_long_is_infeasible_at_every_load),

@@ -130,7 +130,7 @@ static void says_what_is_wrong_with_a_file(void **state)
                 "at byte 19: another value was expected");
 }
 
-static void comes_back_as_it_was_kept(void **state)
+static void reads_back_what_was_stored(void **state)
 {
     DATASET_AUTO dataset =
         must_read("[{\"prompt\":\"one\"},{\"prompt\":\"two\",\"output_tokens\":5},"
@@ -160,7 +160,7 @@ static void comes_back_as_it_was_kept(void **state)
     assert_non_null(strstr(error.message, "damaged"));
 }
 
-static void tells_lengths_and_repeated_prompts(void **state)
+static void reports_lengths_and_repeated_prompts(void **state)
 {
     DATASET_AUTO dataset = must_read("[{\"prompt\":\"12345678\"},{\"prompt\":\"1234\"},"
                                      "{\"prompt\":\"12345678\",\"output\":\"123456789012\"}]");
@@ -184,8 +184,8 @@ int main(void)
         cmocka_unit_test(reads_tables_and_traces_of_lengths),
         cmocka_unit_test(skips_and_counts_what_cannot_be_sent),
         cmocka_unit_test(says_what_is_wrong_with_a_file),
-        cmocka_unit_test(comes_back_as_it_was_kept),
-        cmocka_unit_test(tells_lengths_and_repeated_prompts),
+        cmocka_unit_test(reads_back_what_was_stored),
+        cmocka_unit_test(reports_lengths_and_repeated_prompts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void completions_are_made_of_token_ids(void **state)
     simserve_stop(&server);
 }
 
-static void chat_prompts_are_made_of_words_behind_the_template(void **state)
+static void chat_prompts_are_made_of_words_after_the_template(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--chat-template-tokens", "23", NULL });
@@ -207,7 +207,7 @@ static void counter_stop(struct counter *counter)
     close(counter->listener);
 }
 
-static void words_of_several_tokens_are_left_out(void **state)
+static void words_of_several_tokens_are_skipped(void **state)
 {
     struct counter counter = { .long_from = 6, .counts = true, .streams_usage = true };
     struct workload workload;
@@ -254,7 +254,7 @@ static void where_nothing_is_one_token_the_average_counts(void **state)
     assert_int_equal(workload.overhead_tokens, 5);
 }
 
-static void fields_that_the_server_refuses_are_left_out(void **state)
+static void fields_that_the_server_refuses_are_omitted(void **state)
 {
     struct counter counter = {
         .long_from = 20, .counts = true, .streams_usage = true, .refused = "min_tokens"
@@ -402,7 +402,7 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
 }
 
 /* Ollama, LM Studio, TGI and proxies accept what they do not know, and ignore it. */
-static void a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell(void **state)
+static void a_server_whose_answers_end_early_is_reported_before_the_first_cell(void **state)
 {
     static const struct canned_answer stops[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -552,7 +552,7 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
 }
 
 /* Whether chunks have one token or several on an idle server: under load this may differ. */
-static void usage_in_every_chunk_is_asked_for_where_the_server_tells_it(void **state)
+static void usage_in_every_chunk_is_requested_where_the_server_supports_it(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
 
@@ -567,7 +567,7 @@ static void usage_in_every_chunk_is_asked_for_where_the_server_tells_it(void **s
     }
 }
 
-static void a_server_that_does_not_count_is_seen(void **state)
+static void a_server_that_does_not_count_is_recognized(void **state)
 {
     struct counter counter = { .long_from = 20 };
     struct workload workload;
@@ -585,28 +585,28 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(completions_are_made_of_token_ids),
-        cmocka_unit_test(chat_prompts_are_made_of_words_behind_the_template),
+        cmocka_unit_test(chat_prompts_are_made_of_words_after_the_template),
         cmocka_unit_test(a_context_shorter_than_the_word_list_is_enough),
         cmocka_unit_test(says_that_a_server_does_not_stream),
         cmocka_unit_test(says_what_the_server_says),
-        cmocka_unit_test(words_of_several_tokens_are_left_out),
+        cmocka_unit_test(words_of_several_tokens_are_skipped),
         cmocka_unit_test(where_words_are_split_single_letters_are_exact),
         cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
-        cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
+        cmocka_unit_test(fields_that_the_server_refuses_are_omitted),
         cmocka_unit_test(a_stream_may_be_called_anything),
         cmocka_unit_test(where_a_temperature_of_0_is_refused_the_plans_is_used),
         cmocka_unit_test(a_server_that_always_streams_is_learned),
         cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
-        cmocka_unit_test(a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell),
+        cmocka_unit_test(a_server_whose_answers_end_early_is_reported_before_the_first_cell),
         cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
         cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
         cmocka_unit_test(waits_where_the_server_asks_for_it),
         cmocka_unit_test(does_not_wait_for_minutes),
         cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
-        cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_the_server_tells_it),
-        cmocka_unit_test(a_server_that_does_not_count_is_seen),
+        cmocka_unit_test(usage_in_every_chunk_is_requested_where_the_server_supports_it),
+        cmocka_unit_test(a_server_that_does_not_count_is_recognized),
     };
     struct error error;
 

@@ -433,7 +433,7 @@ static struct prompt_source *make_of_dataset(const struct workload *workload,
     return prompts;
 }
 
-static void a_datasets_prompts_are_sent_as_they_stand(void **state)
+static void a_datasets_prompts_are_sent_as_they_are(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1,
@@ -638,7 +638,7 @@ int main(void)
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
         cmocka_unit_test(another_attempt_shares_other_prefixes),
         cmocka_unit_test(sampling_goes_into_each_body),
-        cmocka_unit_test(a_datasets_prompts_are_sent_as_they_stand),
+        cmocka_unit_test(a_datasets_prompts_are_sent_as_they_are),
         cmocka_unit_test(prompts_that_come_again_are_made_unique_where_the_plan_says_so),
         cmocka_unit_test(lengths_of_a_dataset_are_made_up_exactly),
         cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),

@@ -62,7 +62,7 @@ static void set(struct health_memory *memory, const struct deployment *deploymen
     answer_finish(&answer);
 }
 
-static void what_was_heard_is_told_of_that_revision(void **state)
+static void an_answer_is_kept_for_its_revision(void **state)
 {
     struct health_memory *memory = health_memory_create();
     const struct deployment changed = { .id = 1, .revision = 2 },
@@ -79,7 +79,7 @@ static void what_was_heard_is_told_of_that_revision(void **state)
     health_memory_destroy(memory);
 }
 
-static void who_leaves_or_fails_makes_room_for_the_next(void **state)
+static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
 {
     static const struct answer nothing;
     struct health_memory *memory = health_memory_create();
@@ -112,7 +112,7 @@ static void *call(void *context)
     return NULL;
 }
 
-static void of_many_at_once_one_asks(void **state)
+static void only_one_of_many_concurrent_callers_asks(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct caller callers[CALLERS];
@@ -132,9 +132,9 @@ static void of_many_at_once_one_asks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_heard_is_told_of_that_revision),
-        cmocka_unit_test(who_leaves_or_fails_makes_room_for_the_next),
-        cmocka_unit_test(of_many_at_once_one_asks),
+        cmocka_unit_test(an_answer_is_kept_for_its_revision),
+        cmocka_unit_test(a_caller_that_leaves_or_fails_lets_the_next_one_ask),
+        cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void refuses_urls_that_no_deployment_may_have(void **state)
     world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND, "no deployment is registered");
 }
 
-static void tells_the_name_or_url_that_it_refuses_and_no_secret_in_it(void **state)
+static void names_the_refused_name_or_url_without_a_secret_in_it(void **state)
 {
     static const char *const urls[][2] = {
         { "ftp://gpu:8000", "\"url\" is \"ftp://gpu:8000\": the URL must begin with http" },
@@ -269,7 +269,7 @@ static void binds_secrets_for_admins_alone(void **state)
 
 #define MOVED "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:1\",\"confirm\":\"demo\"}"
 
-static void belongs_to_who_registered_it_first(void **state)
+static void belongs_to_the_principal_who_registered_it_first(void **state)
 {
     static const char sentence[] =
         "demo belongs to otto: only otto or an admin may change its url or secret, or remove it";
@@ -530,7 +530,7 @@ int main(void)
         cmocka_unit_test(registers_the_same_again_without_a_change),
         cmocka_unit_test(registers_a_server_that_is_down_and_says_so),
         cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
-        cmocka_unit_test(tells_the_name_or_url_that_it_refuses_and_no_secret_in_it),
+        cmocka_unit_test(names_the_refused_name_or_url_without_a_secret_in_it),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
         cmocka_unit_test(sends_no_secret_where_no_admin_bound_it),
         cmocka_unit_test(binds_what_an_admin_names),
@@ -538,7 +538,7 @@ int main(void)
         cmocka_unit_test(binds_nothing_when_the_call_is_refused),
         cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
         cmocka_unit_test(binds_secrets_for_admins_alone),
-        cmocka_unit_test(belongs_to_who_registered_it_first),
+        cmocka_unit_test(belongs_to_the_principal_who_registered_it_first),
         cmocka_unit_test(is_handed_over_by_an_admin),
         cmocka_unit_test(keeps_its_owner_when_its_name_comes_back),
         cmocka_unit_test(asks_the_person_before_it_points_elsewhere),

@@ -57,7 +57,7 @@ static void a_sweep_that_failed_says_why_and_what_to_do(void **state)
     assert_non_null(strstr(world->error.message, "the server is down. Next: sweep_show"));
 }
 
-static void other_jobs_say_what_they_left(void **state)
+static void other_jobs_return_their_outcome(void **state)
 {
     struct world *world = *state;
     struct job job = { .id = "job_1", .kind = "other", .state = JOB_COMPLETED };
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_ends_in_the_form_of_the_tools_that_start_one),
         cmocka_unit_test(a_sweep_that_failed_says_why_and_what_to_do),
-        cmocka_unit_test(other_jobs_say_what_they_left),
+        cmocka_unit_test(other_jobs_return_their_outcome),
         cmocka_unit_test(a_job_that_waits_is_shown_as_such),
     };
 

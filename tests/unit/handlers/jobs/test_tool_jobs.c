@@ -56,7 +56,7 @@ static const char *argue(struct text *out, const char *format, const char *id)
     return text_string(out);
 }
 
-static void waits_for_the_end_and_tells_progress_meanwhile(void **state)
+static void waits_for_the_end_and_reports_progress_meanwhile(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -130,7 +130,7 @@ static void cancels_a_running_job(void **state)
                   "");
 }
 
-static void knows_no_job_that_is_not_there(void **state)
+static void refuses_a_job_that_does_not_exist(void **state)
 {
     struct world *world = *state;
 
@@ -213,7 +213,7 @@ static void lists_the_audit_with_filters_and_pages(void **state)
     assert_string_equal(json_get_text(json_object_get(row, "arguments"), "name", ""), "b");
 }
 
-static void tells_an_admin_whether_others_changed_the_audit(void **state)
+static void shows_an_admin_whether_others_changed_the_audit_log(void **state)
 {
     struct world *world = *state;
     json_auto_t *checked = NULL, *read = NULL;
@@ -233,17 +233,17 @@ static void tells_an_admin_whether_others_changed_the_audit(void **state)
 int main(void)
 {
     const struct CMUnitTest counting[] = {
-        cmocka_unit_test(waits_for_the_end_and_tells_progress_meanwhile),
+        cmocka_unit_test(waits_for_the_end_and_reports_progress_meanwhile),
         cmocka_unit_test(answers_at_once_where_nobody_wants_to_wait),
         cmocka_unit_test(cancels_the_wait_and_not_the_job),
     };
     const struct CMUnitTest waiting[] = { cmocka_unit_test(cancels_a_running_job) };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_no_job_that_is_not_there),
+        cmocka_unit_test(refuses_a_job_that_does_not_exist),
         cmocka_unit_test(lists_jobs_by_state_and_principal),
         cmocka_unit_test(lists_who_measures_and_who_waits),
         cmocka_unit_test(lists_the_audit_with_filters_and_pages),
-        cmocka_unit_test(tells_an_admin_whether_others_changed_the_audit),
+        cmocka_unit_test(shows_an_admin_whether_others_changed_the_audit_log),
     };
 
     return world_run_all(counting, sizeof counting / sizeof counting[0], set_up_counting)

@@ -25,7 +25,7 @@ static void shows_the_figures_that_matter_now(void **state)
     world_says(world, "generation_tokens_total");
 }
 
-static void says_that_a_server_that_is_down_tells_no_metrics(void **state)
+static void says_that_a_server_that_is_down_has_no_metrics(void **state)
 {
     struct world *world = *state;
 
@@ -111,7 +111,7 @@ static void says_why_nothing_was_stored(void **state)
 }
 
 /* A second server behind the same address, and traffic, so that their counters differ. */
-static void tells_no_figures_of_several_instances_in_turns(void **state)
+static void shows_no_figures_of_several_instances_that_answer_in_turns(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
     struct world *world = *state;
@@ -197,7 +197,7 @@ static void assert_near(double value, double expected)
         fail_msg("%g is not %g", value, expected);
 }
 
-static void tells_how_figures_went_over_a_restart(void **state)
+static void shows_figures_over_a_restart(void **state)
 {
     struct world *world = *state;
     json_auto_t *all = NULL, *one = NULL;
@@ -315,7 +315,7 @@ static void label_sets_of_different_buckets_have_no_percentile_together(void **s
 }
 
 /* and one that restarts as another version changes them. */
-static void buckets_of_before_are_none_of_now(void **state)
+static void earlier_buckets_do_not_count_as_current_ones(void **state)
 {
     struct world *world = *state;
     const struct scrape_value old[] = {
@@ -526,17 +526,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_the_figures_that_matter_now),
-        cmocka_unit_test(says_that_a_server_that_is_down_tells_no_metrics),
+        cmocka_unit_test(says_that_a_server_that_is_down_has_no_metrics),
         cmocka_unit_test(stops_waiting_for_the_second_scrape_when_cancelled),
         cmocka_unit_test(watches_from_now_on_and_returns_at_once),
         cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
         cmocka_unit_test(says_why_nothing_was_stored),
-        cmocka_unit_test(tells_no_figures_of_several_instances_in_turns),
-        cmocka_unit_test(tells_how_figures_went_over_a_restart),
+        cmocka_unit_test(shows_no_figures_of_several_instances_that_answer_in_turns),
+        cmocka_unit_test(shows_figures_over_a_restart),
         cmocka_unit_test(asks_functions_of_figures_and_series),
         cmocka_unit_test(says_between_which_limits_a_percentile_is),
         cmocka_unit_test(label_sets_of_different_buckets_have_no_percentile_together),
-        cmocka_unit_test(buckets_of_before_are_none_of_now),
+        cmocka_unit_test(earlier_buckets_do_not_count_as_current_ones),
         cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
         cmocka_unit_test(says_what_cannot_be_asked),
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),

@@ -57,7 +57,7 @@ static void an_import_is_found_again_as_it_was(void **state)
     import_row_finish(&row);
 }
 
-static void a_known_file_tells_its_other_names(void **state)
+static void a_known_file_lists_its_other_names(void **state)
 {
     struct ledger *ledger = *state;
     struct import_row row = kept(ledger, "grid.csv", "{}", NULL, false);
@@ -104,7 +104,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ledger_set_up, ledger_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_import_is_found_again_as_it_was),
-        TEST(a_known_file_tells_its_other_names),
+        TEST(a_known_file_lists_its_other_names),
         TEST(facts_are_added_by_a_new_import_with_the_same_cells),
         TEST(names_a_run_that_is_not_there),
     };

@@ -52,7 +52,7 @@ static const json_t *finding_of(const json_t *answer, const char *rule)
     return NULL;
 }
 
-static void tells_what_is_wrong_with_an_import(void **state)
+static void reports_what_is_wrong_with_an_import(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -203,7 +203,7 @@ static void stated_facts_count_as_the_file_s_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_what_is_wrong_with_an_import),
+        cmocka_unit_test(reports_what_is_wrong_with_an_import),
         cmocka_unit_test(knows_a_copy_under_another_name),
         cmocka_unit_test(says_which_rules_could_not_be_applied),
         cmocka_unit_test(stated_facts_count_as_the_file_s_own),

@@ -42,7 +42,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
 }
 
 /* A label says nothing about what was measured; hardware does. */
-static void a_label_makes_no_other_deployment(void **state)
+static void another_label_does_not_make_another_deployment(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *refused = NULL;
@@ -104,7 +104,7 @@ static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const
 }
 
 /* 500 times faster because of a compilation is not a speed. */
-static void cells_that_the_audit_finds_wrong_are_left_out(void **state)
+static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *kept = NULL;
@@ -397,9 +397,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
-        cmocka_unit_test(a_label_makes_no_other_deployment),
+        cmocka_unit_test(another_label_does_not_make_another_deployment),
         cmocka_unit_test(stated_flags_are_facts_like_others),
-        cmocka_unit_test(cells_that_the_audit_finds_wrong_are_left_out),
+        cmocka_unit_test(cells_that_the_audit_finds_wrong_are_skipped),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_runs_of_one_sweep_in_pairs_also_where_they_are_named),

@@ -303,7 +303,7 @@ static void reads_back(struct world *world, const char *id, const char *format, 
     "concurrency,input_len,output_len,attempted,succeeded,avg_latency_s,req_per_sec\\n"            \
     "1,64,64,200,200,0.5,2.0\\n4,64,64,200,20,1.0,4.0\\n"
 
-static void a_bad_run_does_not_leave_clean(void **state)
+static void a_bad_run_is_exported_with_its_warnings(void **state)
 {
     static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report" };
     struct world *world = *state;
@@ -424,7 +424,7 @@ int main(void)
         cmocka_unit_test(reports_only_what_is_known),
         cmocka_unit_test(exports_page_by_page_in_whole_files),
         cmocka_unit_test(exports_what_was_measured_here),
-        cmocka_unit_test(a_bad_run_does_not_leave_clean),
+        cmocka_unit_test(a_bad_run_is_exported_with_its_warnings),
         cmocka_unit_test(every_exported_file_is_imported_as_it_is),
         cmocka_unit_test(resources_read_imported_runs),
         cmocka_unit_test(imports_and_reports_every_published_file),

@@ -200,7 +200,7 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
 }
 
-static void a_restart_in_the_middle_is_told_and_measured_again(void **state)
+static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], address[32];
@@ -272,7 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_cells_are_not_marked_and_keep_their_scrapes),
         cmocka_unit_test(a_disturbed_cell_is_measured_again_without_the_disturbance),
-        cmocka_unit_test(a_restart_in_the_middle_is_told_and_measured_again),
+        cmocka_unit_test(a_restart_in_the_middle_is_reported_and_measured_again),
         cmocka_unit_test(another_model_in_the_middle_stops_the_sweep),
         cmocka_unit_test(a_server_that_refuses_in_the_middle_fails_the_cell_by_name),
     };

@@ -7,7 +7,7 @@
     "\"concurrency\":[1,64,512],\"input_tokens\":[1024,8192],\"output_tokens\":[128],"             \
     "\"window_s\":60"
 
-static void plans_without_a_word_to_the_server(void **state)
+static void plans_without_asking_the_server(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -394,7 +394,7 @@ static void begun_with_failures(struct world *world, char id[ID_SIZE], char firs
                                     clock_utc_ms(), &world->error));
 }
 
-static void resuming_tells_which_failed_cells_it_leaves_as_they_are(void **state)
+static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], first_run[ID_SIZE], correction[128];
@@ -590,7 +590,7 @@ static void resumes_two_deployments_only_at_the_revisions_that_were_measured(voi
                   "measured revision 1 of new, which is at revision 2 now");
 }
 
-static void reports_two_deployments_apart(void **state)
+static void reports_two_deployments_separately(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -745,7 +745,7 @@ static void corrects_one_run_or_all_of_two_deployments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_without_a_word_to_the_server),
+        cmocka_unit_test(plans_without_asking_the_server),
         cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
         cmocka_unit_test(warns_of_windows_that_see_a_burst),
         cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
@@ -764,7 +764,7 @@ int main(void)
         cmocka_unit_test(cancels_its_own_sweep_but_not_anothers),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
         cmocka_unit_test(resumes_with_the_cells_that_are_missing),
-        cmocka_unit_test(resuming_tells_which_failed_cells_it_leaves_as_they_are),
+        cmocka_unit_test(resuming_lists_the_failed_cells_that_it_leaves_as_they_are),
         cmocka_unit_test(retrying_what_failed_leaves_only_that_of_finished_runs),
         cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
         cmocka_unit_test(resumes_though_a_label_was_changed),
@@ -773,7 +773,7 @@ int main(void)
         cmocka_unit_test(plans_a_sweep_over_two_deployments),
         cmocka_unit_test(starts_and_shows_a_sweep_over_two_deployments),
         cmocka_unit_test(resumes_two_deployments_only_at_the_revisions_that_were_measured),
-        cmocka_unit_test(reports_two_deployments_apart),
+        cmocka_unit_test(reports_two_deployments_separately),
         cmocka_unit_test(a_correction_is_a_new_sweep_that_points_at_the_old),
         cmocka_unit_test(corrects_only_what_is_the_same_and_over),
         cmocka_unit_test(corrects_one_run_or_all_of_two_deployments),

@@ -103,7 +103,7 @@ static void a_key_is_its_principal_with_its_role(void **state)
     assert_true(authority_check(authority, header, &who, &error));
 }
 
-static void what_is_no_valid_key_is_refused(void **state)
+static void an_invalid_key_is_refused(void **state)
 {
     struct principal who = { .name = "untouched" };
     char good[128], expired[128];
@@ -141,7 +141,7 @@ static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void
     assert_false(authority_check(authority, NULL, &who, &error));
 }
 
-static void who_was_let_in_may_go_on_while_the_key_is_valid_and_the_role_no_lesser(void **state)
+static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser(void **state)
 {
     char olga[128], eric[128], vera[128];
     struct principal who[3], local;
@@ -191,7 +191,7 @@ static void count_call(void *calls)
     ++*(int *)calls;
 }
 
-static void keys_that_cannot_be_read_let_nobody_in_or_go_on(void **state)
+static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **state)
 {
     struct principal who;
     struct error error;
@@ -324,13 +324,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_addresses_are_refused_where_anyone_could_do_anything,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_key_is_its_principal_with_its_role, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_no_valid_key_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(an_invalid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
             revoking_works_at_once_after_a_refresh_and_never_opens_the_door, start, stop),
         cmocka_unit_test_setup_teardown(
-            who_was_let_in_may_go_on_while_the_key_is_valid_and_the_role_no_lesser, start, stop),
-        cmocka_unit_test_setup_teardown(keys_that_cannot_be_read_let_nobody_in_or_go_on, start,
-                                        stop),
+            a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser, start, stop),
+        cmocka_unit_test_setup_teardown(while_keys_cannot_be_read_nobody_is_let_in_or_may_continue,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_others_may_call_than_before,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),

@@ -88,7 +88,7 @@ static void check_refusal(const struct http_client *client, const json_t *reply,
     assert_non_null(strstr(text_at(reply, "error.message"), setting));
 }
 
-static void a_principal_over_its_rate_is_told_when_to_come_back_and_others_are_served(void **state)
+static void a_principal_over_its_rate_learns_when_to_retry_and_others_are_served(void **state)
 {
     struct http_client client;
     int refused = 0, status;
@@ -232,8 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_principal_over_its_rate_is_told_when_to_come_back_and_others_are_served,
-            start_with_rate, stop),
+            a_principal_over_its_rate_learns_when_to_retry_and_others_are_served, start_with_rate,
+            stop),
         cmocka_unit_test_setup_teardown(the_id_is_echoed_where_there_is_one, start_with_rate, stop),
         cmocka_unit_test_setup_teardown(the_calls_of_one_do_not_take_the_workers_of_others,
                                         start_with_calls, stop),

@@ -84,7 +84,7 @@ static bool comes_to_be_served(uint32_t from)
     return status == 200;
 }
 
-static void an_address_has_so_many_connections_and_others_have_theirs(void **state)
+static void connections_are_limited_for_each_address(void **state)
 {
     struct http_client clients[4], other;
 
@@ -136,7 +136,7 @@ static struct rlimit exhaust_descriptors(void)
 }
 
 /* Some HTTP threads have a connection here, others none; new ones arrive at all of them. */
-static void without_descriptors_it_serves_on_without_spinning_and_recovers(void **state)
+static void without_descriptors_it_serves_without_spinning_and_recovers(void **state)
 {
     enum { NEW = 8 };
     struct http_client kept, clients[NEW];
@@ -232,7 +232,7 @@ static void pass_time(struct http_client *client, enum pastime pastime)
         assert_int_equal(http_exchange(client, "GET", "/nowhere", NULL, NULL, NULL), 404);
 }
 
-static void strangers_make_room_for_who_comes(void **state)
+static void idle_strangers_make_room_for_new_clients(void **state)
 {
     enum { KNOWN = 3, ALL = 16, NEW = 5 };
 
@@ -337,7 +337,7 @@ static int start_behind_proxies(void **state)
     return 0;
 }
 
-static void trusted_proxies_have_as_many_connections_as_they_like(void **state)
+static void trusted_proxies_have_no_limit_of_connections(void **state)
 {
     enum { MANY = 12 };
     struct http_client clients[MANY];
@@ -362,16 +362,15 @@ static void trusted_proxies_have_as_many_connections_as_they_like(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_address_has_so_many_connections_and_others_have_theirs,
+        cmocka_unit_test_setup_teardown(connections_are_limited_for_each_address, start, stop),
+        cmocka_unit_test_setup_teardown(without_descriptors_it_serves_without_spinning_and_recovers,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(
-            without_descriptors_it_serves_on_without_spinning_and_recovers, start, stop),
         cmocka_unit_test_setup_teardown(over_the_total_they_wait_for_a_place_and_get_it, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(strangers_make_room_for_who_comes, start, stop),
+        cmocka_unit_test_setup_teardown(idle_strangers_make_room_for_new_clients, start, stop),
         cmocka_unit_test_setup_teardown(the_youngest_stranger_stays, start_alone, stop),
         cmocka_unit_test_setup_teardown(without_descriptors_strangers_make_room, start, stop),
-        cmocka_unit_test_setup_teardown(trusted_proxies_have_as_many_connections_as_they_like,
+        cmocka_unit_test_setup_teardown(trusted_proxies_have_no_limit_of_connections,
                                         start_behind_proxies, stop),
     };
 

@@ -108,7 +108,7 @@ static int post_bytes(size_t length)
     return status;
 }
 
-static void a_body_over_the_limit_is_read_off_and_refused(void **state)
+static void a_body_over_the_limit_is_read_to_its_end_and_refused(void **state)
 {
     (void)state;
     assert_int_equal(post_bytes(1 << 20), 400); /* blanks are not JSON */
@@ -136,7 +136,7 @@ static void a_body_without_end_is_cut(void **state)
     http_close(&client);
 }
 
-static void a_client_that_waits_for_leave_to_send_gets_it_or_the_refusal(void **state)
+static void a_client_that_expects_100_continue_gets_it_or_the_refusal(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -231,7 +231,7 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
     "\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms "},\"_meta\":{" token "}}}"
 
-static void a_call_over_the_queue_is_told_to_come_back(void **state)
+static void a_call_over_the_queue_limit_is_asked_to_retry(void **state)
 {
     struct http_client running, queued, refused;
     TEXT_AUTO reply = { 0 };
@@ -258,7 +258,7 @@ static void a_call_over_the_queue_is_told_to_come_back(void **state)
     http_close(&refused);
 }
 
-static void a_client_that_does_not_read_holds_up_no_tool_and_is_cut(void **state)
+static void a_client_that_does_not_read_delays_no_tool_and_is_cut(void **state)
 {
     struct http_client client;
     int small = 4096;
@@ -357,7 +357,7 @@ static void connections_over_the_limit_wait_until_others_close(void **state)
     http_close(&clients[OVER - 1]);
 }
 
-static void many_clients_that_leave_at_any_moment_leave_nothing_behind(void **state)
+static void clients_that_leave_at_any_moment_leak_nothing(void **state)
 {
     int64_t end_ns;
 
@@ -388,18 +388,19 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_serves_many_requests, start, stop),
         cmocka_unit_test_setup_teardown(requests_sent_at_once_are_answered_in_order, start, stop),
         cmocka_unit_test_setup_teardown(a_body_comes_in_pieces, start, stop),
-        cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_off_and_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_to_its_end_and_refused, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_body_without_end_is_cut, start, stop),
-        cmocka_unit_test_setup_teardown(
-            a_client_that_waits_for_leave_to_send_gets_it_or_the_refusal, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_expects_100_continue_gets_it_or_the_refusal,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
                                         stop),
         cmocka_unit_test_setup_teardown(headers_have_to_arrive_in_time_however_they_trickle, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_body_has_to_arrive_in_time, start, stop),
         cmocka_unit_test_setup_teardown(idle_streams_are_kept_alive_with_comments, start, stop),
-        cmocka_unit_test_setup_teardown(a_call_over_the_queue_is_told_to_come_back, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_holds_up_no_tool_and_is_cut,
+        cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_asked_to_retry, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_delays_no_tool_and_is_cut,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_burst_of_progress_loses_some_of_it_but_never_the_result,
                                         start, stop),
@@ -409,8 +410,7 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(connections_over_the_limit_wait_until_others_close, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(many_clients_that_leave_at_any_moment_leave_nothing_behind,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(clients_that_leave_at_any_moment_leak_nothing, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void must_be(const char *hops, const char *wanted)
         fail_msg("%s: %s, not %s", hops, out, wanted);
 }
 
-static void the_last_that_is_no_proxy_asks(void **state)
+static void the_last_hop_that_is_not_a_proxy_is_the_client(void **state)
 {
     (void)state;
     must_be("203.0.113.9", "203.0.113.9");
@@ -47,7 +47,7 @@ static void ports_and_both_versions_are_read(void **state)
 }
 
 /* Whoever wrote it could have written anything further left. */
-static void what_cannot_be_read_ends_the_way_back(void **state)
+static void an_unreadable_entry_ends_the_search(void **state)
 {
     (void)state;
     must_be("203.0.113.9, unknown", "10.0.0.1");
@@ -68,9 +68,9 @@ static void what_cannot_be_read_ends_the_way_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_that_is_no_proxy_asks),
+        cmocka_unit_test(the_last_hop_that_is_not_a_proxy_is_the_client),
         cmocka_unit_test(ports_and_both_versions_are_read),
-        cmocka_unit_test(what_cannot_be_read_ends_the_way_back),
+        cmocka_unit_test(an_unreadable_entry_ends_the_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

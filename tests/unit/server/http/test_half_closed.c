@@ -117,7 +117,7 @@ static void an_old_client_that_ends_its_side_is_answered(void **state)
 }
 
 /* Long after the comment that asks whether the client is there. */
-static void a_stream_goes_on_to_its_result(void **state)
+static void a_stream_continues_to_its_result(void **state)
 {
     static const char *const headers[] = { MCP_HEADERS,
                                            MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n" };
@@ -150,7 +150,7 @@ static void leave(struct http_client *client)
     http_close(client);
 }
 
-static void who_left_a_stream_cancels_its_call(void **state)
+static void leaving_a_stream_cancels_its_call(void **state)
 {
     struct http_client client;
     int64_t begun_ns = clock_monotonic_ns();
@@ -165,7 +165,7 @@ static void who_left_a_stream_cancels_its_call(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < 3 * SECOND_NS);
 }
 
-static void who_left_a_stream_of_a_session_leaves_its_call_running(void **state)
+static void leaving_a_stream_of_a_session_does_not_cancel_its_call(void **state)
 {
     struct http_client client;
 
@@ -196,7 +196,7 @@ static void a_reset_cancels_at_once(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < SECOND_NS);
 }
 
-static void a_standing_stream_stays_for_who_still_reads(void **state)
+static void a_standing_stream_stays_for_a_client_that_still_reads(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
     struct http_client client;
@@ -230,7 +230,7 @@ static bool comes_down_to(int64_t connections)
 }
 
 /* libmicrohttpd would keep it as long as an older connection is idle. */
-static void the_connection_of_who_left_is_closed(void **state)
+static void the_connection_of_a_client_that_left_is_closed(void **state)
 {
     struct http_client idle, clients[8];
 
@@ -265,13 +265,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_is_finished_and_answered, start, stop),
         cmocka_unit_test_setup_teardown(all_that_was_asked_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_goes_on_to_its_result, start, stop),
-        cmocka_unit_test_setup_teardown(who_left_a_stream_cancels_its_call, start, stop),
-        cmocka_unit_test_setup_teardown(who_left_a_stream_of_a_session_leaves_its_call_running,
+        cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result, start, stop),
+        cmocka_unit_test_setup_teardown(leaving_a_stream_cancels_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(leaving_a_stream_of_a_session_does_not_cancel_its_call,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(the_connection_of_who_left_is_closed, start, stop),
+        cmocka_unit_test_setup_teardown(the_connection_of_a_client_that_left_is_closed, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_reset_cancels_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_who_still_reads, start, stop),
+        cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_a_client_that_still_reads,
+                                        start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

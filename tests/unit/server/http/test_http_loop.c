@@ -127,7 +127,7 @@ static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state
 
 /* Between the first event of a stream and its waiting for another: a probe on the same thread shows
  * that the former was sent. */
-static void who_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
+static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
     int64_t begun_ns = clock_monotonic_ns();
@@ -155,7 +155,7 @@ static void who_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
 }
 
 /* Its last bytes and the end of its input arrive together. */
-static void who_sends_no_more_is_answered_and_let_go(void **state)
+static void a_client_that_sends_no_more_is_answered_and_closed(void **state)
 {
     static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
                                             "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
@@ -176,7 +176,7 @@ static void who_sends_no_more_is_answered_and_let_go(void **state)
     }
 }
 
-static void who_does_not_read_the_answer_is_cut(void **state)
+static void a_client_that_does_not_read_the_answer_is_cut(void **state)
 {
     TEXT_AUTO call = { 0 };
     struct http_client client;
@@ -220,11 +220,11 @@ int main(void)
             headers_that_begin_together_with_the_request_before_have_to_end, start, stop),
         cmocka_unit_test_setup_teardown(headers_that_begin_while_the_answer_is_made_have_to_end,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(who_leaves_a_stream_before_it_waits_is_noticed_soon,
+        cmocka_unit_test_setup_teardown(
+            a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon, start_patient, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_sends_no_more_is_answered_and_closed,
                                         start_patient, stop),
-        cmocka_unit_test_setup_teardown(who_sends_no_more_is_answered_and_let_go, start_patient,
-                                        stop),
-        cmocka_unit_test_setup_teardown(who_does_not_read_the_answer_is_cut, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ static void no_control_character_gets_in(void **state)
         }
 }
 
-static void what_is_refused_is_told_in_json(void **state)
+static void refusals_of_the_guard_are_json(void **state)
 {
     struct http_client client;
     TEXT_AUTO body = { 0 };
@@ -190,7 +190,7 @@ static void what_is_refused_is_told_in_json(void **state)
 }
 
 /* It was refused long before the client begins to read, and the connection is not reset. */
-static void who_sends_much_after_it_reads_why_it_is_refused(void **state)
+static void a_client_that_sends_much_more_can_read_why_it_is_refused(void **state)
 {
     static char bytes[1 << 20];
     struct http_client client;
@@ -232,7 +232,7 @@ static void a_body_far_over_the_limit_is_refused_readably(void **state)
 }
 
 /* A client that keeps sending after its refusal cannot do so forever. */
-static void who_goes_on_after_a_refusal_is_cut(void **state)
+static void a_client_that_keeps_sending_after_a_refusal_is_cut(void **state)
 {
     int64_t begun_ns = clock_monotonic_ns();
     struct http_client client;
@@ -266,10 +266,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_hides_a_request_in_another_is_refused),
         cmocka_unit_test(no_control_character_gets_in),
-        cmocka_unit_test(what_is_refused_is_told_in_json),
-        cmocka_unit_test(who_sends_much_after_it_reads_why_it_is_refused),
+        cmocka_unit_test(refusals_of_the_guard_are_json),
+        cmocka_unit_test(a_client_that_sends_much_more_can_read_why_it_is_refused),
         cmocka_unit_test(a_body_far_over_the_limit_is_refused_readably),
-        cmocka_unit_test(who_goes_on_after_a_refusal_is_cut),
+        cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_cut),
         cmocka_unit_test(what_comes_after_the_last_request_is_not_looked_at),
     };
 

@@ -12,7 +12,7 @@
 
 #include "server/http/listen.h"
 
-static void addresses_are_read_and_told_from_loopback(void **state)
+static void addresses_are_read_and_distinguished_from_loopback(void **state)
 {
     static const struct {
         const char *text, *shown;
@@ -105,7 +105,7 @@ static void what_was_opened_is_closed_once_where_not_all_can_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_and_told_from_loopback),
+        cmocka_unit_test(addresses_are_read_and_distinguished_from_loopback),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(a_free_port_is_found_and_shared_and_taken_for_others),
         cmocka_unit_test(what_was_opened_is_closed_once_where_not_all_can_be),

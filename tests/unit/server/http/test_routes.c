@@ -56,7 +56,7 @@ static void paths_end_with_a_slash_or_without(void **state)
     assert_int_equal(ask("GET", "/mcp//", NULL), 404);
 }
 
-static void another_verb_is_told_those_there_are(void **state)
+static void a_refused_verb_gets_the_allowed_ones(void **state)
 {
     struct http_client client;
     char *allow;
@@ -173,7 +173,7 @@ static void a_whole_uri_is_a_target_too(void **state)
     }
 }
 
-static void who_takes_us_for_a_proxy_is_refused(void **state)
+static void a_client_that_takes_us_for_a_proxy_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask_raw("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n"), 400);
@@ -225,7 +225,7 @@ static bool is_sample(void *context, const struct promtext_sample *sample)
     return true;
 }
 
-static void metrics_are_well_formed_and_tell_what_happened(void **state)
+static void metrics_are_well_formed_and_count_what_happened(void **state)
 {
     TEXT_AUTO text = { 0 };
     size_t skipped = 0;
@@ -302,7 +302,7 @@ static int start_hasty(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
     "\"arguments\":{\"steps\":100000,\"step_ms\":5},\"_meta\":{\"progressToken\":1}}}"
 
-static void a_stream_ends_soon_after_its_key_is_revoked_however_much_it_tells(void **state)
+static void a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is(void **state)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
     struct http_client client;
@@ -330,7 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(paths_end_with_a_slash_or_without, start, stop),
-        cmocka_unit_test_setup_teardown(another_verb_is_told_those_there_are, start, stop),
+        cmocka_unit_test_setup_teardown(a_refused_verb_gets_the_allowed_ones, start, stop),
         cmocka_unit_test_setup_teardown(
             foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
         cmocka_unit_test_setup_teardown(headers_that_decide_may_not_come_twice, start, stop),
@@ -338,15 +338,15 @@ int main(void)
             requests_that_two_could_read_differently_are_refused_and_the_connection_ends, start,
             stop),
         cmocka_unit_test_setup_teardown(a_whole_uri_is_a_target_too, start, stop),
-        cmocka_unit_test_setup_teardown(who_takes_us_for_a_proxy_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_takes_us_for_a_proxy_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(refusals_are_json, start, stop),
         cmocka_unit_test_setup_teardown(media_types_are_checked_leniently, start, stop),
-        cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_tell_what_happened, start,
+        cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_count_what_happened, start,
                                         stop),
         cmocka_unit_test_setup_teardown(with_keys_a_key_is_needed_and_a_role_for_some_tools, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
-            a_stream_ends_soon_after_its_key_is_revoked_however_much_it_tells, start_hasty, stop),
+            a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is, start_hasty, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void log_of_request(const char *headers, const char *body, char *out, siz
     assert_int_equal(status, 200);
 }
 
-static void the_log_line_tells_the_trace_and_no_more_of_it(void **state)
+static void the_log_line_has_the_trace_id_and_nothing_else_of_it(void **state)
 {
     char log[4096];
 
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_id_of_what_has_the_form),
         cmocka_unit_test(anything_else_has_none),
-        cmocka_unit_test(the_log_line_tells_the_trace_and_no_more_of_it),
+        cmocka_unit_test(the_log_line_has_the_trace_id_and_nothing_else_of_it),
         cmocka_unit_test(a_log_line_without_a_valid_trace_has_none),
     };
 

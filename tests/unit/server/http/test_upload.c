@@ -143,7 +143,7 @@ static void the_same_file_is_the_same_run(void **state)
 }
 
 /* As after any tool that adds to the list. */
-static void who_follows_the_list_hears_of_it(void **state)
+static void a_client_that_follows_the_list_is_notified(void **state)
 {
     struct http_client client;
     TEXT_AUTO headers = { 0 };
@@ -244,7 +244,7 @@ static void a_file_far_over_the_limit_is_refused_before_it_is_sent(void **state)
 }
 
 /* As Python's urllib does it: it reads when it has sent everything. */
-static void who_sends_a_file_over_the_limit_to_its_end_reads_why(void **state)
+static void a_client_that_sends_all_of_a_too_large_file_can_read_why(void **state)
 {
     static const char bytes[1 << 20] = { 0 };
     struct http_client client;
@@ -294,7 +294,7 @@ static void uploads_that_stall_are_cut(void **state)
     http_close(&client);
 }
 
-static void there_is_room_for_so_many_at_once(void **state)
+static void concurrent_uploads_are_limited(void **state)
 {
     struct http_client clients[8];
 
@@ -310,7 +310,7 @@ static void there_is_room_for_so_many_at_once(void **state)
 }
 
 /* As often as necessary on a slow machine. */
-static void uploads_count_against_the_rate_of_who_sends_them(void **state)
+static void uploads_count_against_the_rate_of_their_principal(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -336,16 +336,16 @@ int main(void)
         TEST(columns_are_stated_in_the_query),
         TEST(a_file_becomes_a_dataset),
         TEST(the_same_file_is_the_same_run),
-        TEST(who_follows_the_list_hears_of_it),
+        TEST(a_client_that_follows_the_list_is_notified),
         TEST(says_what_is_wrong_with_a_file_or_the_query),
         TEST(only_operators_upload),
         TEST(a_file_may_be_larger_than_other_bodies),
         TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
-        TEST(who_sends_a_file_over_the_limit_to_its_end_reads_why),
+        TEST(a_client_that_sends_all_of_a_too_large_file_can_read_why),
         TEST(a_client_that_leaves_in_the_middle_leaves_nothing),
         cmocka_unit_test_setup_teardown(uploads_that_stall_are_cut, start_hasty, stop),
-        TEST(there_is_room_for_so_many_at_once),
-        cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_who_sends_them,
+        TEST(concurrent_uploads_are_limited),
+        cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_their_principal,
                                         start_limited, stop),
     };
 

@@ -205,7 +205,7 @@ static void a_capability_that_was_not_declared_is_named(void **state)
     }
 }
 
-static void a_page_is_opened_by_clients_that_know_pages(void **state)
+static void a_page_is_opened_by_clients_that_support_pages(void **state)
 {
     struct asker asker;
     json_auto_t *request = NULL, *result = NULL;
@@ -244,7 +244,7 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
     asker_end(&asker);
 }
 
-static void bad_answers_are_told_in_one_sentence(void **state)
+static void bad_answers_are_refused_in_one_sentence(void **state)
 {
     static const struct {
         const char *member, *value, *told;
@@ -389,7 +389,7 @@ static void set_level(const struct asker *asker, const char *level)
     assert_non_null(json_at(reply, "result"));
 }
 
-static void a_log_is_told_from_the_level_of_its_session(void **state)
+static void log_messages_are_sent_from_the_level_of_the_session(void **state)
 {
     static const struct {
         const char *level;
@@ -436,19 +436,20 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start_patient,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_know_pages, start_patient,
-                                        stop),
+        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_support_pages,
+                                        start_patient, stop),
         cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start_patient,
                                         stop),
-        cmocka_unit_test_setup_teardown(bad_answers_are_told_in_one_sentence, start_patient, stop),
+        cmocka_unit_test_setup_teardown(bad_answers_are_refused_in_one_sentence, start_patient,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn, start, stop),
         cmocka_unit_test_setup_teardown(cancelling_or_ending_the_session_ends_the_wait,
                                         start_patient, stop),
         cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start_patient, stop),
         cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start_patient,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_log_is_told_from_the_level_of_its_session, start_patient,
-                                        stop),
+        cmocka_unit_test_setup_teardown(log_messages_are_sent_from_the_level_of_the_session,
+                                        start_patient, stop),
         cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start_patient,
                                         stop),
     };

@@ -48,7 +48,7 @@ static json_t *post(const char *headers, const char *body, int *status)
     return mcp_post_once(port(), headers, body, status);
 }
 
-static void initialize_greets_with_what_the_server_is(void **state)
+static void initialize_introduces_the_server(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -181,7 +181,7 @@ static void notifications_and_responses_are_accepted_without_a_body(void **state
                      202);
 }
 
-static void an_unknown_method_is_told_with_its_id(void **state)
+static void an_unknown_method_is_refused_with_its_id(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -551,7 +551,7 @@ static void levels_of_logging_are_accepted_and_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(initialize_greets_with_what_the_server_is, start, stop),
+        cmocka_unit_test_setup_teardown(initialize_introduces_the_server, start, stop),
         cmocka_unit_test_setup_teardown(
             initialize_answers_the_version_it_was_asked_for_or_its_latest, start, stop),
         cmocka_unit_test_setup_teardown(a_session_is_found_until_it_is_deleted_and_then_answers_404,
@@ -562,7 +562,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(requests_without_a_session_are_served_too, start, stop),
         cmocka_unit_test_setup_teardown(notifications_and_responses_are_accepted_without_a_body,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(an_unknown_method_is_told_with_its_id, start, stop),
+        cmocka_unit_test_setup_teardown(an_unknown_method_is_refused_with_its_id, start, stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_header_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(an_unknown_tool_is_an_error_and_a_failing_tool_a_result,
                                         start, stop),

@@ -44,7 +44,7 @@ static json_t *post(const char *headers, const char *body, int *status)
 #define CALL_ECHO REQUEST("tools/call", "\"name\":\"echo\",\"arguments\":{\"text\":\"x\"},")
 #define CALL_HEADERS(name) MODERN_HEADERS("tools/call") "Mcp-Name: " name "\r\n"
 
-static void discover_tells_versions_and_capabilities(void **state)
+static void discover_returns_versions_and_capabilities(void **state)
 {
     json_auto_t *reply = NULL;
     const json_t *meta;
@@ -141,7 +141,7 @@ static void what_is_wrong_in_envelope_or_headers_has_its_own_code(void **state)
     }
 }
 
-static void an_unsupported_version_is_told_with_those_there_are(void **state)
+static void an_unsupported_version_is_refused_with_the_supported_ones(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -240,7 +240,7 @@ static void leaving_cancels_a_call_whose_answer_is_a_stream(void **state)
     must_be_cancelled_soon();
 }
 
-static void leaving_cancels_a_call_that_tells_its_progress(void **state)
+static void leaving_cancels_a_call_that_reports_progress(void **state)
 {
     (void)state;
     leave_during(CALL_HEADERS("slow"), CALL_STEPS("slow", "2000", "\"progressToken\":7,"));
@@ -324,20 +324,19 @@ static void same_ids_of_two_clients_do_not_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(discover_tells_versions_and_capabilities, start, stop),
+        cmocka_unit_test_setup_teardown(discover_returns_versions_and_capabilities, start, stop),
         cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
         cmocka_unit_test_setup_teardown(what_is_wrong_in_envelope_or_headers_has_its_own_code,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(an_unsupported_version_is_told_with_those_there_are, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(an_unsupported_version_is_refused_with_the_supported_ones,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_name_may_come_in_base64, start, stop),
         cmocka_unit_test_setup_teardown(blanks_around_a_header_are_no_part_of_it, start, stop),
         cmocka_unit_test_setup_teardown(a_session_header_means_nothing, start, stop),
         cmocka_unit_test_setup_teardown(there_is_only_post, start, stop),
         cmocka_unit_test_setup_teardown(leaving_cancels_a_call_whose_answer_is_a_stream, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(leaving_cancels_a_call_that_tells_its_progress, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(leaving_cancels_a_call_that_reports_progress, start, stop),
         cmocka_unit_test_setup_teardown(leaving_does_not_cancel_what_is_answered_in_one_piece,
                                         start, stop),
         cmocka_unit_test_setup_teardown(listening_is_acknowledged_first_and_ends_with_a_result,

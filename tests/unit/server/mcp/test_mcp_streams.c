@@ -182,7 +182,7 @@ static void check_refused(struct peer *peer, const char *last_id)
 
 /* ---- Calls ---- */
 
-static void a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live(void **state)
+static void a_call_that_was_cut_is_resumed_where_it_was_and_continues_live(void **state)
 {
     struct peer peer;
     json_auto_t *progress = NULL, *answer = NULL;
@@ -213,7 +213,7 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live(void **
 
 /* Clients that ask for what follows after every end: an error would be shown to their users, and an
  * event stream without events requested again and again. */
-static void a_client_that_heard_everything_is_told_that_nothing_follows(void **state)
+static void a_client_that_received_everything_gets_204(void **state)
 {
     struct peer peer;
     TEXT_AUTO body = { 0 };
@@ -233,7 +233,7 @@ static void a_client_that_heard_everything_is_told_that_nothing_follows(void **s
     peer_end(&peer);
 }
 
-static void an_answer_nobody_waited_for_is_told_to_the_client_that_comes_back(void **state)
+static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(void **state)
 {
     struct peer peer;
 
@@ -336,7 +336,7 @@ static void event_ids_are_useless_in_another_session_and_unknown_ones_refused(vo
     peer_end(&bob);
 }
 
-static void clients_with_the_same_ids_and_tokens_hear_their_own_alone(void **state)
+static void clients_with_the_same_ids_and_tokens_receive_only_their_own_messages(void **state)
 {
     struct peer peers[2];
 
@@ -483,7 +483,7 @@ static void wait_for_events(const struct peer *peer, size_t expected)
 #define TOOLS_CHANGED "notifications/tools/list_changed"
 #define PROMPTS_CHANGED "notifications/prompts/list_changed"
 
-static void what_nobody_heard_waits_for_the_standing_stream_and_is_told_once(void **state)
+static void what_nobody_received_waits_for_the_standing_stream_and_is_sent_once(void **state)
 {
     struct peer peer;
 
@@ -506,7 +506,7 @@ static void what_nobody_heard_waits_for_the_standing_stream_and_is_told_once(voi
     peer_end(&peer);
 }
 
-static void the_same_news_does_not_wait_twice(void **state)
+static void the_same_message_does_not_wait_twice(void **state)
 {
     struct peer peer;
     struct session *session;
@@ -595,19 +595,19 @@ static void a_subscription_outlives_a_restart_until_it_is_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live),
-        TEST(a_client_that_heard_everything_is_told_that_nothing_follows),
-        TEST(an_answer_nobody_waited_for_is_told_to_the_client_that_comes_back),
+        TEST(a_call_that_was_cut_is_resumed_where_it_was_and_continues_live),
+        TEST(a_client_that_received_everything_gets_204),
+        TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),
         TEST(where_the_client_could_not_come_back_its_connection_stays),
         TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
         TEST(event_ids_are_useless_in_another_session_and_unknown_ones_refused),
-        TEST(clients_with_the_same_ids_and_tokens_hear_their_own_alone),
+        TEST(clients_with_the_same_ids_and_tokens_receive_only_their_own_messages),
         TEST(a_finished_answer_outlives_a_restart),
         TEST(a_call_that_was_lost_is_answered_with_what_may_be_known),
         TEST(a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed),
-        TEST(what_nobody_heard_waits_for_the_standing_stream_and_is_told_once),
-        TEST(the_same_news_does_not_wait_twice),
+        TEST(what_nobody_received_waits_for_the_standing_stream_and_is_sent_once),
+        TEST(the_same_message_does_not_wait_twice),
         TEST(the_standing_stream_is_resumed_after_the_event_the_client_names),
         TEST(a_subscription_outlives_a_restart_until_it_is_given_up),
     };

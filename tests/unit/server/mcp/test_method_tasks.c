@@ -266,7 +266,7 @@ static void a_call_that_starts_a_job_is_answered_with_its_task(void **state)
     assert_string_equal(text_at(shown, "result.status"), "working");
 }
 
-static void a_client_that_knows_no_tasks_is_answered_as_ever(void **state)
+static void a_client_without_tasks_gets_the_usual_answer(void **state)
 {
     static const char *const none[] = { "", "\"extensions\":{}",
                                         "\"extensions\":{\"io.modelcontextprotocol/tasks\":true}" };
@@ -313,7 +313,7 @@ static void there_are_no_such_tasks_or_methods(void **state)
     refused(task_method("tasks/result", "job_none", ""), -32601, "tasks/result");
 }
 
-static void what_came_of_it_is_what_the_call_would_have_answered(void **state)
+static void a_tasks_result_is_what_the_call_would_have_answered(void **state)
 {
     char id[ID_SIZE];
     json_auto_t *done = NULL, *failed = NULL, *broken = NULL;
@@ -336,7 +336,7 @@ static void what_came_of_it_is_what_the_call_would_have_answered(void **state)
     assert_null(json_at(broken, "result.result"));
 }
 
-static void a_task_that_asks_goes_on_when_all_is_answered(void **state)
+static void a_task_that_asks_continues_when_all_is_answered(void **state)
 {
     char id[ID_SIZE];
     json_auto_t *asks = NULL, *half = NULL, *done = NULL;
@@ -598,7 +598,7 @@ static json_t *hears_of(struct hearer *hearer, const char *id, const char *statu
     }
 }
 
-static void who_follows_a_task_is_told_its_state_to_the_end(void **state)
+static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
 {
     char id[ID_SIZE], other[ID_SIZE], over[ID_SIZE];
     struct hearer hearer;
@@ -624,7 +624,7 @@ static void who_follows_a_task_is_told_its_state_to_the_end(void **state)
     hearer_close(&hearer);
 }
 
-static void who_comes_late_is_told_the_end(void **state)
+static void a_late_follower_gets_the_end(void **state)
 {
     char id[ID_SIZE];
     struct hearer hearer;
@@ -639,7 +639,7 @@ static void who_comes_late_is_told_the_end(void **state)
     hearer_close(&hearer);
 }
 
-static void a_listener_that_knows_no_tasks_is_told_what_it_needs(void **state)
+static void a_listener_without_tasks_learns_what_it_needs(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -659,20 +659,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_call_that_starts_a_job_is_answered_with_its_task),
-        TEST(a_client_that_knows_no_tasks_is_answered_as_ever),
+        TEST(a_client_without_tasks_gets_the_usual_answer),
         TEST(tasks_are_for_clients_that_declare_them),
         TEST(there_are_no_such_tasks_or_methods),
-        TEST(what_came_of_it_is_what_the_call_would_have_answered),
-        TEST(a_task_that_asks_goes_on_when_all_is_answered),
+        TEST(a_tasks_result_is_what_the_call_would_have_answered),
+        TEST(a_task_that_asks_continues_when_all_is_answered),
         TEST(more_than_64_answers_at_once_are_refused),
         TEST(a_restart_keeps_the_question_and_the_task),
         TEST(what_was_asked_before_is_no_part_of_the_task_and_starts_it_once),
         TEST(a_session_of_an_older_era_has_no_tasks),
         TEST(cancelling_is_acknowledged_and_done_once),
         TEST(only_the_owner_or_an_admin_stops_or_answers),
-        TEST(who_follows_a_task_is_told_its_state_to_the_end),
-        TEST(who_comes_late_is_told_the_end),
-        TEST(a_listener_that_knows_no_tasks_is_told_what_it_needs),
+        TEST(a_follower_of_a_task_gets_its_state_until_the_end),
+        TEST(a_late_follower_gets_the_end),
+        TEST(a_listener_without_tasks_learns_what_it_needs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

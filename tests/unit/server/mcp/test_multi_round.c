@@ -248,7 +248,7 @@ static void a_missing_answer_is_asked_for_again(void **state)
     free(sealed);
 }
 
-static void nobody_answers_what_he_was_not_asked_where_it_has_effects(void **state)
+static void answers_to_questions_that_were_not_asked_have_no_effect(void **state)
 {
     json_auto_t *asked = NULL, *told = NULL;
     int status;
@@ -395,7 +395,7 @@ static void a_state_is_good_for_its_own_request_alone(void **state)
     free(tampered);
 }
 
-static void the_log_is_told_only_to_those_who_ask(void **state)
+static void log_messages_are_sent_only_on_request(void **state)
 {
     static const struct {
         const char *member;
@@ -425,7 +425,7 @@ static void the_log_is_told_only_to_those_who_ask(void **state)
     }
 }
 
-static void a_level_there_is_not_is_refused(void **state)
+static void an_unknown_level_is_refused(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -454,15 +454,15 @@ int main(void)
         TEST(what_was_done_without_an_answer_is_not_done_again),
         TEST(declining_has_no_effect_and_leaves_the_request_open),
         TEST(a_missing_answer_is_asked_for_again),
-        TEST(nobody_answers_what_he_was_not_asked_where_it_has_effects),
+        TEST(answers_to_questions_that_were_not_asked_have_no_effect),
         TEST(answers_of_earlier_rounds_travel_sealed),
         TEST(several_questions_go_in_one_round),
         TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
         TEST(a_refusal_has_its_status_though_the_call_might_have_had_a_stream),
         TEST(answers_and_states_of_the_wrong_form_are_refused),
         TEST(a_state_is_good_for_its_own_request_alone),
-        TEST(the_log_is_told_only_to_those_who_ask),
-        TEST(a_level_there_is_not_is_refused),
+        TEST(log_messages_are_sent_only_on_request),
+        TEST(an_unknown_level_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,7 +206,7 @@ static void a_file_whose_key_was_revoked_is_not_imported(void **state)
     http_close(&client);
 }
 
-static void what_waits_when_the_server_stops_is_answered_so_and_not_begun(void **state)
+static void calls_that_wait_when_the_server_stops_are_refused_and_not_begun(void **state)
 {
     struct http_client holder, tool, listener;
     TEXT_AUTO reply = { 0 };
@@ -241,7 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_whose_modern_client_left_is_not_begun, start, stop),
         cmocka_unit_test_setup_teardown(a_file_whose_key_was_revoked_is_not_imported, start, stop),
         cmocka_unit_test_setup_teardown(
-            what_waits_when_the_server_stops_is_answered_so_and_not_begun, start, stop),
+            calls_that_wait_when_the_server_stops_are_refused_and_not_begun, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

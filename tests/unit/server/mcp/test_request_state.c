@@ -100,7 +100,7 @@ static void answers_that_are_too_long_are_not_carried(void **state)
         request_state_open(key, text_string(&long_text), "ann", "d1", 0, &sealing, &error));
 }
 
-static void the_digest_tells_requests_apart(void **state)
+static void the_digest_distinguishes_requests(void **state)
 {
     json_auto_t *a = json_pack("{s:i, s:i}", "x", 1, "y", 2);
     json_auto_t *same = json_pack("{s:i, s:i}", "y", 2, "x", 1), *none = json_object();
@@ -126,7 +126,7 @@ int main(void)
         cmocka_unit_test(nobody_else_and_nothing_else_opens_it),
         cmocka_unit_test(every_changed_byte_is_noticed),
         cmocka_unit_test(answers_that_are_too_long_are_not_carried),
-        cmocka_unit_test(the_digest_tells_requests_apart),
+        cmocka_unit_test(the_digest_distinguishes_requests),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

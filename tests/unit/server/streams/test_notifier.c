@@ -124,7 +124,7 @@ static void uri_of(const char *job, char out[RESOURCE_URI_SIZE])
     snprintf(out, RESOURCE_URI_SIZE, "opsbrain://jobs/%s", job);
 }
 
-static void tells_a_session_of_what_it_follows_at_most_once_a_second(void **state)
+static void notifies_a_session_at_most_once_a_second(void **state)
 {
     struct hearer hearer;
     char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -147,7 +147,7 @@ static void tells_a_session_of_what_it_follows_at_most_once_a_second(void **stat
     hearer_close(&hearer);
 }
 
-static void tells_nobody_else_and_nobody_who_let_go(void **state)
+static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
 {
     struct hearer follower, other;
     char job[ID_SIZE], second[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -172,7 +172,7 @@ static void tells_nobody_else_and_nobody_who_let_go(void **state)
     hearer_close(&other);
 }
 
-static void refuses_to_follow_what_there_is_not_or_too_much(void **state)
+static void refuses_subscriptions_to_what_does_not_exist_and_too_many(void **state)
 {
     struct hearer hearer;
     char job[ID_SIZE];
@@ -197,7 +197,7 @@ static void refuses_to_follow_what_there_is_not_or_too_much(void **state)
     hearer_close(&hearer);
 }
 
-static void tells_of_a_thing_by_its_name(void **state)
+static void notifies_by_the_things_name(void **state)
 {
     static const struct deployment row = { .name = "demo",
                                            .url = "http://127.0.0.1:9",
@@ -246,7 +246,7 @@ static void forgets_a_session_that_ended(void **state)
     hearer_close(&stays);
 }
 
-static void tells_a_listening_stream_only_what_it_asked_for(void **state)
+static void notifies_a_listening_stream_only_of_what_it_asked_for(void **state)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";
     struct http_client client;
@@ -293,12 +293,12 @@ static void tells_a_listening_stream_only_what_it_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(tells_a_session_of_what_it_follows_at_most_once_a_second),
-        TEST(tells_nobody_else_and_nobody_who_let_go),
-        TEST(refuses_to_follow_what_there_is_not_or_too_much),
-        TEST(tells_of_a_thing_by_its_name),
+        TEST(notifies_a_session_at_most_once_a_second),
+        TEST(notifies_nobody_else_and_nobody_who_unsubscribed),
+        TEST(refuses_subscriptions_to_what_does_not_exist_and_too_many),
+        TEST(notifies_by_the_things_name),
         TEST(forgets_a_session_that_ended),
-        TEST(tells_a_listening_stream_only_what_it_asked_for),
+        TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

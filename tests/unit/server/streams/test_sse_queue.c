@@ -86,7 +86,7 @@ static void what_waits_is_read_before_the_end(void **state)
     assert_int_equal(read_state(), SSE_QUEUE_ENDED);
 }
 
-static void the_number_of_the_newest_event_that_was_read_whole_is_told(void **state)
+static void reports_the_number_of_the_newest_event_that_was_read_whole(void **state)
 {
     char part[12];
     size_t length;
@@ -100,7 +100,7 @@ static void the_number_of_the_newest_event_that_was_read_whole_is_told(void **st
     assert_int_equal(sse_queue_sequence(sse_queue), 7);
 }
 
-static void a_full_line_cuts_the_stream(void **state)
+static void a_full_queue_cuts_the_stream(void **state)
 {
     (void)state;
     for (int i = 0; i < SSE_QUEUE_FRAMES_LIMIT; i++) {
@@ -124,7 +124,7 @@ static void too_many_bytes_cut_the_stream(void **state)
     free(json);
 }
 
-static void comments_are_for_empty_lines_alone(void **state)
+static void comments_are_only_put_into_an_empty_queue(void **state)
 {
     (void)state;
     sse_queue_put_comment(sse_queue);
@@ -151,11 +151,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_is_read_in_parts_where_there_is_little_room, start,
                                         stop),
         cmocka_unit_test_setup_teardown(what_waits_is_read_before_the_end, start, stop),
-        cmocka_unit_test_setup_teardown(the_number_of_the_newest_event_that_was_read_whole_is_told,
+        cmocka_unit_test_setup_teardown(reports_the_number_of_the_newest_event_that_was_read_whole,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_full_line_cuts_the_stream, start, stop),
+        cmocka_unit_test_setup_teardown(a_full_queue_cuts_the_stream, start, stop),
         cmocka_unit_test_setup_teardown(too_many_bytes_cut_the_stream, start, stop),
-        cmocka_unit_test_setup_teardown(comments_are_for_empty_lines_alone, start, stop),
+        cmocka_unit_test_setup_teardown(comments_are_only_put_into_an_empty_queue, start, stop),
         cmocka_unit_test_setup_teardown(a_closed_stream_takes_nothing, start, stop),
     };
 

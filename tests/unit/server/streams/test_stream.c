@@ -63,7 +63,7 @@ static enum sse_queue_state read_state(void)
     return sse_queue_read(sse_queue, bytes, sizeof bytes, &length);
 }
 
-static void a_farewell_is_the_last_event(void **state)
+static void the_closing_message_is_the_last_event(void **state)
 {
     (void)state;
     stream_set_closing_message_take(stream, strdup("{\"bye\":1}"));
@@ -183,7 +183,7 @@ static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_the
     sse_queue_release(second);
 }
 
-static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
+static void stored_events_may_be_sent_again_while_new_ones_come(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
@@ -221,7 +221,7 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
 }
 
 /* It is sent nevertheless: only a client that comes back for it learns that it is gone. */
-static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
+static void an_event_too_large_to_store_is_replaced(void **state)
 {
     struct rate_limit *bytes =
         rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
@@ -262,7 +262,7 @@ static void only_a_stream_that_was_primed_is_hung_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_farewell_is_the_last_event, start, stop),
+        cmocka_unit_test_setup_teardown(the_closing_message_is_the_last_event, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_not_kept_is_over_with_its_connection,
                                         start, stop),
         cmocka_unit_test_setup_teardown(events_of_a_kept_stream_have_ids_after_the_one_that_primes,
@@ -274,10 +274,10 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(
             what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
-        cmocka_unit_test_setup_teardown(all_that_is_kept_may_be_sent_again_while_more_is_told,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(stored_events_may_be_sent_again_while_new_ones_come, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_too_much_to_keep_is_kept_as_a_word, start, stop),
+        cmocka_unit_test_setup_teardown(an_event_too_large_to_store_is_replaced, start, stop),
         cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
     };
 

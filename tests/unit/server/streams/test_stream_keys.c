@@ -142,7 +142,7 @@ static void refresh(void)
     assert_true(authority_refresh(served.server->authority, &error));
 }
 
-static void those_of_a_revoked_key_end_and_others_go_on(void **state)
+static void streams_of_a_revoked_key_end_and_others_continue(void **state)
 {
     struct http_client clients[SORTS], other;
     TEXT_AUTO pending = { 0 };
@@ -162,7 +162,7 @@ static void those_of_a_revoked_key_end_and_others_go_on(void **state)
     http_close(&other);
 }
 
-static void those_of_an_expired_key_end(void **state)
+static void streams_of_an_expired_key_end(void **state)
 {
     struct http_client clients[SORTS];
     int64_t expires_ms = clock_utc_ms() + 2000;
@@ -177,7 +177,7 @@ static void those_of_an_expired_key_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void those_of_a_principal_with_a_lesser_role_end(void **state)
+static void streams_of_a_principal_with_a_lesser_role_end(void **state)
 {
     struct http_client clients[SORTS];
 
@@ -187,7 +187,7 @@ static void those_of_a_principal_with_a_lesser_role_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void those_of_a_principal_with_a_greater_role_go_on(void **state)
+static void streams_of_a_principal_with_a_greater_role_continue(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -258,10 +258,11 @@ static void a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(those_of_a_revoked_key_end_and_others_go_on, start, stop),
-        cmocka_unit_test_setup_teardown(those_of_an_expired_key_end, start, stop),
-        cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_lesser_role_end, start, stop),
-        cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_greater_role_go_on, start,
+        cmocka_unit_test_setup_teardown(streams_of_a_revoked_key_end_and_others_continue, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(streams_of_an_expired_key_end, start, stop),
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lesser_role_end, start, stop),
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_greater_role_continue, start,
                                         stop),
         cmocka_unit_test_setup_teardown(all_end_where_keys_that_changed_cannot_be_read, start,
                                         stop),

@@ -233,7 +233,7 @@ static void finds_that_the_newest_rows_are_gone(void **state)
 }
 
 /* Rows written later do not hide it. */
-static void tells_of_a_removed_end_for_ever(void **state)
+static void reports_a_removed_end_for_ever(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -264,7 +264,7 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
     assert_words(ledger, "say that others wrote to the audit log");
 }
 
-static void rows_of_others_behind_the_end_are_found(void **state)
+static void foreign_rows_after_the_end_are_found(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -375,7 +375,7 @@ static void write_anew(const struct ledger *ledger)
 }
 
 /* Without a key it takes a digest that was noted elsewhere. */
-static void a_chain_written_anew_does_not_have_the_noted_digest(void **state)
+static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_verdict verdict;
@@ -396,7 +396,7 @@ static void a_chain_written_anew_does_not_have_the_noted_digest(void **state)
     assert_int_equal(verdict.mark, MARK_GONE);
 }
 
-static void a_chain_written_anew_without_the_key_is_found(void **state)
+static void a_chain_rewritten_without_the_key_is_found(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -440,7 +440,7 @@ static void a_chain_gets_a_key_and_another(void **state)
     assert_whole(ledger, 9);
 }
 
-static void a_lost_key_is_told(void **state)
+static void a_lost_key_is_reported(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
@@ -459,7 +459,7 @@ static void a_lost_key_is_told(void **state)
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
-static void a_row_without_the_key_is_not_ours(void **state)
+static void a_row_without_the_key_is_foreign(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -515,7 +515,7 @@ static void retention_leaves_an_anchor(void **state)
 }
 
 /* Only a process that has the key can record a removal by retention. */
-static void an_anchor_of_others_is_found(void **state)
+static void a_foreign_anchor_is_found(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -567,7 +567,7 @@ static void write_version_12(struct ledger *ledger)
     assert_int_equal(execute(ledger, text_string(&script)), SQLITE_OK);
 }
 
-static void takes_over_the_rows_of_before(void **state)
+static void adds_older_rows_to_the_chain(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -603,21 +603,21 @@ int main(void)
         cmocka_unit_test(names_the_row_that_was_changed),
         cmocka_unit_test(refuses_to_change_or_remove_rows),
         cmocka_unit_test(finds_that_the_newest_rows_are_gone),
-        cmocka_unit_test(tells_of_a_removed_end_for_ever),
+        cmocka_unit_test(reports_a_removed_end_for_ever),
         cmocka_unit_test(a_removed_end_shows_though_the_head_was_set_back),
-        cmocka_unit_test(rows_of_others_behind_the_end_are_found),
+        cmocka_unit_test(foreign_rows_after_the_end_are_found),
         cmocka_unit_test(a_removed_head_is_found),
-        cmocka_unit_test(a_chain_written_anew_does_not_have_the_noted_digest),
-        cmocka_unit_test(a_chain_written_anew_without_the_key_is_found),
+        cmocka_unit_test(a_rewritten_chain_does_not_have_the_noted_digest),
+        cmocka_unit_test(a_chain_rewritten_without_the_key_is_found),
         cmocka_unit_test(reads_marks),
         cmocka_unit_test(a_chain_gets_a_key_and_another),
-        cmocka_unit_test(a_lost_key_is_told),
-        cmocka_unit_test(a_row_without_the_key_is_not_ours),
+        cmocka_unit_test(a_lost_key_is_reported),
+        cmocka_unit_test(a_row_without_the_key_is_foreign),
         cmocka_unit_test(refuses_a_file_that_has_no_key),
         cmocka_unit_test(retention_leaves_an_anchor),
-        cmocka_unit_test(an_anchor_of_others_is_found),
+        cmocka_unit_test(a_foreign_anchor_is_found),
         cmocka_unit_test(an_anchor_without_the_key_is_found),
-        cmocka_unit_test(takes_over_the_rows_of_before),
+        cmocka_unit_test(adds_older_rows_to_the_chain),
         cmocka_unit_test(retention_stops_at_the_first_row_that_is_kept),
     };
 

@@ -13,7 +13,7 @@ static struct audit_row *list(struct ledger *ledger, const struct audit_filter *
     return rows;
 }
 
-static void tells_who_did_what_with_which_outcome(void **state)
+static void records_who_did_what_with_which_outcome(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("bob", "deployment_remove");
@@ -115,7 +115,7 @@ static void arguments_that_are_too_long_stay_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_who_did_what_with_which_outcome),
+        cmocka_unit_test(records_who_did_what_with_which_outcome),
         cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),

@@ -64,7 +64,7 @@ static void a_flood_of_refusals_is_ten_rows_and_one(void **state)
     assert_int_equal(rows_of(ledger, "eve", NULL), 11);
 }
 
-static void the_next_minute_begins_anew(void **state)
+static void the_next_minute_counts_from_zero(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -145,7 +145,7 @@ static void long_arguments_are_not_kept_for_ever(void **state)
     free(arguments);
 }
 
-static void secrets_are_told_once_and_then_by_the_hour(void **state)
+static void uses_of_secrets_are_recorded_once_and_then_hourly(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -199,12 +199,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flood_of_refusals_is_ten_rows_and_one),
-        cmocka_unit_test(the_next_minute_begins_anew),
+        cmocka_unit_test(the_next_minute_counts_from_zero),
         cmocka_unit_test(counts_by_principal_tool_and_outcome),
         cmocka_unit_test(what_is_too_varied_is_counted_as_several),
         cmocka_unit_test(too_many_principals_are_counted_as_several),
         cmocka_unit_test(long_arguments_are_not_kept_for_ever),
-        cmocka_unit_test(secrets_are_told_once_and_then_by_the_hour),
+        cmocka_unit_test(uses_of_secrets_are_recorded_once_and_then_hourly),
         cmocka_unit_test(the_end_of_the_store_loses_no_count),
         cmocka_unit_test(a_full_disk_loses_no_count),
     };

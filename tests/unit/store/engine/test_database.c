@@ -228,7 +228,7 @@ static bool allow_commits(struct sql_connection *connection, void *context, stru
     return true;
 }
 
-static void everybody_hears_of_a_commit_that_failed(void **state)
+static void every_writer_learns_of_a_commit_that_failed(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -420,7 +420,7 @@ static void what_does_not_state_its_kind_cannot_write(void **state)
     sql_connection_close(connection);
 }
 
-static void deferred_updates_are_stored_soon_without_a_write(void **state)
+static void deferred_updates_are_stored_soon_without_another_write(void **state)
 {
     struct fixture *fixture = *state;
     int64_t begun_ns = clock_monotonic_ns();
@@ -519,7 +519,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(commits_what_is_queued_in_one_transaction),
         TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
-        TEST(everybody_hears_of_a_commit_that_failed),
+        TEST(every_writer_learns_of_a_commit_that_failed),
         TEST(a_lost_transaction_fails_all_its_writes),
         TEST(what_cannot_be_undone_alone_is_undone_with_its_neighbours),
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
@@ -527,7 +527,7 @@ int main(void)
         TEST(readers_cannot_write),
         TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
         TEST(what_does_not_state_its_kind_cannot_write),
-        TEST(deferred_updates_are_stored_soon_without_a_write),
+        TEST(deferred_updates_are_stored_soon_without_another_write),
         TEST(deferred_updates_go_with_the_next_write),
         TEST(deferred_updates_come_before_what_is_written_after_them),
         TEST(deferred_updates_survive_a_failed_commit),

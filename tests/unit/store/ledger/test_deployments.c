@@ -50,7 +50,7 @@ static void assert_changed(struct ledger *ledger, const char *expected)
     audit_log_rows_free(rows, count);
 }
 
-static void tells_the_audit_what_was_before_and_after(void **state)
+static void audits_the_values_before_and_after(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment row = ledger_deployment(ledger, "a100");
@@ -142,7 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_was_registered),
         cmocka_unit_test(refuses_a_name_that_is_taken_and_leaves_no_trace),
-        cmocka_unit_test(tells_the_audit_what_was_before_and_after),
+        cmocka_unit_test(audits_the_values_before_and_after),
         cmocka_unit_test(counts_revisions_and_refuses_a_change_of_an_old_one),
         cmocka_unit_test(brings_a_retired_name_back_as_a_new_revision),
         cmocka_unit_test(names_the_deployments_there_are),

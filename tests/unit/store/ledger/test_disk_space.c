@@ -154,7 +154,7 @@ static void counts_bytes_not_characters(void **state)
 }
 
 /* Each call checked before the first of them had stored anything. */
-static void of_calls_at_once_none_passes_the_limit_after_it_is_reached(void **state)
+static void no_concurrent_call_exceeds_the_limit(void **state)
 {
     struct change change = { .actor = { .principal = "bob" },
                              .tool = "run_import",
@@ -170,7 +170,7 @@ static void of_calls_at_once_none_passes_the_limit_after_it_is_reached(void **st
     assert_true(try_import(world, &change, "d2", "{}"));
 }
 
-static void who_has_stored_too_much_is_told_of_what(void **state)
+static void a_principal_that_stored_too_much_learns_of_what(void **state)
 {
     struct world *world = *state;
 
@@ -197,8 +197,8 @@ int main(void)
         cmocka_unit_test(the_reserve_is_a_share_of_the_disk_at_most),
         cmocka_unit_test(counts_what_a_principal_has_stored),
         cmocka_unit_test(counts_bytes_not_characters),
-        cmocka_unit_test(of_calls_at_once_none_passes_the_limit_after_it_is_reached),
-        cmocka_unit_test(who_has_stored_too_much_is_told_of_what),
+        cmocka_unit_test(no_concurrent_call_exceeds_the_limit),
+        cmocka_unit_test(a_principal_that_stored_too_much_learns_of_what),
     };
 
     return world_run(tests);

@@ -271,7 +271,7 @@ static void a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal(void **
     assert_string_equal(text_string(&turns), "abbbb");
 }
 
-static void free_workers_go_to_who_has_fewest_then_round(void **state)
+static void free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment at[6];
@@ -409,7 +409,7 @@ static void the_place_in_line_outlives_the_process(void **state)
     assert_claims(ledger, ids[1]);
 }
 
-static void who_waits_for_an_answer_holds_nobody_up(void **state)
+static void a_job_that_waits_for_an_answer_delays_nobody(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -433,7 +433,7 @@ static void who_waits_for_an_answer_holds_nobody_up(void **state)
     assert_claims(ledger, asking);
 }
 
-static void a_principal_has_so_many_sweeps_at_once(void **state)
+static void the_sweeps_of_a_principal_are_limited(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -496,7 +496,7 @@ static void sweeps_of_an_older_version_stand_in_line(void **state)
 }
 
 /* Three workers, at random: no endpoint has two holders, and everybody is eventually served. */
-static void whatever_comes_everybody_is_served(void **state)
+static void whatever_arrives_everybody_is_served(void **state)
 {
     enum { SERVERS = 4, WORKERS = 3, STEPS = 400 };
     static const char *const names[] = { "alice", "bob", "carol" };
@@ -543,16 +543,16 @@ int main(void)
         cmocka_unit_test(coming_and_going_wins_no_turn),
         cmocka_unit_test(a_principals_own_come_in_the_order_of_asking),
         cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal),
-        cmocka_unit_test(free_workers_go_to_who_has_fewest_then_round),
+        cmocka_unit_test(free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns),
         cmocka_unit_test(endpoints_take_turns_too),
         cmocka_unit_test(a_pair_holds_the_first_while_it_waits_for_the_second),
         cmocka_unit_test(pairs_in_either_order_do_not_wait_for_one_another),
         cmocka_unit_test(a_pair_does_not_starve_among_singles),
         cmocka_unit_test(the_place_in_line_outlives_the_process),
-        cmocka_unit_test(who_waits_for_an_answer_holds_nobody_up),
-        cmocka_unit_test(a_principal_has_so_many_sweeps_at_once),
+        cmocka_unit_test(a_job_that_waits_for_an_answer_delays_nobody),
+        cmocka_unit_test(the_sweeps_of_a_principal_are_limited),
         cmocka_unit_test(sweeps_of_an_older_version_stand_in_line),
-        cmocka_unit_test(whatever_comes_everybody_is_served),
+        cmocka_unit_test(whatever_arrives_everybody_is_served),
     };
 
     return ledger_run(tests);

@@ -60,7 +60,7 @@ static void a_gap_in_the_numbers_costs_no_frame(void **state)
     event_rows_free(rows, count);
 }
 
-static void are_there_after_a_restart(void **state)
+static void events_are_there_after_a_restart(void **state)
 {
     struct ledger *ledger = *state;
     struct event_row *rows;
@@ -185,7 +185,7 @@ int main(void)
         cmocka_unit_test(lists_what_came_after_the_cursor),
         cmocka_unit_test(keeps_only_the_newest_frames_of_a_stream),
         cmocka_unit_test(a_gap_in_the_numbers_costs_no_frame),
-        cmocka_unit_test(are_there_after_a_restart),
+        cmocka_unit_test(events_are_there_after_a_restart),
         cmocka_unit_test(forgets_what_is_older_than_ten_minutes),
         cmocka_unit_test(knows_which_calls_ended_and_forgets_them_with_their_events),
         cmocka_unit_test(goes_with_its_session),

@@ -194,7 +194,7 @@ static void jobs_of_other_processes_are_released_at_start(void **state)
     assert_int_equal(look(ledger, mine.id).fence, 1);
 }
 
-static void without_the_folders_lock_a_lease_says_who_lives(void **state)
+static void without_the_folders_lock_the_leases_decide(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(cancelling_a_queued_sweep_cancels_the_sweep),
         cmocka_unit_test(a_job_given_back_is_queued_again),
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
-        cmocka_unit_test(without_the_folders_lock_a_lease_says_who_lives),
+        cmocka_unit_test(without_the_folders_lock_the_leases_decide),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
         cmocka_unit_test(an_outcome_too_long_to_keep_stays_json),
     };

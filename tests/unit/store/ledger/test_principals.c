@@ -133,7 +133,7 @@ static void a_change_of_role_is_audited(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void keys_tell_what_they_are_for(void **state)
+static void keys_have_a_label(void **state)
 {
     struct ledger *ledger = *state;
     uint8_t digest[DIGEST_BYTES] = { 7 };
@@ -158,7 +158,7 @@ static void keys_tell_what_they_are_for(void **state)
                    ERROR_INVALID, "printable");
 }
 
-static void refuses_names_that_are_none(void **state)
+static void refuses_invalid_names(void **state)
 {
     struct ledger *ledger = *state;
     uint8_t digest[DIGEST_BYTES] = { 0 };
@@ -230,8 +230,8 @@ int main(void)
         cmocka_unit_test(refuses_keys_that_expired_or_were_revoked),
         cmocka_unit_test(a_principal_has_one_role),
         cmocka_unit_test(a_change_of_role_is_audited),
-        cmocka_unit_test(keys_tell_what_they_are_for),
-        cmocka_unit_test(refuses_names_that_are_none),
+        cmocka_unit_test(keys_have_a_label),
+        cmocka_unit_test(refuses_invalid_names),
         cmocka_unit_test(remembers_when_a_key_was_last_used),
         cmocka_unit_test(sessions_outlive_a_restart_until_they_are_old),
     };

@@ -175,7 +175,7 @@ static const struct {
 
 #define NEEDY (sizeof needy / sizeof *needy)
 
-static void who_needs_the_store_waits_alone(void **state)
+static void only_calls_that_need_the_store_wait(void **state)
 {
     const struct served *served = *state;
     unsigned port = server_port(served->server);
@@ -196,7 +196,7 @@ static void who_needs_the_store_waits_alone(void **state)
 }
 
 /* Each separately, so that none is hidden behind a held worker. */
-static void none_of_them_is_answered_meanwhile(void **state)
+static void no_call_that_needs_the_store_is_answered_meanwhile(void **state)
 {
     const struct served *served = *state;
     unsigned port = server_port(served->server);
@@ -219,8 +219,9 @@ static void none_of_them_is_answered_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(who_needs_the_store_waits_alone, start, stop),
-        cmocka_unit_test_setup_teardown(none_of_them_is_answered_meanwhile, start, stop),
+        cmocka_unit_test_setup_teardown(only_calls_that_need_the_store_wait, start, stop),
+        cmocka_unit_test_setup_teardown(no_call_that_needs_the_store_is_answered_meanwhile, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

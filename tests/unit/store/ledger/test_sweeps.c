@@ -81,7 +81,7 @@ static void accept(struct ledger *ledger, const struct scene *scene, size_t cell
 }
 
 /* The cells from which the middle ones were inferred are measured again, so these must be, too. */
-static void infers_cells_and_takes_that_back_with_a_failure(void **state)
+static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 5, 1); /* the last stays pending: the run is not finished */
@@ -463,7 +463,7 @@ static void fingerprints_are_digests_of_the_canonical_document(void **state)
     end(&scene);
 }
 
-static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
+static void a_stopped_sweep_continues_with_what_is_pending(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 3, 1);
@@ -626,7 +626,7 @@ static void nothing_changes_what_was_measured(void **state)
     end(&scene);
 }
 
-static void a_correction_points_at_the_run_it_stands_in_for(void **state)
+static void a_correction_points_at_the_run_it_replaces(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 1, 1);
@@ -715,7 +715,7 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
 }
 
 /* As an earlier version left it, if it was killed between the ends of the two. */
-static void a_sweep_that_has_ended_stays_as_it_is(void **state)
+static void a_sweep_that_has_ended_is_not_changed(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 1, 1);
@@ -767,7 +767,7 @@ static void a_sweep_and_its_job_end_together_or_not_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infers_cells_and_takes_that_back_with_a_failure),
+        cmocka_unit_test(infers_cells_and_undoes_it_when_failures_are_retried),
         cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
         cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
         cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),
@@ -778,14 +778,14 @@ int main(void)
         cmocka_unit_test(another_job_cannot_write_to_the_sweep),
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
-        cmocka_unit_test(a_stopped_sweep_goes_on_with_what_is_pending),
+        cmocka_unit_test(a_stopped_sweep_continues_with_what_is_pending),
         cmocka_unit_test(failed_cells_of_an_unfinished_run_are_measured_again_on_request),
         cmocka_unit_test(a_finished_run_is_not_taken_up_again),
         cmocka_unit_test(nothing_changes_what_was_measured),
-        cmocka_unit_test(a_correction_points_at_the_run_it_stands_in_for),
+        cmocka_unit_test(a_correction_points_at_the_run_it_replaces),
         cmocka_unit_test(a_rejected_attempt_leaves_the_cell_to_be_measured),
         cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),
-        cmocka_unit_test(a_sweep_that_has_ended_stays_as_it_is),
+        cmocka_unit_test(a_sweep_that_has_ended_is_not_changed),
         cmocka_unit_test(a_sweep_and_its_job_end_together_or_not_at_all),
     };
 

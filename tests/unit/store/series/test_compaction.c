@@ -116,7 +116,7 @@ static void a_gauge_keeps_its_extremes(void **state)
     free(series.points);
 }
 
-static void what_is_no_number_is_left_out(void **state)
+static void values_that_are_not_numbers_are_skipped(void **state)
 {
     struct ledger *ledger = *state;
     static const double values[] = { NAN, 5, INFINITY, 7, -INFINITY };
@@ -204,7 +204,7 @@ static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double 
 #define ROUND 120 /* scrapes */
 
 /* By a little, by hours that are rolled up already, and by more than anything goes back. */
-static void scrapes_go_on_after_the_clock_was_set_back(void **state)
+static void scrapes_continue_after_the_clock_was_set_back(void **state)
 {
     static const int64_t backs_ms[] = { SECOND_MS,      30 * SECOND_MS,  10 * MINUTE_MS,
                                         50 * MINUTE_MS, 5 * HOUR_MS + 1, 30 * HOUR_MS,
@@ -392,7 +392,7 @@ static size_t count_series(struct ledger *ledger, int64_t at_ms)
     return count;
 }
 
-static void known_series_go_on_after_a_restart_however_many_there_are(void **state)
+static void known_series_continue_after_a_restart_however_many_there_are(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -635,7 +635,7 @@ static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum sc
     return points;
 }
 
-static void what_fails_halfway_leaves_everything_and_holds_up_no_other(void **state)
+static void what_fails_halfway_changes_nothing_and_delays_no_other(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -659,7 +659,7 @@ static void what_fails_halfway_leaves_everything_and_holds_up_no_other(void **st
         assert_int_equal(count_points(ledger, 1, (enum scrape_level)level), 3);
 }
 
-static void damaged_blocks_are_told_as_such(void **state)
+static void damaged_blocks_are_reported_as_damaged(void **state)
 {
     static const char *const damages[] = {
         "UPDATE chunks SET data = substr(data, 1, length(data) - 3)",
@@ -728,23 +728,23 @@ int main(void)
         cmocka_unit_test(counts_growth_over_a_restart_of_the_server),
         cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
         cmocka_unit_test(a_gauge_keeps_its_extremes),
-        cmocka_unit_test(what_is_no_number_is_left_out),
+        cmocka_unit_test(values_that_are_not_numbers_are_skipped),
         cmocka_unit_test(the_hour_that_is_not_over_waits),
         cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
-        cmocka_unit_test(scrapes_go_on_after_the_clock_was_set_back),
+        cmocka_unit_test(scrapes_continue_after_the_clock_was_set_back),
         cmocka_unit_test(a_clock_that_was_far_ahead_leaves_nothing_behind),
         cmocka_unit_test(a_clock_that_was_far_behind_leaves_nothing_behind),
         cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
         cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
-        cmocka_unit_test(what_fails_halfway_leaves_everything_and_holds_up_no_other),
-        cmocka_unit_test(damaged_blocks_are_told_as_such),
+        cmocka_unit_test(what_fails_halfway_changes_nothing_and_delays_no_other),
+        cmocka_unit_test(damaged_blocks_are_reported_as_damaged),
         cmocka_unit_test(each_level_is_kept_for_its_own_time),
     };
     const struct CMUnitTest many[] = {
         cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
-        cmocka_unit_test(known_series_go_on_after_a_restart_however_many_there_are),
+        cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
         cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
         cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
     };

@@ -61,7 +61,7 @@ static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
     return count;
 }
 
-static void are_freed_when_their_last_rollup_is_gone(void **state)
+static void series_are_freed_when_their_last_rollup_is_gone(void **state)
 {
     struct ledger *ledger = *state;
     int64_t later_ms = START_MS + 63 * DAY_MS;
@@ -78,7 +78,7 @@ static void are_freed_when_their_last_rollup_is_gone(void **state)
     assert_int_equal(count_at(ledger, later_ms, later_ms + 1, SCRAPE_RAW), 10);
 }
 
-static void are_freed_though_others_of_the_name_go_on(void **state)
+static void series_are_freed_although_others_of_the_name_continue(void **state)
 {
     struct ledger *ledger = *state;
     int64_t at_ms = START_MS;
@@ -95,7 +95,7 @@ static void are_freed_though_others_of_the_name_go_on(void **state)
 }
 
 /* It is known in memory and has not been rolled up for long: its new values are not lost. */
-static void one_that_is_back_is_kept(void **state)
+static void a_series_that_is_back_is_kept(void **state)
 {
     struct ledger *ledger = *state;
     int64_t later_ms = START_MS + 63 * DAY_MS;
@@ -111,7 +111,7 @@ static void one_that_is_back_is_kept(void **state)
     assert_int_equal(count_at(ledger, later_ms + 2000, later_ms + 2001, SCRAPE_RAW), 40);
 }
 
-static void zero_days_keep_them_for_ever(void **state)
+static void zero_days_keep_series_for_ever(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -166,10 +166,10 @@ static void scrapes_meanwhile_never_take_the_id_of_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(are_freed_when_their_last_rollup_is_gone),
-        cmocka_unit_test(are_freed_though_others_of_the_name_go_on),
-        cmocka_unit_test(one_that_is_back_is_kept),
-        cmocka_unit_test(zero_days_keep_them_for_ever),
+        cmocka_unit_test(series_are_freed_when_their_last_rollup_is_gone),
+        cmocka_unit_test(series_are_freed_although_others_of_the_name_continue),
+        cmocka_unit_test(a_series_that_is_back_is_kept),
+        cmocka_unit_test(zero_days_keep_series_for_ever),
         cmocka_unit_test(scrapes_meanwhile_never_take_the_id_of_another),
     };
 
