@@ -134,7 +134,7 @@ static bool count_sample(void *context, const struct promtext_sample *sample)
     return true;
 }
 
-/* A web page is no metrics page, even if one of its lines can be parsed. */
+/* A web page is not a metrics page, even if one of its lines can be parsed. */
 static void ask_metrics(struct probe *probe)
 {
     size_t samples = 0, skipped = 0;

@@ -23,8 +23,7 @@ struct job_run {
 };
 
 /* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken over);
- * YIELDED returns it to the queue for the next process. An end that is none of them counts as
- * FAILED. */
+ * YIELDED returns it to the queue for the next process. Any other end counts as FAILED. */
 enum job_end { JOB_END_COMPLETED = 1, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_YIELDED };
 
 struct job_kind {

@@ -177,7 +177,7 @@ static size_t pair_of(const struct comparing *comparing, size_t n)
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
 }
 
-/* Enough pairs, and most of them: a disturbance of every other pair is no accident. */
+/* Enough pairs, and most of them: a disturbance of every other pair is not an accident. */
 static bool are_enough(const struct comparing *comparing, size_t without)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];

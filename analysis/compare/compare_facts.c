@@ -82,7 +82,7 @@ static void write_output_length(const struct evidence *run, struct text *out)
     text_add(out, "stated per cell");
 }
 
-/* Two unknown values of a fact that is not required are no difference: most runs report none. */
+/* Two unknown values of a fact that is not required do not differ: most runs report none. */
 static const struct fact {
     const char *name;
     bool needed;

@@ -57,8 +57,8 @@ static const struct {
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
     [CELL_CONTAMINATED] = { "contaminated", "the server also worked for others" },
-    [CELL_FOUND_WRONG] = { "found_wrong", "run_audit finds it wrong (keep_wrong compares it all "
-                                          "the same)" },
+    [CELL_FOUND_WRONG] = { "found_wrong",
+                           "run_audit finds it wrong (keep_wrong compares it anyway)" },
     [CELL_NO_FIGURE] = { "no_figure", "it does not have this metric" },
     [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
     [CELL_SHORT_OUTPUT] = { "short_output",

@@ -139,7 +139,7 @@ enum length_unit length_unit_find(const char *name)
 /* ---- Life ---- */
 
 /* Sets every number to NaN and every text to "". */
-static void forget(const struct evidence_field *fields, void *base)
+static void set_unknown(const struct evidence_field *fields, void *base)
 {
     for (; fields->name != NULL; fields++)
         if (fields->size == 0)
@@ -151,7 +151,7 @@ static void forget(const struct evidence_field *fields, void *base)
 void evidence_init(struct evidence *evidence)
 {
     *evidence = (struct evidence){ .repetition = -1 };
-    forget(evidence_fact_fields, &evidence->facts);
+    set_unknown(evidence_fact_fields, &evidence->facts);
 }
 
 void evidence_finish(struct evidence *evidence)
@@ -171,9 +171,9 @@ void evidence_finish(struct evidence *evidence)
 static void cell_init(struct evidence_cell *cell)
 {
     *cell = (struct evidence_cell){ 0 };
-    forget(evidence_cell_fields, cell);
+    set_unknown(evidence_cell_fields, cell);
     for (int i = 0; i < METRIC_COUNT; i++)
-        forget(evidence_latency_fields, &cell->latency[i]);
+        set_unknown(evidence_latency_fields, &cell->latency[i]);
 }
 
 struct evidence_cell *evidence_add(struct evidence *evidence)

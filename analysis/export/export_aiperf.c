@@ -36,7 +36,7 @@ static void add_latency(json_t *json, const char *tag, const struct evidence_lat
     }
 }
 
-/* ---- What was asked for ---- */
+/* ---- What was requested ---- */
 
 /* aiperf's model requires an address and a model's name whenever any setting is present. */
 #define UNKNOWN_URL "http://unknown.invalid"
@@ -134,7 +134,7 @@ static void add_settings(json_t *json, const struct evidence *evidence,
         json_object_set_new(json, "run_info", values_json(evidence, cell));
 }
 
-/* ---- What came of it ---- */
+/* ---- Results ---- */
 
 static void add_concurrency(json_t *json, const struct evidence_cell *cell)
 {

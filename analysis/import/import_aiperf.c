@@ -195,7 +195,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* Settings: the table reads what was requested; the rest are no figures. */
+/* Settings: the table reads what was requested; the rest are not figures. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -221,7 +221,7 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("effective_concurrency", concurrency)
 const struct import_member import_aiperf_metrics[] = { METRICS, { 0 } };
 
-void import_aiperf_forget(struct import_aiperf_profile *profile)
+void import_aiperf_set_unknown(struct import_aiperf_profile *profile)
 {
     struct import_aiperf_block *blocks[] = {
         &profile->ttft,         &profile->request_latency, &profile->inter_token,
@@ -364,7 +364,7 @@ static bool read_combination(struct json_scan *scan, void *context)
     struct import_aiperf_profile *sweep = context, profile;
     json_auto_t *original = json_object();
 
-    import_aiperf_forget(&profile);
+    import_aiperf_set_unknown(&profile);
     sweep->combinations++;
     if (!import_object(scan, combination, &profile, NULL))
         return false;
@@ -404,7 +404,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     struct json_scan scan;
     json_auto_t *original = json_object();
 
-    import_aiperf_forget(&profile);
+    import_aiperf_set_unknown(&profile);
     profile.out = out;
     profile.refusal = error;
     import_scan_init(&scan, document, size);

@@ -37,7 +37,7 @@ struct import_aiperf_profile {
     size_t combinations;
 };
 /* Sets every value to unknown. */
-void import_aiperf_forget(struct import_aiperf_profile *profile);
+void import_aiperf_set_unknown(struct import_aiperf_profile *profile);
 /* Reads the metrics by their names. */
 extern const struct import_member import_aiperf_metrics[];
 /* Reads a list of model names and keeps the first. */

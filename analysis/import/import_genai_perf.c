@@ -51,7 +51,7 @@ static void read_both(const char *document, size_t size, struct import_aiperf_pr
     };
     struct json_scan scan;
 
-    import_aiperf_forget(profile);
+    import_aiperf_set_unknown(profile);
     import_scan_init(&scan, document, size);
     import_object(&scan, top, profile, NULL);
     import_scan_init(&scan, document, size);

@@ -128,7 +128,7 @@ static const struct import_member benchmark_members[] = {
     { 0 },
 };
 
-static void forget(struct benchmark *benchmark)
+static void set_unknown(struct benchmark *benchmark)
 {
     struct evidence_latency *unknown = &benchmark->cell.latency[METRIC_ITL];
 
@@ -185,7 +185,7 @@ struct reading {
     double prompt_tokens, output_tokens; /* requested by the synthetic data; NaN: not known */
 };
 
-/* ---- What was asked for ---- */
+/* ---- What was requested ---- */
 
 /* Older versions store the option as it was given: "prompt_tokens=256,output_tokens=64". */
 static double find_option(const char *text, const char *name)
@@ -255,7 +255,7 @@ static bool read_benchmark(struct json_scan *scan, void *context)
     struct evidence_cell *cell;
     int64_t position;
 
-    forget(&benchmark);
+    set_unknown(&benchmark);
     if (!import_object(scan, benchmark_members, &benchmark, NULL))
         return false;
     if (!import_cell(reading->out, &cell, reading->error)) {

@@ -194,7 +194,7 @@ struct reading {
     size_t summaries; /* documents that add up several stages */
 };
 
-static void forget(struct lifecycle *lifecycle)
+static void set_unknown(struct lifecycle *lifecycle)
 {
     const struct total unknown = { NAN, NAN };
 
@@ -214,7 +214,7 @@ static CHECKED bool read_lifecycle(void *context, const char *document, size_t s
     struct evidence_cell *cell;
     struct json_scan scan;
 
-    forget(&lifecycle);
+    set_unknown(&lifecycle);
     import_scan_init(&scan, document, size);
     import_object(&scan, members, &lifecycle, lifecycle.cell.original);
     if (isnan(lifecycle.requested_rate) && isnan(lifecycle.asked_concurrency)) {

@@ -96,7 +96,7 @@ static const struct import_member scenario[] = {
     { 0 },
 };
 
-/* ---- What came of it ---- */
+/* ---- Results ---- */
 
 static const struct import_member requests[] = {
     NUMBER("total", cell.attempted),
@@ -154,7 +154,7 @@ static const struct import_member times[] = {
 };
 static const struct import_member run[] = { MEMBER_INSIDE("time", 0, times), { 0 } };
 
-static void forget(struct report *report)
+static void set_unknown(struct report *report)
 {
     struct block *const blocks[] = {
         &report->ttft,       &report->tpot,        &report->e2e,
@@ -219,7 +219,7 @@ static CHECKED bool read_report(void *context, const char *document, size_t size
 
     if (!import_cell(out, &cell, error))
         return false;
-    forget(&report);
+    set_unknown(&report);
     report.cell.position = cell->position;
     report.cell.row = line;
     report.cell.original = json_object();

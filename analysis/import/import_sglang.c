@@ -52,7 +52,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* The server's description of itself: a long list, of which the rest are no figures. */
+/* The server's description of itself: a long list, the rest of which are not figures. */
 static bool read_server(struct json_scan *scan, void *base)
 {
     static const struct import_member server[] = {
@@ -118,7 +118,7 @@ static const struct import_member members[] = {
     { 0 },
 };
 
-static void forget(struct result *result)
+static void set_unknown(struct result *result)
 {
     *result = (struct result){ 0 };
     evidence_cell_read(NULL, &result->cell);
@@ -233,7 +233,7 @@ static CHECKED bool read_result(void *context, const char *document, size_t size
 
     if (!import_cell(out, &cell, error))
         return false;
-    forget(&result);
+    set_unknown(&result);
     result.cell.position = cell->position;
     result.cell.row = line;
     result.cell.original = json_object();

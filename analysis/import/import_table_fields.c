@@ -45,7 +45,7 @@ void import_table_odd_row(struct import_table *table, const char *column, const 
 
 /* ---- Figures ---- */
 
-/* Milliseconds per unit of the column's figures; NaN: they are no times. */
+/* Milliseconds per unit of the column's figures; NaN: they are not times. */
 static double ms_in(const struct import_column *column)
 {
     size_t first = offsetof(struct evidence_cell, latency);

@@ -64,7 +64,7 @@ struct values {
     size_t count;
 };
 
-/* The cells of one of the runs in a file: cells of another run are no repetitions of them. */
+/* The cells of one of the runs in a file: cells of another run do not repeat them. */
 struct matrix {
     const struct evidence_cell **cells;
     size_t count;

@@ -82,7 +82,7 @@ static void add_uneven(const struct cell_grid *grid, const struct slo *limits, s
         const struct largest_load found = largest_load_find(grid, limits, output, context);
 
         if (found.uneven > 0)
-            text_addf(out, "At context %lld %zu smaller load%s missed a limit all the same.\n",
+            text_addf(out, "At context %lld %zu smaller load%s missed a limit nevertheless.\n",
                       (long long)grid->contexts.values[context], found.uneven,
                       found.uneven == 1 ? "" : "s");
     }

@@ -61,7 +61,7 @@ bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
-/* The number of bytes at the front that stand in a JSON string as they are: ASCII but for control
+/* The number of bytes at the front that a JSON string contains unescaped: ASCII except for control
  * characters, quotes and backslashes. Most of every string. */
 size_t json_scan_plain_length(const char *bytes, size_t length);
 

@@ -11,7 +11,7 @@
 /* one user is normally silent for up to this many times the median TTFT */
 #define FIRST_TOKENS 5
 #define FIRST_TOKENS_VARIED 20 /* if its prompts have different lengths */
-#define WIDEST 1.0             /* an interval of +-100 % is no usable figure, */
+#define WIDEST 1.0             /* an interval of +-100 % is not a usable figure, */
 #define WIDEST_REQUESTS 30     /* if it is not due to few requests, */
 #define WIDEST_ROUNDS 8        /* or to their waves */
 #define SHIFT 0.25             /* of the mean, from before a moment to after it, */

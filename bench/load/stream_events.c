@@ -17,7 +17,7 @@ static void take_error(struct request *request, const struct completion_event *e
 }
 
 /* Usage that is present at once and does not grow with the second chunk is that of the whole
- * answer, repeated in each chunk: it says nothing of chunks, including the first one. */
+ * answer, repeated in each chunk: it says nothing about chunks, including the first one. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;

@@ -205,7 +205,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
-/* Oddities of answers that are complete all the same. */
+/* Oddities of answers that are nevertheless complete. */
 static void count_oddities(struct tally *tally, const struct request *request)
 {
     bool is_full = request->completion_tokens >= request->wanted.output_tokens;

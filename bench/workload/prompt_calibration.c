@@ -48,7 +48,7 @@ static CHECKED bool verify_ids(const struct asker *asker, struct workload *workl
     if (!probe_request_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
         || !probe_request_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
         return false;
-    if (few < 0) { /* it does not count: ids are tokens all the same */
+    if (few < 0) { /* it does not count: ids are tokens nevertheless */
         workload->overhead_tokens = 0;
         return true;
     }
@@ -400,7 +400,7 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* A missing answer here says nothing of lengths; the cells will show the reason. */
+/* A missing answer here says nothing about lengths; the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {

@@ -98,7 +98,7 @@ const struct tool tool_audit_list = {
     .name = "audit_list",
     .title = "List who did what",
     .help = "Lists who did what, newest first: changes, and calls that were refused or failed.",
-    .more = "Each row says who, with which client and what came of it; with `detail` also the "
+    .more = "Each row says who called, with which client, and the outcome; with `detail` also the "
             "arguments, credentials omitted.",
     .sets = SET_AUDIT,
     .params = params,

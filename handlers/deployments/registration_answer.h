@@ -6,7 +6,7 @@
 
 extern const struct field registration_answer_fields[];
 /* Probes the server and writes the answer of deployment_register and deployment_update. A server
- * that does not answer is no error here: it may be scaled to zero. `bound`: the origin to which the
- * call bound its secret, or "". */
+ * that does not answer is not an error here: it may be scaled to zero. `bound`: the origin to which
+ * the call bound its secret, or "". */
 void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
                          const char *bound, struct answer *answer);

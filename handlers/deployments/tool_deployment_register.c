@@ -71,7 +71,7 @@ const struct tool tool_deployment_register = {
     .title = "Register a model server",
     .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
             "for the other tools. It starts nothing.",
-    .more = "It asks the server which models it has; one that is down is stored all the same. "
+    .more = "It asks the server which models it has; one that is down is stored anyway. "
             "Never give a token here: name a secret of the server. Registering the same again "
             "changes nothing. Next: model_health, then sweep_plan.",
     .sets = SET_FLEET,

@@ -70,7 +70,7 @@ static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint,
     return query_run(endpoint, &query, result, error);
 }
 
-/* Base models have no chat template, and some servers no chat API: they are healthy all the same.
+/* Base models have no chat template, and some servers no chat API: they are healthy nevertheless.
  */
 static bool ask_without_chat(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                              struct query_result *result)

@@ -38,8 +38,8 @@ static const char how_to_read[] =
     "deployment is saturated. The report names that point, or the loads between which it lies and "
     "what to measure to narrow it.\n"
     "- A value with >= was cut by a timeout: it is at least that. A cell marked client limited "
-    "says "
-    "nothing of the server. An infeasible cell is longer than the model's context. A failed cell "
+    "says nothing about the server. An infeasible cell is longer than the model's context. A "
+    "failed cell "
     "has no latency to quote: say which failures it had.\n"
     "- One repetition shows no spread: do not call differences of a few percent real.\n"
     "- Quote the figures as they stand, with users and context; never recompute or average them. "
@@ -55,7 +55,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               deployment != NULL ? "the deployment " : "the registered deployment",
               deployment != NULL ? deployment : "");
     text_add(&text,
-             "1. deployment_show, then model_health: go on only if it is up. Note its context "
+             "1. deployment_show, then model_health: continue only if it is up. Note its context "
              "length and its limits.\n");
     text_addf(&text,
               "2. sweep_plan with %s. Omit contexts longer than the model takes. Show me the "

@@ -147,7 +147,7 @@ static void remember(struct request_guard *guard, const struct input *input)
     guard->knew = true;
 }
 
-/* Empty lines before it are no harm. */
+/* Empty lines before it are harmless. */
 static bool read_start(struct request_guard *guard, struct input *input)
 {
     if (*input->at == '\r')

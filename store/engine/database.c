@@ -83,8 +83,8 @@ static CHECKED bool undo(struct sql_connection *writer, const struct error *reas
     return false;
 }
 
-/* Runs one closure so that it leaves everything or nothing; what came of it is *ok. False, with
- * *spoilt: nothing beside it may be committed either. */
+/* Runs one closure, whose changes all stay or are all undone; *ok: they stay. False, with *spoilt:
+ * nothing else in the batch may be committed either. */
 static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
                                 bool *ok, struct error *error, struct error *spoilt)
 {

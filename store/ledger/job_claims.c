@@ -109,7 +109,7 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
     return job_execute(connection, SERVED, job_id, 0, error);
 }
 
-/* Whoever has one endpoint of two goes on to the line for the other, and the next may be claimed
+/* A job that has one endpoint of two joins the line for the other, and the next job may be claimed
  * meanwhile. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)

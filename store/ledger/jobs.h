@@ -59,9 +59,9 @@ CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
-/* At start. Queued sweeps that an older version left stand in line. Where the folder's lock proves
- * that no other process has the store, running jobs of other owners are claimable at once; else
- * once their leases end. */
+/* At start: puts queued sweeps of an older version in line, and makes running jobs of other owners
+ * claimable: at once if the folder's lock proves that no other process has the store, else when
+ * their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 /* Extends the leases of all these claims and stores their progress, in one transaction. A stale
  * claim's `stale` is set. */
@@ -92,7 +92,7 @@ CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, str
 
 #define ENDPOINT_NAME_SIZE 264
 /* "127.0.0.1:8000": the host and port of a model server's URL, and where a job that measures there
- * stands in line. */
+ * waits in line. */
 CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
                                  struct error *error);
 

@@ -76,7 +76,7 @@ void audit_changed_deployment(struct text *changed, const struct deployment *bef
 struct audit_note {
     const struct change *change;
     const char *phase, *outcome, *detail, *subject;
-    int64_t times; /* how many calls it stands for */
+    int64_t times; /* how many calls it represents */
 };
 /* In the caller's transaction; *id: the row's. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
@@ -107,7 +107,7 @@ CHECKED bool job_claim_check(struct sql_connection *connection, const struct cla
 /* In the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
-/* Stands in line for the servers of the deployments that the job's sweep measures. */
+/* Puts the job in line for the servers of the deployments that its sweep measures. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
 /* For a job that nothing delays: grants it the endpoint that it waits for. *holds: it has all it

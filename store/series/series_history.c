@@ -110,7 +110,7 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* ---- What is packed ---- */
 
-/* It was packed as a counter and is none now, or the reverse: `last` is known in both cases. */
+/* It was packed as a counter and is not one now, or the reverse: `last` is known in both cases. */
 static void change_type(struct scrape_point *point, bool counter)
 {
     *point =
@@ -142,7 +142,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
     }
 }
 
-/* Both are ascending by id. Of a series that the block lacks the scrape before is none, too. */
+/* Both are ascending by id. A series that the block lacks has no scrape before the range, either.
+ */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {

@@ -257,7 +257,8 @@ static void *lane_run(void *context)
     return NULL;
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Printing ---------------------------------------------------------------------------------
+ */
 
 static size_t count_verdicts(const struct contest *contest, size_t metric, enum verdict verdict)
 {
@@ -321,7 +322,7 @@ static void tell_levels(const struct contest *contest)
 }
 
 /* Exit status. */
-static int tell(const struct contest *contest, bool equal)
+static int print_verdict(const struct contest *contest, bool equal)
 {
     double all = (double)contest->count;
     double faster = (double)count_verdicts(contest, 0, VERDICT_FASTER) / all;
@@ -406,7 +407,7 @@ int main(int argc, char **argv)
     }
     make_contest(&contest, comparisons, repetitions);
     run_lanes(&contest, argv + 4, (size_t)(argc - 4) / SIDES);
-    status = tell(&contest, equal);
+    status = print_verdict(&contest, equal);
     free(contest.outcomes);
     free(contest.fingerprint);
     return status;

@@ -30,7 +30,7 @@ static void die(const char *what, const struct error *error)
     exit(1);
 }
 
-/* ---- What simserve does not tell, but vLLM does ---- */
+/* ---- What vLLM reports and simserve does not ---- */
 
 static const char *const request_limits[] = { "0.3",    "0.5",   "0.8",   "1.0",   "1.5",
                                               "2.0",    "2.5",   "5.0",   "10.0",  "15.0",

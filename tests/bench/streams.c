@@ -240,9 +240,9 @@ static void *make_calls(void *context)
     return NULL;
 }
 
-/* ---- Telling ---- */
+/* ---- Printing ---- */
 
-static void tell(const struct bench *bench)
+static void print_verdict(const struct bench *bench)
 {
     unsigned least = UINT32_MAX;
     size_t closed = 0;
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     hold(&bench, clock_monotonic_ns() + (int64_t)strtoul(argv[4], NULL, 10) * 1000000000);
     atomic_store(&bench.over, true);
     pthread_join(caller, NULL);
-    tell(&bench);
+    print_verdict(&bench);
     histogram_destroy(bench.calls);
     free(bench.streams);
     return 0;

@@ -24,7 +24,8 @@ struct process {
 
 static void gather(struct process *process)
 {
-    const struct tool *const tables[] = { content_tools, asking_tools, telling_tools, task_tools };
+    const struct tool *const tables[] = { content_tools, asking_tools, notifying_tools,
+                                          task_tools };
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -11,7 +11,7 @@
 #include "base/json/json.h"
 #include "fixtures.h"
 
-/* ---- The jobs; `subject` is all that they are told ---- */
+/* ---- The jobs; `subject` is all that they receive ---- */
 
 static char *outcome_of(const char *text)
 {

@@ -54,7 +54,7 @@ export const TASKS = [
     ['How many requests ended for their length?', 'metrics_history', () => ({ deployment: 'lab', series: 'vllm:request_success_total', options: ['labels=finished_reason=length', 'function=increase'] })],
     ['Report it', 'run_report', ({ sweep }) => ({ sweep })],
     ['Draw it, dark: TTFT by users', 'run_chart', ({ sweep }) => ({ run: sweep, plot: 'latency', options: ['quantity=ttft_p50_ms', 'dark=true'] })],
-    ['Which runs came of it?', 'run_list', ({ sweep }) => ({ sweep }), ({ runs }) => ({ run: runs[0].id })],
+    ['Which runs did it make?', 'run_list', ({ sweep }) => ({ sweep }), ({ runs }) => ({ run: runs[0].id })],
     ['Everything of its first cell', 'run_show', ({ run }) => ({ run, cell: 0, scrapes: 10 })],
     ['Is that run to be believed, on an L4?', 'run_audit', ({ run }) => ({ run, hardware: 'L4', model: 'google/gemma-4-12B-it', chips: 1 })],
     ['Export it for vLLM', 'run_export', ({ run }) => ({ run, format: 'vllm' }), ({ content }) => ({ content })],

@@ -10,7 +10,7 @@
 
 #include "fleet/metrics_map.h"
 
-static struct engine_metrics_snapshot told(double tokens)
+static struct engine_metrics_snapshot snapshot_of(double tokens)
 {
     struct engine_metrics_snapshot snapshot;
 
@@ -25,7 +25,7 @@ static struct census take(const double tokens[], size_t count)
     struct census census = { 0 };
 
     for (size_t i = 0; !census_is_over(&census); i++) {
-        const struct engine_metrics_snapshot snapshot = told(tokens[i % count]);
+        const struct engine_metrics_snapshot snapshot = snapshot_of(tokens[i % count]);
 
         census_note(&census, &snapshot);
     }
@@ -89,7 +89,7 @@ static void all_counters_tell_them_apart(void **state)
     (void)state;
     for (int when = 0; when < 2; when++)
         for (int i = 0; !census_is_over(&censuses[when]); i++) {
-            struct engine_metrics_snapshot snapshot = told(tokens[when][(i + when) % 2]);
+            struct engine_metrics_snapshot snapshot = snapshot_of(tokens[when][(i + when) % 2]);
 
             snapshot.prefill_sum_s = seconds[when][(i + when) % 2];
             census_note(&censuses[when], &snapshot);
@@ -104,12 +104,12 @@ static void a_census_in_which_an_instance_worked_on_is_incomplete(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++) {
-        const struct engine_metrics_snapshot snapshot = told(i % 2 == 0 ? 100 : 200);
+        const struct engine_metrics_snapshot snapshot = snapshot_of(i % 2 == 0 ? 100 : 200);
 
         census_note(&census, &snapshot);
     }
     for (int i = 0; !census_is_over(&census); i++) {
-        const struct engine_metrics_snapshot snapshot = told(i % 2 == 0 ? 124 : 200);
+        const struct engine_metrics_snapshot snapshot = snapshot_of(i % 2 == 0 ? 124 : 200);
 
         census_note(&census, &snapshot);
     }
@@ -123,7 +123,7 @@ static void those_at_work_are_not_counted(void **state)
 
     (void)state;
     for (int i = 0; !census_is_over(&moving); i++) {
-        const struct engine_metrics_snapshot snapshot = told(200 + i);
+        const struct engine_metrics_snapshot snapshot = snapshot_of(200 + i);
 
         census_note(&moving, &snapshot);
     }

@@ -151,7 +151,7 @@ static bool scrape(const struct canned_answer *answers, struct engine_metrics_sn
 
 static void scrapes_a_server(void **state)
 {
-    static const struct canned_answer told[] = {
+    static const struct canned_answer received[] = {
         { "/metrics", .type = "text/plain", .body = "vllm:num_requests_running 4\n" }, { NULL }
     };
     static const struct canned_answer foreign[] = {
@@ -162,7 +162,7 @@ static void scrapes_a_server(void **state)
     struct error error;
 
     (void)state;
-    assert_true(scrape(told, &m, &error));
+    assert_true(scrape(received, &m, &error));
     NEAR(m.requests_running, 4);
     assert_true(m.at_ms > 1700000000000);
     assert_true(m.at_ns > 0);

@@ -92,13 +92,13 @@ static void reads_so_many_series_and_no_more(void **state)
 
 static void says_what_is_not_stored_and_by_which_limit(void **state)
 {
-    TEXT_AUTO told = { 0 };
+    TEXT_AUTO sentence = { 0 };
 
     (void)state;
-    metrics_page_describe_left_out(&(struct scrape_left_out){ 0 }, &told);
-    assert_int_equal(told.length, 0);
-    metrics_page_describe_left_out(&(struct scrape_left_out){ 7, 0, 2, false }, &told);
-    assert_string_equal(text_string(&told),
+    metrics_page_describe_left_out(&(struct scrape_left_out){ 0 }, &sentence);
+    assert_int_equal(sentence.length, 0);
+    metrics_page_describe_left_out(&(struct scrape_left_out){ 7, 0, 2, false }, &sentence);
+    assert_string_equal(text_string(&sentence),
                         "9 series of a scrape are not stored: 7 beyond the first 2000 of its page, "
                         "2 with a name longer than 127 or labels longer than 511 bytes");
 }

@@ -16,20 +16,20 @@
 struct fixture {
     struct query_result result;
     struct error error;
-    struct text heard; /* what on_text received */
+    struct text received; /* what on_text received */
     size_t calls, cancel_after_calls;
     bool told_half_characters;
     const char *bearer; /* NULL: none */
 };
 
-static void hear(void *context, const char *text, size_t length, int64_t chunks)
+static void receive(void *context, const char *text, size_t length, int64_t chunks)
 {
     struct fixture *f = context;
 
     (void)chunks;
     f->calls++;
     f->told_half_characters |= !text_is_utf8(text, length);
-    text_add_bytes(&f->heard, text, length);
+    text_add_bytes(&f->received, text, length);
 }
 
 static bool is_cancelled(void *context)
@@ -48,7 +48,7 @@ static struct query usual(struct fixture *f)
                            .ttft_timeout_ms = 5000,
                            .idle_timeout_ms = 5000,
                            .total_timeout_ms = 10000,
-                           .on_text = hear,
+                           .on_text = receive,
                            .cancelled = is_cancelled,
                            .context = f };
 }
@@ -66,7 +66,7 @@ static bool ask_port(struct fixture *f, const struct query *query, int port)
 static void finish(struct fixture *f)
 {
     query_result_finish(&f->result);
-    text_finish(&f->heard);
+    text_finish(&f->received);
 }
 
 /* ---- A server of known timing ---- */
@@ -101,7 +101,7 @@ static void streams_a_completion_with_its_times_and_counts(void **state)
         assert_true(f.result.total_s >= 0.249);
         assert_true(fabs(f.result.tokens_per_s * (f.result.total_s - f.result.ttft_s) - 19) < 0.01);
         assert_int_equal(f.calls, 20);
-        assert_string_equal(text_string(&f.heard), text_string(&f.result.text));
+        assert_string_equal(text_string(&f.received), text_string(&f.result.text));
         finish(&f);
     }
 }
@@ -117,7 +117,7 @@ static void keeps_reasoning_apart(void **state)
                                                "reasoning_first=1", NULL }));
     assert_true(f.result.reasoning.length > 0);
     assert_true(f.result.text.length > 0);
-    assert_string_equal(text_string(&f.heard), text_string(&f.result.text));
+    assert_string_equal(text_string(&f.received), text_string(&f.result.text));
     finish(&f);
 }
 
@@ -264,7 +264,8 @@ static void never_passes_on_half_a_character(void **state)
 
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
-    assert_string_equal(text_string(&f.heard), "Gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\xe2\x82\xac");
+    assert_string_equal(text_string(&f.received),
+                        "Gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\xe2\x82\xac");
     assert_false(f.told_half_characters);
     assert_int_equal(f.result.chunks, 2);
     assert_int_equal(f.result.prompt_tokens, 7);
@@ -287,7 +288,7 @@ static void takes_an_answer_in_one_piece(void **state)
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
     assert_string_equal(text_string(&f.result.text), "Hi.");
-    assert_string_equal(text_string(&f.heard), "Hi.");
+    assert_string_equal(text_string(&f.received), "Hi.");
     assert_string_equal(text_string(&f.result.reasoning), "hm");
     assert_string_equal(f.result.model, "other");
     assert_string_equal(f.result.finish, "stop");
@@ -498,7 +499,7 @@ static void assert_masked(const struct canned_answer *answers, bool works, const
     canned_stop(&server);
     if (works) {
         assert_string_equal(text_string(&f.result.text), said);
-        assert_string_equal(text_string(&f.heard), said);
+        assert_string_equal(text_string(&f.received), said);
     } else if (strstr(f.error.message, said) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", f.error.message, said);
     }

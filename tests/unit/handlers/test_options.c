@@ -45,13 +45,13 @@ static void expect(const char *written, const char *meant)
 {
     json_auto_t *given = parse(written), *wanted = parse(meant), *out = NULL;
     struct error error = { 0 };
-    FREE_AUTO char *told = NULL;
+    FREE_AUTO char *read = NULL;
 
     if (!tool_check(&tool, given, &out, &error))
         fail_msg("%s: %s", written, error.message);
-    told = json_write_canonical(out);
+    read = json_write_canonical(out);
     if (!json_equal(out, wanted))
-        fail_msg("%s means %s", written, told);
+        fail_msg("%s means %s", written, read);
 }
 
 static void refuse(const char *written, const char *sentence)

@@ -73,11 +73,11 @@ static void explains_every_argument_and_every_member_of_an_answer(void **state)
     }
 }
 
-static bool tells(const struct field *fields, const struct field *record)
+static bool describes(const struct field *fields, const struct field *record)
 {
     for (; fields != NULL && fields->name != NULL; fields++)
         if (fields->described_in == NULL && fields->fields != NULL
-            && (fields->fields == record || tells(fields->fields, record)))
+            && (fields->fields == record || describes(fields->fields, record)))
             return true;
     return false;
 }
@@ -86,12 +86,12 @@ static bool tells(const struct field *fields, const struct field *record)
 static void check_references(const struct tool *tool, const struct field *fields)
 {
     for (const struct field *field = fields; field != NULL && field->name != NULL; field++) {
-        const struct tool *teller =
+        const struct tool *described_by =
             field->described_in == NULL ? NULL : tool_find(field->described_in);
 
         if (field->described_in != NULL
-            && !tells(teller == NULL ? fields : teller->fields, field->fields))
-            fail_msg("%s: %s is not told in %s", tool->name, field->name, field->described_in);
+            && !describes(described_by == NULL ? fields : described_by->fields, field->fields))
+            fail_msg("%s: %s is not described in %s", tool->name, field->name, field->described_in);
         if (field->described_in == NULL && field->fields != NULL)
             check_references(tool, field->fields);
     }
@@ -171,7 +171,7 @@ static void needs_more_than_a_viewer_to_write(void **state)
     }
 }
 
-/* What goes with a plan, and is no part of it. */
+/* Arguments beside a plan, which are not part of it. */
 static bool is_of_plan(const char *param)
 {
     return strstr("deployment candidate plan_digest purpose corrects idempotency_key", param)

@@ -23,7 +23,7 @@
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
 
-/* Posts and reads the whole answer. NULL if the body is no JSON (or empty). Free it. */
+/* Posts and reads the whole answer. NULL if the body is empty or not JSON. Free it. */
 static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
                                   int *status)
 {

@@ -64,7 +64,7 @@ static inline bool script_read_body(struct script_server *server, int connection
     return true;
 }
 
-/* Reads the head byte by byte, so that nothing of the body is lost, and then the body. */
+/* Reads the head byte by byte, so that no byte of the body is lost, and then the body. */
 static inline bool script_read(struct script_server *server, int connection,
                                const struct script_step *step)
 {

@@ -53,7 +53,7 @@ static inline bool served_slow(struct call *call, struct answer *answer, struct 
         if (step_ms > 0)
             served_sleep_ms(step_ms);
         call->progress(call, (double)i, (double)steps, step_ms > 0 ? "a step" : long_message);
-        call->progress(call, (double)i, (double)steps, "the same step again, not to be told");
+        call->progress(call, (double)i, (double)steps, "the same step again, not to be sent");
         cancelled = call->cancelled(call->host);
     }
     atomic_fetch_sub(&served_running, 1);

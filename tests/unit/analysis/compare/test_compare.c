@@ -310,7 +310,7 @@ static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
     make_own(trial, 2, "swp_2", 0, "b"); /* each side has both deployments */
     make_own(trial, 5, "swp_2", 0, "a");
     assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_SOME);
-    make_own(trial, 1, "swp_1", 0, "a"); /* repetitions of one deployment are no pair */
+    make_own(trial, 1, "swp_1", 0, "a"); /* repetitions of one deployment are not a pair */
     assert_int_equal(compare_pair_up(trial->runs, crossed), PAIRING_NONE);
 }
 

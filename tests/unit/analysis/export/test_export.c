@@ -121,7 +121,7 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
-/* Other tools start the clock when they send; what came before they call queue time. */
+/* Other tools start the clock when they send; the time before that they call queue time. */
 static void an_open_loop_is_exported_from_the_send(void **state)
 {
     struct cells cells = { 0 };

@@ -165,7 +165,7 @@ static void finds_other_lengths_in_what_older_cells_kept(void **state)
         "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 9, "
         "\"tokens_estimated\": true}",
         &back);
-    assert_int_equal(back.output_tokens_differing, 0); /* chunks are no tokens */
+    assert_int_equal(back.output_tokens_differing, 0); /* chunks are not tokens */
 }
 
 static void keeps_what_newer_cells_report(void **state)

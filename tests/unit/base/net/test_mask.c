@@ -168,22 +168,22 @@ static void hides_it_in_errors(void **state)
 }
 
 /* What a person sees of a text that arrives in pieces of that many bytes. */
-static void tell_in_pieces(const char *said, size_t piece, struct text *shown)
+static void show_in_pieces(const char *said, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);
-    size_t told = 0, length = strlen(said);
+    size_t passed = 0, length = strlen(said);
 
     for (size_t come = piece; come < length + piece; come += piece) {
         size_t here = come < length ? come : length;
-        size_t settled = mask_safe_length(mask, said + told, here - told);
+        size_t settled = mask_safe_length(mask, said + passed, here - passed);
         TEXT_AUTO part = { 0 };
 
         if (here == length)
-            settled = here - told;
-        text_add_bytes(&part, said + told, settled);
+            settled = here - passed;
+        text_add_bytes(&part, said + passed, settled);
         mask_text(mask, MASK_ANSWER, false, &part);
         text_add_bytes(shown, text_string(&part), part.length);
-        told += settled;
+        passed += settled;
     }
 }
 
@@ -207,7 +207,7 @@ static void hides_it_in_text_that_comes_in_pieces(void **state)
         for (size_t piece = 1; piece < 60; piece++) {
             TEXT_AUTO text = { 0 };
 
-            tell_in_pieces(said[i], piece, &text);
+            show_in_pieces(said[i], piece, &text);
             assert_string_equal(text.data, shown[i]);
         }
 }

@@ -224,7 +224,7 @@ static const struct {
     { "/echo-as-error", answer_echo_as_error },
 };
 
-/* Headers and as much body as they announce; false when that is no HTTP request. */
+/* Headers and as much body as they announce; false if it is not an HTTP request. */
 static bool read_request(int client, char request[REQUEST_SIZE])
 {
     size_t length = 0, body_length = 0;

@@ -95,7 +95,7 @@ static void long_prompts_are_not_a_stall(void **state)
     assert_false(is_uneven(&window));
 }
 
-/* The client slept: what came meanwhile it had not read. */
+/* The client slept, and did not read what arrived meanwhile. */
 static void time_without_samples_is_not_a_stall(void **state)
 {
     struct window window = begin(0.1, 1);

@@ -16,7 +16,7 @@
 #define STREAM "Content-Type: text/event-stream; charset=utf-8\r\n"
 
 struct reading {
-    struct text told; /* heads as "<200 type>", and the bodies' bytes */
+    struct text received; /* heads as "<200 type>", and the bodies' bytes */
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
@@ -27,7 +27,7 @@ static void on_head(void *context, long status, const char *content_type)
 {
     struct reading *reading = context;
 
-    text_addf(&reading->told, "<%ld %s>", status, content_type);
+    text_addf(&reading->received, "<%ld %s>", status, content_type);
 }
 
 static bool on_body(void *context, const char *bytes, size_t length)
@@ -35,8 +35,8 @@ static bool on_body(void *context, const char *bytes, size_t length)
     struct reading *reading = context;
 
     assert_true(length > 0);
-    text_add_bytes(&reading->told, bytes, length);
-    return reading->limit == 0 || reading->told.length < reading->limit;
+    text_add_bytes(&reading->received, bytes, length);
+    return reading->limit == 0 || reading->received.length < reading->limit;
 }
 
 static const struct http_answer_listener listener = { on_head, on_body };
@@ -52,7 +52,7 @@ static void feed(struct reading *reading, const char *bytes, size_t length)
     reading->taken += taken;
 }
 
-/* The answer cut into pieces: one of `first` bytes, then such of `piece`; then the end. */
+/* The answer cut into pieces: one of `first` bytes, then pieces of `piece` bytes, then the end. */
 static struct reading read_pieces(const char *bytes, size_t length, size_t first, size_t piece)
 {
     struct reading reading = { .end = HTTP_ANSWER_OPEN };
@@ -67,7 +67,7 @@ static struct reading read_pieces(const char *bytes, size_t length, size_t first
 }
 
 struct expectation {
-    const char *bytes, *told;
+    const char *bytes, *received;
     bool keeps_open;
     enum http_answer_end end;
     size_t rest; /* bytes after the answer */
@@ -115,8 +115,9 @@ static const struct expectation whole[] = {
 
 static void check(const struct expectation *expected, const struct reading *reading, size_t length)
 {
-    if (strcmp(text_string(&reading->told), expected->told) != 0 || reading->end != expected->end)
-        fail_msg("'%s': %d '%s'", expected->bytes, reading->end, text_string(&reading->told));
+    if (strcmp(text_string(&reading->received), expected->received) != 0
+        || reading->end != expected->end)
+        fail_msg("'%s': %d '%s'", expected->bytes, reading->end, text_string(&reading->received));
     if (expected->end == HTTP_ANSWER_WHOLE) {
         assert_int_equal(reading->answer.keeps_open, expected->keeps_open);
         assert_int_equal(reading->taken, length - expected->rest);
@@ -134,7 +135,7 @@ static void an_answer_is_the_same_however_its_bytes_are_cut(void **state)
                 struct reading reading = read_pieces(whole[i].bytes, length, first, piece);
 
                 check(&whole[i], &reading, length);
-                text_finish(&reading.told);
+                text_finish(&reading.received);
             }
     }
 }
@@ -180,7 +181,7 @@ static void what_is_not_http_is_refused_in_words(void **state)
             if (reading.end != HTTP_ANSWER_WRONG)
                 fail_msg("'%s' is taken for an answer", wrong[i]);
             assert_true(strlen(reading.answer.wrong) > 10);
-            text_finish(&reading.told);
+            text_finish(&reading.received);
         }
     }
 }
@@ -197,7 +198,7 @@ static enum http_answer_end read_long(const char *before, char filler, size_t co
         text_add_char(&bytes, filler);
     text_add(&bytes, after);
     reading = read_pieces(bytes.data, bytes.length, 0, piece);
-    text_finish(&reading.told);
+    text_finish(&reading.received);
     return reading.end;
 }
 
@@ -238,8 +239,8 @@ static void a_listener_that_wants_no_more_is_not_called_again(void **state)
     for (size_t i = 0; i < sizeof bytes - 1; i++)
         feed(&reading, bytes + i, 1);
     assert_int_equal(reading.end, HTTP_ANSWER_STOPPED);
-    assert_string_equal(reading.told.data, "<200 >abcd");
-    text_finish(&reading.told);
+    assert_string_equal(reading.received.data, "<200 >abcd");
+    text_finish(&reading.received);
 }
 
 int main(void)

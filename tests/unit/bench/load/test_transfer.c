@@ -26,9 +26,9 @@ struct trial {
     struct load load;
     struct load_loop loop;
     struct transfer *transfer;
-    struct text told; /* "<200 type>", then the body */
+    struct text received; /* "<200 type>", then the body */
     unsigned sends;
-    size_t limit; /* of `told`; then no more is wanted */
+    size_t limit; /* of `received`; then no more is wanted */
 };
 
 static void on_send(void *context, int64_t now_ns)
@@ -43,7 +43,7 @@ static void on_head(void *context, long status, const char *content_type)
 {
     struct trial *trial = context;
 
-    text_addf(&trial->told, "<%ld %s>", status, content_type);
+    text_addf(&trial->received, "<%ld %s>", status, content_type);
 }
 
 static bool on_bytes(void *context, const char *bytes, size_t length, int64_t now_ns)
@@ -51,8 +51,8 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
     struct trial *trial = context;
 
     assert_true(now_ns > 0);
-    text_add_bytes(&trial->told, bytes, length);
-    return trial->limit == 0 || trial->told.length < trial->limit;
+    text_add_bytes(&trial->received, bytes, length);
+    return trial->limit == 0 || trial->received.length < trial->limit;
 }
 
 static void note_late(void *context, int64_t late_ns)
@@ -87,7 +87,7 @@ static void tear_down(struct trial *trial)
     transfer_destroy(trial->transfer);
     load_loop_finish(&trial->loop);
     target_address_finish(&trial->target);
-    text_finish(&trial->told);
+    text_finish(&trial->received);
     script_stop(&trial->server);
 }
 
@@ -112,7 +112,7 @@ static void wait_for_end(struct trial *trial)
 
 static void begin(struct trial *trial, struct bench_prompt *prompt, bool is_fresh)
 {
-    text_clear(&trial->told);
+    text_clear(&trial->received);
     trial->sends = 0;
     prompt_source_rewind(prompt);
     transfer_begin(trial->transfer, prompt, is_fresh);
@@ -136,7 +136,7 @@ static void exchange(struct trial *trial, bool is_fresh)
 struct expectation {
     const char *what;
     struct script_step step;
-    const char *told;
+    const char *received;
     enum failure failure;
     bool stays_open;
 };
@@ -163,7 +163,7 @@ static const struct expectation expectations[] = {
       "<200 text/event-stream>four",
       FAILURE_NONE,
       false },
-    { "told to close",
+    { "asked to close",
       { OK "Connection: close\r\nContent-Length: 4\r\n\r\nfour" },
       "<200 text/event-stream>four",
       FAILURE_NONE,
@@ -202,7 +202,7 @@ static const struct expectation expectations[] = {
       "<200 text/event-stream>four",
       FAILURE_RESET,
       false },
-    { "closed behind a chunk",
+    { "closed after a chunk",
       { CHUNKED "4\r\nfour\r\n", .after = SCRIPT_CLOSE },
       "<200 text/event-stream>four",
       FAILURE_RESET,
@@ -228,15 +228,16 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     set_up(&trial, steps, by_libcurl);
     exchange(&trial, false);
     if (trial.transfer->failure != expected->failure
-        || (expected->told != NULL && strcmp(text_string(&trial.told), expected->told) != 0))
+        || (expected->received != NULL
+            && strcmp(text_string(&trial.received), expected->received) != 0))
         fail_msg("%s, %s: %s '%s'", expected->what, by_libcurl ? "libcurl" : "ours",
-                 failure_name(trial.transfer->failure), text_string(&trial.told));
+                 failure_name(trial.transfer->failure), text_string(&trial.received));
     assert_int_equal(trial.sends, 1);
     assert_true(trial.transfer->is_new);
     assert_false(trial.transfer->went_stale);
     assert_int_equal(trial.transfer->failure_text[0] != '\0', expected->failure != FAILURE_NONE);
     exchange(&trial, false);
-    assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+    assert_string_equal(trial.received.data, "<200 text/event-stream>four");
     if (trial.transfer->is_new == expected->stays_open)
         fail_msg("%s, %s: the connection is %s", expected->what, by_libcurl ? "libcurl" : "ours",
                  trial.transfer->is_new ? "closed" : "kept");
@@ -252,7 +253,7 @@ static void both_ways_read_the_same_answers(void **state)
     }
 }
 
-/* Twelve bytes of body in two chunks, parted and cut at every place. */
+/* Twelve bytes of body in two chunks, split at every place. */
 static void chunks_may_end_anywhere(void **state)
 {
     (void)state;
@@ -265,7 +266,7 @@ static void chunks_may_end_anywhere(void **state)
         const struct script_step steps[] = { { bytes, .piece = cut }, { NULL } };
         set_up(&trial, steps, false);
         exchange(&trial, false);
-        assert_string_equal(trial.told.data, "<200 text/event-stream>data: {}\n\nda");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>data: {}\n\nda");
         assert_int_equal(trial.transfer->failure, FAILURE_NONE);
         tear_down(&trial);
     }
@@ -358,7 +359,7 @@ static void a_connection_that_went_stale_is_reported(void **state)
         } else {
             assert_true(by_libcurl && trial.sends == 2);
         }
-        assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>four");
         assert_int_equal(trial.server.connections, 2);
         tear_down(&trial);
     }
@@ -383,7 +384,7 @@ static void a_server_that_closes_after_each_answer_is_asked_on_a_new_connection(
             exchange(&trial, false);
             assert_true(trial.transfer->is_new);
             assert_int_equal(trial.sends, 1);
-            assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+            assert_string_equal(trial.received.data, "<200 text/event-stream>four");
         }
         tear_down(&trial);
     }
@@ -444,13 +445,13 @@ static void an_exchange_can_be_cut(void **state)
 
         set_up(&trial, steps, by_libcurl == 1);
         begin(&trial, &prompt, false);
-        while (trial.told.length < strlen("<200 text/event-stream>four"))
+        while (trial.received.length < strlen("<200 text/event-stream>four"))
             turn(&trial);
         transfer_end(trial.transfer);
         assert_int_equal(trial.transfer->failure, FAILURE_NONE);
         exchange(&trial, false);
         assert_true(trial.transfer->is_new);
-        assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>four");
         tear_down(&trial);
     }
 }
@@ -467,7 +468,7 @@ static void a_listener_that_wants_no_more_ends_the_exchange(void **state)
         set_up(&trial, steps, by_libcurl == 1);
         trial.limit = 5;
         exchange(&trial, false);
-        assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>four");
         assert_int_equal(trial.transfer->failure, FAILURE_PROTOCOL);
         tear_down(&trial);
     }
@@ -493,7 +494,7 @@ static void a_long_prompt_arrives_whole(void **state)
         set_up(&trial, steps, by_libcurl == 1);
         begin(&trial, &prompt, false);
         wait_for_end(&trial);
-        assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>four");
         assert_int_equal(trial.server.body_bytes, length);
         assert_int_equal(trial.server.body_sum, script_sum(0, bytes, length));
         tear_down(&trial);
@@ -519,7 +520,7 @@ static void an_early_answer_counts(void **state)
     set_up(&trial, steps, false);
     begin(&trial, &prompt, false);
     wait_for_end(&trial);
-    assert_string_equal(trial.told.data, "<413 >{}");
+    assert_string_equal(trial.received.data, "<413 >{}");
     assert_int_equal(trial.transfer->failure, FAILURE_NONE);
     tear_down(&trial);
     free(bytes);
@@ -559,7 +560,7 @@ static void the_next_address_is_tried(void **state)
     trial.target.count = 2;
     for (int i = 0; i < 2; i++) {
         exchange(&trial, true);
-        assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        assert_string_equal(trial.received.data, "<200 text/event-stream>four");
     }
     tear_down(&trial);
 }

@@ -173,7 +173,7 @@ static void binds_what_an_admin_names(void **state)
     assert_false(json_get_boolean(again, "changed", true));
     world_refused(world, "deployment_update",
                   "{\"url\":\"http://127.0.0.1:2\",\"confirm\":\"lab\"}", ERROR_FORBIDDEN,
-                  "not bound to http://127.0.0.1:2"); /* he did not name the secret */
+                  "not bound to http://127.0.0.1:2"); /* the admin did not name the secret */
     moved = world_ok(world, "deployment_update",
                      "{\"url\":\"http://127.0.0.1:2\",\"secret\":\"LAB\",\"confirm\":\"lab\"}");
     assert_string_equal(json_get_text(moved, "bound", ""), "http://127.0.0.1:2");

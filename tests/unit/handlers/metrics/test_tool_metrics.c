@@ -186,7 +186,7 @@ static const json_t *figure(const json_t *answer, const char *name)
     return NULL;
 }
 
-static double told(const json_t *answer, const char *name, const char *member)
+static double figure_of(const json_t *answer, const char *name, const char *member)
 {
     return json_get_number(figure(answer, name), member, NAN);
 }
@@ -204,12 +204,12 @@ static void shows_figures_over_a_restart(void **state)
 
     store_scrapes(world);
     all = world_ok(world, "metrics_history", "{}");
-    assert_near(told(all, "requests_running", "high"), 12);
-    assert_near(told(all, "requests_running", "mean"), 6);
-    assert_near(told(all, "output_tokens_per_s", "low"), 50);
-    assert_near(told(all, "output_tokens_per_s", "high"), 50);
-    assert_near(told(all, "mean_ttft_ms", "mean"), 100);
-    assert_near(told(all, "ttft_ms", "high"), 80 + 20 * 0.98);
+    assert_near(figure_of(all, "requests_running", "high"), 12);
+    assert_near(figure_of(all, "requests_running", "mean"), 6);
+    assert_near(figure_of(all, "output_tokens_per_s", "low"), 50);
+    assert_near(figure_of(all, "output_tokens_per_s", "high"), 50);
+    assert_near(figure_of(all, "mean_ttft_ms", "mean"), 100);
+    assert_near(figure_of(all, "ttft_ms", "high"), 80 + 20 * 0.98);
     assert_string_equal(json_get_text(figure(all, "ttft_ms"), "function", ""), "p99");
     assert_int_equal(json_array_size(json_object_get(all, "points")), 0);
     one = world_ok(world, "metrics_history",
@@ -218,7 +218,7 @@ static void shows_figures_over_a_restart(void **state)
     assert_int_equal(json_array_size(json_object_get(one, "figures")), 1);
 }
 
-static void asks_functions_of_figures_and_series(void **state)
+static void applies_functions_to_figures_and_series(void **state)
 {
     static const struct {
         const char *arguments, *metric, *function, *unit;
@@ -245,11 +245,11 @@ static void asks_functions_of_figures_and_series(void **state)
         assert_string_equal(json_get_text(row, "function", ""), rows[i].function);
         assert_string_equal(json_get_text(row, "unit", ""), rows[i].unit);
         if (!isnan(rows[i].mean))
-            assert_near(told(answer, rows[i].metric, "mean"), rows[i].mean);
+            assert_near(figure_of(answer, rows[i].metric, "mean"), rows[i].mean);
     }
 }
 
-static void says_between_which_limits_a_percentile_is(void **state)
+static void shows_the_limits_between_which_a_percentile_lies(void **state)
 {
     struct world *world = *state;
     const struct scrape_value before[] = {
@@ -280,7 +280,7 @@ static void says_between_which_limits_a_percentile_is(void **state)
     world_says(world, "above 0.5");
 }
 
-/* One of two replicas has another version and other buckets, */
+/* One of two replicas runs another version, with other buckets. */
 static void label_sets_of_different_buckets_have_no_percentile_together(void **state)
 {
     struct world *world = *state;
@@ -314,7 +314,7 @@ static void label_sets_of_different_buckets_have_no_percentile_together(void **s
     assert_null(json_object_get(one, "note"));
 }
 
-/* and one that restarts as another version changes them. */
+/* A server that restarts as another version changes its buckets. */
 static void earlier_buckets_do_not_count_as_current_ones(void **state)
 {
     struct world *world = *state;
@@ -328,7 +328,7 @@ static void earlier_buckets_do_not_count_as_current_ones(void **state)
         { "x_bucket", "le=\"+Inf\"", "counter", 0 },
     };
     int64_t id = demo(world), now_ms = clock_utc_ms();
-    int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* that before this one */
+    int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* the hour before this one */
     json_auto_t *fine = NULL, *coarse = NULL;
     const json_t *points;
 
@@ -368,7 +368,7 @@ static void a_histogram_of_one_bucket_has_no_percentile(void **state)
     assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket except +Inf"));
 }
 
-static void says_what_cannot_be_asked(void **state)
+static void refuses_invalid_requests_in_words(void **state)
 {
     static const struct {
         const char *arguments, *words;
@@ -396,7 +396,7 @@ static void says_what_cannot_be_asked(void **state)
         world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
 }
 
-/* A day of scrapes a minute apart, rolled up but for the last hour; a gap of two hours. */
+/* A day of scrapes a minute apart, rolled up except for the last hour, with a gap of two hours. */
 static void store_day(struct world *world)
 {
     int64_t id = demo(world), now_ms = clock_utc_ms();
@@ -419,8 +419,8 @@ static void reads_long_times_from_rollups_page_by_page(void **state)
     assert_string_equal(json_get_text(day, "resolution", ""), "1 min");
     assert_int_equal(json_get_integer(day, "step_s", 0), 1800);
     assert_in_range(json_array_size(json_object_get(day, "points")), 43, 47); /* 48 less the gap */
-    assert_near(told(day, "output_tokens_per_s", "low"), 50);
-    assert_near(told(day, "output_tokens_per_s", "high"), 50);
+    assert_near(figure_of(day, "output_tokens_per_s", "low"), 50);
+    assert_near(figure_of(day, "output_tokens_per_s", "high"), 50);
     first = world_ok(world, "metrics_history",
                      "{\"metric\":\"requests_running\",\"minutes\":240,\"step_s\":60}");
     assert_in_range(json_array_size(json_object_get(first, "points")), 58, 60);
@@ -432,7 +432,7 @@ static void reads_long_times_from_rollups_page_by_page(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "points")), 60);
 }
 
-static void a_summary_is_of_all_the_time_that_is_asked_for(void **state)
+static void a_summary_covers_all_the_requested_time(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -440,7 +440,7 @@ static void a_summary_is_of_all_the_time_that_is_asked_for(void **state)
     store_day(world);
     answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
     assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
-    assert_true(told(answer, "requests_running", "points") >= 40);
+    assert_true(figure_of(answer, "requests_running", "points") >= 40);
     world_says(world, "Steps of 60 s would exceed the 60 of \"points\"");
 }
 
@@ -495,7 +495,7 @@ static void says_which_series_are_not_stored(void **state)
     json_auto_t *history = NULL, *shown = NULL;
 
     world_do(world, "metrics_watch", "{\"interval_s\":3600}");
-    assert_true(wait_for_scrape(world, 1)); /* the only one by itself */
+    assert_true(wait_for_scrape(world, 1)); /* the only scrape that the scraper makes */
     at_ms = target(world).last_ms + 1;
     assert_true(scrape_add(world->services.store, id, at_ms, &value, 1, &left_out, &world->error));
     history = world_ok(world, "metrics_history", "{}");
@@ -533,14 +533,14 @@ int main(void)
         cmocka_unit_test(says_why_nothing_was_stored),
         cmocka_unit_test(shows_no_figures_of_several_instances_that_answer_in_turns),
         cmocka_unit_test(shows_figures_over_a_restart),
-        cmocka_unit_test(asks_functions_of_figures_and_series),
-        cmocka_unit_test(says_between_which_limits_a_percentile_is),
+        cmocka_unit_test(applies_functions_to_figures_and_series),
+        cmocka_unit_test(shows_the_limits_between_which_a_percentile_lies),
         cmocka_unit_test(label_sets_of_different_buckets_have_no_percentile_together),
         cmocka_unit_test(earlier_buckets_do_not_count_as_current_ones),
         cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
-        cmocka_unit_test(says_what_cannot_be_asked),
+        cmocka_unit_test(refuses_invalid_requests_in_words),
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
-        cmocka_unit_test(a_summary_is_of_all_the_time_that_is_asked_for),
+        cmocka_unit_test(a_summary_covers_all_the_requested_time),
         cmocka_unit_test(marks_the_step_that_is_not_over),
         cmocka_unit_test(says_when_steps_are_no_longer_kept),
         cmocka_unit_test(says_which_series_are_not_stored),

@@ -149,7 +149,7 @@ static void says_which_rules_could_not_be_applied(void **state)
     char id[ID_SIZE];
     json_auto_t *answer = NULL;
     const json_t *lacking, *group;
-    bool told = false;
+    bool found = false;
     size_t i;
 
     import(world, file, strlen(file), "two.csv", id);
@@ -163,9 +163,9 @@ static void says_which_rules_could_not_be_applied(void **state)
     assert_false(names(json_object_get(answer, "applied"), "actual_load"));
     lacking = json_object_get(answer, "not_applied");
     json_array_foreach(lacking, i, group)
-        told |= strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
-                && names(json_object_get(group, "rules"), "actual_load");
-    assert_true(told);
+        found |= strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
+                 && names(json_object_get(group, "rules"), "actual_load");
+    assert_true(found);
 }
 
 /* A file without answers' lengths, which the importing person knows. */

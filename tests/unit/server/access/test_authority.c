@@ -99,7 +99,7 @@ static void a_key_is_its_principal_with_its_role(void **state)
         assert_string_equal(who.name, "alice");
         assert_int_equal(who.role, ROLE_OPERATOR);
     }
-    header[0] = 'b'; /* the scheme's case says nothing */
+    header[0] = 'b'; /* the scheme's case does not matter */
     assert_true(authority_check(authority, header, &who, &error));
 }
 

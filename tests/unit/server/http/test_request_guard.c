@@ -267,7 +267,7 @@ static void an_extension_of_a_chunk_is_not_too_long(void **state)
     assert_int_equal(guard.fault->status, 400);
 }
 
-/* libmicrohttpd gets the earlier requests, and nothing of the refused one. */
+/* libmicrohttpd gets the earlier requests, and no byte of the refused one. */
 static void what_comes_before_a_fault_may_be_read(void **state)
 {
     static const char first[] = POST "Content-Length: 3\r\n\r\nabc", bad[] = POST "X : a\r\n\r\n";

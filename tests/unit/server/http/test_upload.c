@@ -56,7 +56,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* One request on a connection of its own; the answer as JSON, NULL if it is none. */
+/* One request on a connection of its own; the answer as JSON; NULL if it is not JSON. */
 static json_t *post(const char *path, const char *headers, const char *body, int status)
 {
     struct http_client client;

@@ -105,7 +105,7 @@ static void call_tool(struct asker *asker, const char *tool, const char *argumen
 }
 
 /* The next message on the call's stream; new reference. */
-static json_t *hear(struct asker *asker)
+static json_t *receive(struct asker *asker)
 {
     TEXT_AUTO event = { 0 };
     struct error error;
@@ -143,12 +143,12 @@ static void a_form_is_answered_on_the_stream_of_its_call(void **state)
     (void)state;
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
     call_tool(&asker, "confirm", CONFIRM_A);
-    request = hear(&asker);
+    request = receive(&asker);
     assert_string_equal(text_at(request, "method"), "elicitation/create");
     assert_string_equal(text_at(request, "params.message"), "Sure?");
     assert_true(strlen(text_at(request, "id")) > 20);
     assert_int_equal(respond(asker.headers, request, "result", YES), 202);
-    result = hear(&asker);
+    result = receive(&asker);
     assert_int_equal(integer_at(result, "id"), 7);
     assert_false(json_boolean_value(json_at(result, "result.isError")));
     asker_end(&asker);
@@ -164,7 +164,7 @@ static void several_questions_are_asked_at_once(void **state)
     asker_begin(&asker, "2025-06-18", "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}");
     call_tool(&asker, "all", "{}");
     for (size_t i = 0; i < 3; i++)
-        requests[i] = hear(&asker);
+        requests[i] = receive(&asker);
     assert_string_equal(text_at(requests[1], "method"), "sampling/createMessage");
     assert_string_equal(text_at(requests[2], "method"), "roots/list");
     respond(asker.headers, requests[2], "result", "{\"roots\":[{\"uri\":\"file:///r\"}]}");
@@ -173,7 +173,7 @@ static void several_questions_are_asked_at_once(void **state)
     respond(asker.headers, requests[1], "result",
             "{\"role\":\"assistant\",\"model\":\"m\",\"content\":{\"type\":\"text\",\"text\":"
             "\"Hi\"}}");
-    result = hear(&asker);
+    result = receive(&asker);
     assert_string_equal(text_at(result, "result.content.0.text"), "Hi Ann file:///r");
     for (size_t i = 0; i < 3; i++)
         json_decref(requests[i]);
@@ -198,7 +198,7 @@ static void a_capability_that_was_not_declared_is_named(void **state)
 
         asker_begin(&asker, cases[i].version, cases[i].capabilities);
         call_tool(&asker, cases[i].tool, strcmp(cases[i].tool, "confirm") == 0 ? CONFIRM_A : "{}");
-        result = hear(&asker);
+        result = receive(&asker);
         assert_true(json_boolean_value(json_at(result, "result.isError")));
         assert_non_null(strstr(text_at(result, "result.content.0.text"), cases[i].named));
         asker_end(&asker);
@@ -213,10 +213,10 @@ static void a_page_is_opened_by_clients_that_support_pages(void **state)
     (void)state;
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{\"form\":{},\"url\":{}}}");
     call_tool(&asker, "page", "{}");
-    request = hear(&asker);
+    request = receive(&asker);
     assert_string_equal(text_at(request, "params.elicitationId"), "e1");
     respond(asker.headers, request, "result", "{\"action\":\"accept\"}");
-    result = hear(&asker);
+    result = receive(&asker);
     assert_string_equal(text_at(result, "result.content.0.text"), "accept");
     asker_end(&asker);
 }
@@ -231,14 +231,14 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
     other = begin_session("2025-11-25", "{\"elicitation\":{}}");
     call_tool(&asker, "confirm", CONFIRM_A);
-    request = hear(&asker);
+    request = receive(&asker);
     forged = json_pack("{s:s}", "id", "ask_00000000000000000000000000");
     assert_int_equal(respond(other, request, "result", YES), 202);
     assert_int_equal(respond(MCP_HEADERS, request, "result", YES), 202);
     assert_int_equal(respond(asker.headers, forged, "result", YES), 202);
     respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
     respond(asker.headers, request, "result", YES); /* too late */
-    result = hear(&asker);
+    result = receive(&asker);
     assert_string_equal(text_at(result, "result.content.0.text"), "the person said decline");
     free(other);
     asker_end(&asker);
@@ -247,7 +247,7 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
 static void bad_answers_are_refused_in_one_sentence(void **state)
 {
     static const struct {
-        const char *member, *value, *told;
+        const char *member, *value, *words;
     } cases[] = {
         { "result", "{\"action\":\"maybe\"}", "no \"action\"" },
         { "result", "{\"action\":\"accept\"}", "\"content\" is not an object" },
@@ -265,11 +265,11 @@ static void bad_answers_are_refused_in_one_sentence(void **state)
 
         asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
         call_tool(&asker, "confirm", CONFIRM_A);
-        request = hear(&asker);
+        request = receive(&asker);
         respond(asker.headers, request, cases[i].member, cases[i].value);
-        result = hear(&asker);
+        result = receive(&asker);
         assert_true(json_boolean_value(json_at(result, "result.isError")));
-        if (strstr(text_at(result, "result.content.0.text"), cases[i].told) == NULL)
+        if (strstr(text_at(result, "result.content.0.text"), cases[i].words) == NULL)
             fail_msg("%s", text_at(result, "result.content.0.text"));
         asker_end(&asker);
     }
@@ -283,11 +283,11 @@ static void a_question_nobody_answers_is_withdrawn(void **state)
     (void)state;
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
     call_tool(&asker, "confirm", CONFIRM_A);
-    request = hear(&asker);
-    withdrawn = hear(&asker);
+    request = receive(&asker);
+    withdrawn = receive(&asker);
     assert_string_equal(text_at(withdrawn, "method"), "notifications/cancelled");
     assert_string_equal(text_at(withdrawn, "params.requestId"), text_at(request, "id"));
-    result = hear(&asker);
+    result = receive(&asker);
     assert_non_null(strstr(text_at(result, "result.content.0.text"), "within 1 s"));
     asker_end(&asker);
 }
@@ -303,7 +303,7 @@ static void cancelling_or_ending_the_session_ends_the_wait(void **state)
 
         asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
         call_tool(&asker, "confirm", CONFIRM_A);
-        request = hear(&asker);
+        request = receive(&asker);
         assert_non_null(request);
         if (i == 0)
             json_decref(mcp_post_once(
@@ -326,7 +326,7 @@ static void stopping_the_server_ends_the_wait(void **state)
     (void)state;
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
     call_tool(&asker, "confirm", CONFIRM_A);
-    request = hear(&asker);
+    request = receive(&asker);
     assert_non_null(request);
     server_stop(served.server, 0);
     assert_int_equal(atomic_load(&asking_failed), 1);
@@ -350,7 +350,7 @@ static void without_session_or_stream_nobody_is_asked(void **state)
     reply = mcp_post_once(port(), text_string(&plain), body, &status);
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "text/event-stream"));
     call_tool(&asker, "confirm", CONFIRM_A);
-    result = hear(&asker);
+    result = receive(&asker);
     assert_non_null(strstr(text_at(result, "result.content.0.text"), "one with a session"));
     asker_end(&asker);
     free(headers);
@@ -363,7 +363,7 @@ static size_t count_messages(struct asker *asker)
     size_t count = 0;
     json_t *message;
 
-    for (; (message = hear(asker)) != NULL; json_decref(message)) {
+    for (; (message = receive(asker)) != NULL; json_decref(message)) {
         if (strcmp(text_at(message, "method"), "notifications/message") != 0)
             continue;
         if (strcmp(text_at(message, "params.level"), "info") == 0)

@@ -240,7 +240,7 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     TEXT_AUTO pending = { 0 };
     TEXT_AUTO event = { 0 };
     double last = -1;
-    int told = 0;
+    int received = 0;
 
     (void)state;
     http_open(&client, port());
@@ -263,9 +263,9 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
         assert_string_equal(text_at(json, "params.progressToken"), "p");
         assert_true(json_number_value(json_at(json, "params.progress")) > last);
         last = json_number_value(json_at(json, "params.progress"));
-        told++;
+        received++;
     }
-    assert_int_equal(told, 6);
+    assert_int_equal(received, 6);
     assert_false(http_event(&client, &pending, &event));
     http_close(&client);
 }

@@ -186,7 +186,7 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_continues_live(void 
 {
     struct peer peer;
     json_auto_t *progress = NULL, *answer = NULL;
-    double told;
+    double progressed;
 
     (void)state;
     peer_begin(&peer);
@@ -196,13 +196,13 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_continues_live(void 
         json_decref(progress);
         progress = peer_message(&peer);
     }
-    told = json_number_value(json_at(progress, "params.progress"));
+    progressed = json_number_value(json_at(progress, "params.progress"));
     peer_hang_up(&peer);
     served_sleep_ms(50); /* so that there is something to send again */
     assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 200);
     json_decref(progress);
     progress = peer_message(&peer);
-    assert_true(json_number_value(json_at(progress, "params.progress")) == told + 1);
+    assert_true(json_number_value(json_at(progress, "params.progress")) == progressed + 1);
     answer = peer_answer(&peer);
     assert_int_equal(integer_at(answer, "id"), 7);
     assert_int_equal(integer_at(answer, "result.structuredContent.steps"), 40);
@@ -462,7 +462,7 @@ static void check_hears(struct peer *peer, const char *method)
     assert_string_equal(text_at(json, "method"), method);
 }
 
-/* Until what was told waits in the store for the session. */
+/* Until what was sent waits in the store for the session. */
 static void wait_for_events(const struct peer *peer, size_t expected)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -549,7 +549,7 @@ static void the_standing_stream_is_resumed_after_the_event_the_client_names(void
     restart();
     assert_int_equal(peer_send(&peer, "GET", first, NULL), 200);
     check_hears(&peer, PROMPTS_CHANGED);
-    change_lists(NOTIFIER_RESOURCES); /* and goes on */
+    change_lists(NOTIFIER_RESOURCES); /* and the stream continues */
     check_hears(&peer, "notifications/resources/list_changed");
     peer_end(&peer);
 }

@@ -224,7 +224,7 @@ static json_t *await(const char *id, const char *wanted)
     }
 }
 
-static void acknowledged(json_t *reply)
+static void acknowledge(json_t *reply)
 {
     const json_t *result = json_at(reply, "result");
 
@@ -351,13 +351,13 @@ static void a_task_that_asks_continues_when_all_is_answered(void **state)
             -32602, "accept, decline or cancel");
     refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":7},"), -32602,
             "not an object");
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"other\":{\"a\":\"x\"}},"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
+    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"other\":{\"a\":\"x\"}},"));
+    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     half = task_method("tasks/get", id, "");
     assert_string_equal(text_at(half, "result.status"), "input_required");
     assert_int_equal(json_object_size(json_at(half, "result.inputRequests")), 1);
     assert_non_null(json_at(half, "result.inputRequests.second"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
+    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     done = await(id, "completed");
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
     assert_null(json_at(done, "result.inputRequests"));
@@ -382,7 +382,7 @@ static void more_than_64_answers_at_once_are_refused(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledged(answer_often(id, 64));
+    acknowledge(answer_often(id, 64));
     refused(answer_often(id, 65), -32602, "has 65 answers, more than 64");
     json_decref(await(id, "input_required"));
 }
@@ -395,11 +395,11 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
+    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     served_stop(&served);
     served_start(&served, NULL);
     json_decref(await(id, "input_required"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
+    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     json_decref(await(id, "completed"));
     served_stop(&served);
     served_start(&served, NULL);
@@ -475,12 +475,12 @@ static void cancelling_is_acknowledged_and_done_once(void **state)
 
     (void)state;
     begin("wait", id);
-    acknowledged(task_method("tasks/cancel", id, ""));
+    acknowledge(task_method("tasks/cancel", id, ""));
     json_decref(await(id, "cancelled"));
-    acknowledged(task_method("tasks/cancel", id, ""));
+    acknowledge(task_method("tasks/cancel", id, ""));
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledged(task_method("tasks/cancel", id, ""));
+    acknowledge(task_method("tasks/cancel", id, ""));
     json_decref(await(id, "cancelled"));
     assert_true(audit_log_list(served.services.store, &filter, 9, &rows, &count, &error));
     assert_int_equal(count, 2);
@@ -527,65 +527,65 @@ static void only_the_owner_or_an_admin_stops_or_answers(void **state)
             "only alice or an admin may stop it");
     refused(task_method_as("tasks/update", id, answers, bob), -32602,
             "only alice or an admin may answer it");
-    acknowledged(task_method_as("tasks/update", id, answers, alice));
-    acknowledged(task_method_as("tasks/cancel", id, "", root));
+    acknowledge(task_method_as("tasks/update", id, answers, alice));
+    acknowledge(task_method_as("tasks/cancel", id, "", root));
 }
 
 /* ---- Notifications ---- */
 
-struct hearer {
+struct follower {
     struct http_client client;
     struct text pending, event;
 };
 
-static json_t *hear(struct hearer *hearer)
+static json_t *receive(struct follower *follower)
 {
     json_t *json = NULL;
     struct error error;
 
     do
-        if (!http_event(&hearer->client, &hearer->pending, &hearer->event))
+        if (!http_event(&follower->client, &follower->pending, &follower->event))
             fail_msg("the stream ended");
-    while (strcmp(text_string(&hearer->event), ":") == 0);
-    if (!json_parse(text_string(&hearer->event), hearer->event.length, &json, &error))
-        fail_msg("%s: %s", text_string(&hearer->event), error.message);
+    while (strcmp(text_string(&follower->event), ":") == 0);
+    if (!json_parse(text_string(&follower->event), follower->event.length, &json, &error))
+        fail_msg("%s: %s", text_string(&follower->event), error.message);
     return json;
 }
 
 /* Listens to `ids` (JSON), and returns the acknowledgement. */
-static json_t *hearer_open(struct hearer *hearer, const char *ids)
+static json_t *follower_open(struct follower *follower, const char *ids)
 {
     TEXT_AUTO body = { 0 };
 
-    *hearer = (struct hearer){ 0 };
+    *follower = (struct follower){ 0 };
     text_addf(&body,
               "{\"jsonrpc\":\"2.0\",\"id\":\"sub\",\"method\":\"subscriptions/listen\","
               "\"params\":{\"notifications\":{\"taskIds\":%s},\"_meta\":{"
               "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
               "\"io.modelcontextprotocol/clientCapabilities\":{" KNOWING "}}}}",
               ids);
-    http_open(&hearer->client, server_port(served.server));
-    http_send(&hearer->client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
+    http_open(&follower->client, server_port(served.server));
+    http_send(&follower->client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
               text_string(&body));
-    assert_int_equal(http_read_head(&hearer->client), 200);
-    return hear(hearer);
+    assert_int_equal(http_read_head(&follower->client), 200);
+    return receive(follower);
 }
 
-static void hearer_close(struct hearer *hearer)
+static void follower_close(struct follower *follower)
 {
-    http_close(&hearer->client);
-    text_finish(&hearer->pending);
-    text_finish(&hearer->event);
+    http_close(&follower->client);
+    text_finish(&follower->pending);
+    text_finish(&follower->event);
 }
 
 /* Reads until the task is reported with this status; returns that message. Every earlier one is
  * about it, too. */
-static json_t *hears_of(struct hearer *hearer, const char *id, const char *status)
+static json_t *expect_status(struct follower *follower, const char *id, const char *status)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";
 
     for (;;) {
-        json_t *json = hear(hearer);
+        json_t *json = receive(follower);
         const json_t *meta = json_at(json, "params._meta");
 
         assert_string_equal(text_at(json, "method"), "notifications/tasks");
@@ -601,9 +601,9 @@ static json_t *hears_of(struct hearer *hearer, const char *id, const char *statu
 static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
 {
     char id[ID_SIZE], other[ID_SIZE], over[ID_SIZE];
-    struct hearer hearer;
+    struct follower follower;
     TEXT_AUTO ids = { 0 };
-    json_auto_t *told = NULL, *asks = NULL, *done = NULL;
+    json_auto_t *acknowledged = NULL, *asks = NULL, *done = NULL;
 
     (void)state;
     begin("ask", id);
@@ -611,32 +611,32 @@ static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
     json_decref(await(other, "completed"));
     json_decref(await(id, "input_required"));
     text_addf(&ids, "[\"%s\",\"job_none\",7]", id);
-    told = hearer_open(&hearer, text_string(&ids));
-    assert_int_equal(json_array_size(json_at(told, "params.notifications.taskIds")), 1);
-    assert_string_equal(text_at(told, "params.notifications.taskIds.0"), id);
-    asks = hears_of(&hearer, id, "input_required");
+    acknowledged = follower_open(&follower, text_string(&ids));
+    assert_int_equal(json_array_size(json_at(acknowledged, "params.notifications.taskIds")), 1);
+    assert_string_equal(text_at(acknowledged, "params.notifications.taskIds.0"), id);
+    asks = expect_status(&follower, id, "input_required");
     assert_non_null(json_at(asks, "params.inputRequests.first"));
     begin("quick", over); /* which nobody follows */
-    acknowledged(task_method("tasks/update", id,
-                             "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
-    done = hears_of(&hearer, id, "completed");
+    acknowledge(task_method("tasks/update", id,
+                            "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
+    done = expect_status(&follower, id, "completed");
     assert_string_equal(text_at(done, "params.result.content.0.text"), "yes");
-    hearer_close(&hearer);
+    follower_close(&follower);
 }
 
 static void a_late_follower_gets_the_end(void **state)
 {
     char id[ID_SIZE];
-    struct hearer hearer;
+    struct follower follower;
     TEXT_AUTO ids = { 0 };
 
     (void)state;
     begin("quick", id);
     json_decref(await(id, "completed"));
     text_addf(&ids, "[\"%s\"]", id);
-    json_decref(hearer_open(&hearer, text_string(&ids)));
-    json_decref(hears_of(&hearer, id, "completed"));
-    hearer_close(&hearer);
+    json_decref(follower_open(&follower, text_string(&ids)));
+    json_decref(expect_status(&follower, id, "completed"));
+    follower_close(&follower);
 }
 
 static void a_listener_without_tasks_learns_what_it_needs(void **state)

@@ -250,19 +250,20 @@ static void a_missing_answer_is_asked_for_again(void **state)
 
 static void answers_to_questions_that_were_not_asked_have_no_effect(void **state)
 {
-    json_auto_t *asked = NULL, *told = NULL;
+    json_auto_t *asked = NULL, *answered = NULL;
     int status;
 
     (void)state;
     asked = go_on(CONFIRM("a"), "", YES, &status);
     assert_string_equal(text_at(asked, "result.resultType"), "input_required");
     assert_int_equal(count_deployments(), 0);
-    told = send_round("steps", ALL_CAPABILITIES,
-                      "\"inputResponses\":{\"step1\":{\"action\":\"accept\",\"content\":{\"name\":"
-                      "\"Ann\"}},\"step2\":{\"action\":\"accept\",\"content\":{\"colour\":\"blue\"}"
-                      "}},",
-                      &status);
-    assert_string_equal(text_at(told, "result.content.0.text"), "Ann likes blue");
+    answered =
+        send_round("steps", ALL_CAPABILITIES,
+                   "\"inputResponses\":{\"step1\":{\"action\":\"accept\",\"content\":{\"name\":"
+                   "\"Ann\"}},\"step2\":{\"action\":\"accept\",\"content\":{\"colour\":\"blue\"}"
+                   "}},",
+                   &status);
+    assert_string_equal(text_at(answered, "result.content.0.text"), "Ann likes blue");
 }
 
 static void answers_of_earlier_rounds_travel_sealed(void **state)

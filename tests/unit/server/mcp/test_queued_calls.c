@@ -146,7 +146,7 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     http_close(&client);
 }
 
-/* The connection is gone before the key is: in these eras the call goes on without it. */
+/* The connection is gone before the key is: in these eras the call continues without it. */
 static void nor_is_one_whose_client_left_before_that(void **state)
 {
     struct http_client holder, client;

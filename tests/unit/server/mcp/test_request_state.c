@@ -45,7 +45,7 @@ static void nobody_else_and_nothing_else_opens_it(void **state)
         const uint8_t *key;
         const char *principal, *digest;
         int64_t now_ms;
-        const char *told;
+        const char *words;
     } cases[] = {
         { other_key, "ann", "d1", 0, "is not valid" },
         { key, "bob", "d1", 0, "is not valid" },
@@ -61,7 +61,7 @@ static void nobody_else_and_nothing_else_opens_it(void **state)
 
         assert_false(request_state_open(cases[i].key, sealed, cases[i].principal, cases[i].digest,
                                         cases[i].now_ms, &out, &error));
-        assert_non_null(strstr(error.message, cases[i].told));
+        assert_non_null(strstr(error.message, cases[i].words));
     }
 }
 

@@ -55,32 +55,32 @@ static void move_job(const char *id)
 }
 
 /* A session with its standing stream. */
-struct hearer {
+struct follower {
     char *session;
     struct http_client client;
     struct text pending, event, headers;
 };
 
-static void hearer_open(struct hearer *hearer)
+static void follower_open(struct follower *follower)
 {
-    *hearer = (struct hearer){ .session = mcp_initialize(port(), NULL) };
-    text_addf(&hearer->headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", hearer->session);
-    http_open(&hearer->client, port());
-    http_send(&hearer->client, "GET", "/mcp", text_string(&hearer->headers), NULL);
-    assert_int_equal(http_read_head(&hearer->client), 200);
+    *follower = (struct follower){ .session = mcp_initialize(port(), NULL) };
+    text_addf(&follower->headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", follower->session);
+    http_open(&follower->client, port());
+    http_send(&follower->client, "GET", "/mcp", text_string(&follower->headers), NULL);
+    assert_int_equal(http_read_head(&follower->client), 200);
 }
 
-static void hearer_close(struct hearer *hearer)
+static void follower_close(struct follower *follower)
 {
-    http_close(&hearer->client);
-    text_finish(&hearer->pending);
-    text_finish(&hearer->event);
-    text_finish(&hearer->headers);
-    free(hearer->session);
+    http_close(&follower->client);
+    text_finish(&follower->pending);
+    text_finish(&follower->event);
+    text_finish(&follower->headers);
+    free(follower->session);
 }
 
 /* The next message; free it. */
-static json_t *hear(struct http_client *client, struct text *pending, struct text *event)
+static json_t *receive(struct http_client *client, struct text *pending, struct text *event)
 {
     json_t *json = NULL;
     struct error error;
@@ -92,9 +92,9 @@ static json_t *hear(struct http_client *client, struct text *pending, struct tex
     return json;
 }
 
-static void hears(struct hearer *hearer, const char *method, const char *uri)
+static void expect_message(struct follower *follower, const char *method, const char *uri)
 {
-    json_auto_t *json = hear(&hearer->client, &hearer->pending, &hearer->event);
+    json_auto_t *json = receive(&follower->client, &follower->pending, &follower->event);
 
     assert_string_equal(text_at(json, "method"), method);
     assert_string_equal(text_at(json, "params.uri"), uri);
@@ -104,7 +104,7 @@ static void hears(struct hearer *hearer, const char *method, const char *uri)
 #define CHANGED "notifications/resources/list_changed"
 
 /* resources/subscribe or unsubscribe of a job; the code of its error, or 0. */
-static int subscribe(struct hearer *hearer, const char *verb, const char *job)
+static int subscribe(struct follower *follower, const char *verb, const char *job)
 {
     TEXT_AUTO body = { 0 };
     json_auto_t *reply = NULL;
@@ -114,7 +114,7 @@ static int subscribe(struct hearer *hearer, const char *verb, const char *job)
               "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/%s\",\"params\":{\"uri\":"
               "\"opsbrain://jobs/%s\"}}",
               verb, job);
-    reply = mcp_post_once(port(), text_string(&hearer->headers), text_string(&body), &status);
+    reply = mcp_post_once(port(), text_string(&follower->headers), text_string(&body), &status);
     assert_non_null(reply);
     return (int)integer_at(reply, "error.code");
 }
@@ -126,35 +126,35 @@ static void uri_of(const char *job, char out[RESOURCE_URI_SIZE])
 
 static void notifies_a_session_at_most_once_a_second(void **state)
 {
-    struct hearer hearer;
+    struct follower follower;
     char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
     int64_t first_ns;
 
     (void)state;
-    hearer_open(&hearer);
+    follower_open(&follower);
     add_job(job);
     uri_of(job, uri);
-    assert_int_equal(subscribe(&hearer, "subscribe", job), 0);
+    assert_int_equal(subscribe(&follower, "subscribe", job), 0);
     move_job(job);
-    hears(&hearer, UPDATED, uri);
+    expect_message(&follower, UPDATED, uri);
     first_ns = clock_monotonic_ns();
     for (int i = 0; i < 500; i++)
         move_job(job);
-    hears(&hearer, UPDATED, uri);
+    expect_message(&follower, UPDATED, uri);
     assert_true(clock_monotonic_ns() - first_ns > INT64_C(900000000));
     notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
-    hears(&hearer, CHANGED, "(none)"); /* so the 500 moves were reported once */
-    hearer_close(&hearer);
+    expect_message(&follower, CHANGED, "(none)"); /* so the 500 moves were reported once */
+    follower_close(&follower);
 }
 
 static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
 {
-    struct hearer follower, other;
+    struct follower follower, other;
     char job[ID_SIZE], second[ID_SIZE], uri[RESOURCE_URI_SIZE];
 
     (void)state;
-    hearer_open(&follower);
-    hearer_open(&other);
+    follower_open(&follower);
+    follower_open(&other);
     add_job(job);
     add_job(second);
     uri_of(second, uri);
@@ -165,36 +165,36 @@ static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
     move_job(job);
     move_job(second);
     notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
-    hears(&other, CHANGED, "(none)");
-    hears(&follower, UPDATED, uri);
-    hears(&follower, CHANGED, "(none)");
-    hearer_close(&follower);
-    hearer_close(&other);
+    expect_message(&other, CHANGED, "(none)");
+    expect_message(&follower, UPDATED, uri);
+    expect_message(&follower, CHANGED, "(none)");
+    follower_close(&follower);
+    follower_close(&other);
 }
 
 static void refuses_subscriptions_to_what_does_not_exist_and_too_many(void **state)
 {
-    struct hearer hearer;
+    struct follower follower;
     char job[ID_SIZE];
     json_auto_t *reply = NULL;
     int status;
 
     (void)state;
-    hearer_open(&hearer);
-    assert_int_equal(subscribe(&hearer, "subscribe", "job_nobody"), -32002);
-    assert_int_equal(subscribe(&hearer, "subscribe", "a/b"), -32002);
+    follower_open(&follower);
+    assert_int_equal(subscribe(&follower, "subscribe", "job_nobody"), -32002);
+    assert_int_equal(subscribe(&follower, "subscribe", "a/b"), -32002);
     for (int i = 0; i < SUBSCRIPTIONS_LIMIT; i++) {
         add_job(job);
-        assert_int_equal(subscribe(&hearer, "subscribe", job), 0);
+        assert_int_equal(subscribe(&follower, "subscribe", job), 0);
     }
     add_job(job);
-    assert_int_equal(subscribe(&hearer, "subscribe", job), -32603);
+    assert_int_equal(subscribe(&follower, "subscribe", job), -32603);
     reply = mcp_post_once(port(), NULL,
                           "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/subscribe\","
                           "\"params\":{\"uri\":\"opsbrain://guide\"}}",
                           &status);
     assert_int_equal(integer_at(reply, "error.code"), -32000);
-    hearer_close(&hearer);
+    follower_close(&follower);
 }
 
 static void notifies_by_the_things_name(void **state)
@@ -206,33 +206,33 @@ static void notifies_by_the_things_name(void **state)
                                            .limits = "{}",
                                            .created_by = "alice" };
     struct deployment added;
-    struct hearer hearer;
+    struct follower follower;
     struct error error;
     json_auto_t *reply = NULL;
     int status;
 
     (void)state;
     assert_true(deployment_add(served.services.store, &row, 1, NULL, &added, &error));
-    hearer_open(&hearer);
-    reply = mcp_post_once(port(), text_string(&hearer.headers),
+    follower_open(&follower);
+    reply = mcp_post_once(port(), text_string(&follower.headers),
                           "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/subscribe\","
                           "\"params\":{\"uri\":\"opsbrain://deployments/demo\"}}",
                           &status);
     assert_non_null(json_at(reply, "result"));
     notifier_resource_changed(served.server->notifier, "other");
     notifier_resource_changed(served.server->notifier, "demo");
-    hears(&hearer, UPDATED, "opsbrain://deployments/demo");
-    hearer_close(&hearer);
+    expect_message(&follower, UPDATED, "opsbrain://deployments/demo");
+    follower_close(&follower);
 }
 
 static void forgets_a_session_that_ended(void **state)
 {
-    struct hearer gone, stays;
+    struct follower gone, stays;
     char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
 
     (void)state;
-    hearer_open(&gone);
-    hearer_open(&stays);
+    follower_open(&gone);
+    follower_open(&stays);
     add_job(job);
     uri_of(job, uri);
     assert_int_equal(subscribe(&gone, "subscribe", job), 0);
@@ -240,10 +240,10 @@ static void forgets_a_session_that_ended(void **state)
     assert_int_equal(http_request(port(), "DELETE", "/mcp", text_string(&gone.headers), NULL, NULL),
                      200);
     move_job(job);
-    hears(&stays, UPDATED, uri);
+    expect_message(&stays, UPDATED, uri);
     assert_false(http_message(&gone.client, &gone.pending, &gone.event));
-    hearer_close(&gone);
-    hearer_close(&stays);
+    follower_close(&gone);
+    follower_close(&stays);
 }
 
 static void notifies_a_listening_stream_only_of_what_it_asked_for(void **state)
@@ -268,7 +268,7 @@ static void notifies_a_listening_stream_only_of_what_it_asked_for(void **state)
     http_open(&client, port());
     http_send(&client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"), text_string(&body));
     assert_int_equal(http_read_head(&client), 200);
-    json = hear(&client, &pending, &event);
+    json = receive(&client, &pending, &event);
     assert_int_equal(json_object_size(json_at(json, "params.notifications")), 2);
     assert_int_equal(json_array_size(json_at(json, "params.notifications.resourceSubscriptions")),
                      1);
@@ -276,13 +276,13 @@ static void notifies_a_listening_stream_only_of_what_it_asked_for(void **state)
     move_job(other);
     notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES | NOTIFIER_TOOLS);
     move_job(job);
-    json = hear(&client, &pending, &event);
+    json = receive(&client, &pending, &event);
     assert_string_equal(text_at(json, "method"), UPDATED);
     assert_string_equal(text_at(json, "params.uri"), uri);
     assert_int_equal(json_integer_value(json_object_get(json_at(json, "params._meta"), tag)), 5);
     json_decref(json);
     notifier_list_changed(served.server->notifier, NOTIFIER_PROMPTS);
-    json = hear(&client, &pending, &event);
+    json = receive(&client, &pending, &event);
     assert_string_equal(text_at(json, "method"), "notifications/prompts/list_changed");
     json_decref(json);
     http_close(&client);

@@ -228,13 +228,13 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
         assert_true(scrapes == 2 * ROUND * (double)(i + 1));
         growth = after - before;
         assert_in_range(growth, 0,
-                        10 * ROUND + 100); /* what each pair grew by, and no counter anew */
+                        10 * ROUND + 100); /* what each pair grew by, and no counter twice */
         for (int level = 0; level < SCRAPE_LEVELS; level++) {
-            double told;
+            double counted;
 
-            add_up(ledger, (enum scrape_level)level, &told, &growth);
-            assert_true(told == scrapes);
-            if (level == SCRAPE_RAW) /* what lies among scrapes of before has no neighbour */
+            add_up(ledger, (enum scrape_level)level, &counted, &growth);
+            assert_true(counted == scrapes);
+            if (level == SCRAPE_RAW) /* a scrape among earlier ones has no neighbour */
                 assert_in_range(growth, 0, after);
             else
                 assert_true(growth == after);
@@ -309,7 +309,7 @@ static void a_series_whose_type_changes_keeps_its_values(void **state)
     scrape_one(ledger, START_MS, "counter", 100);
     scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
     compact(ledger, START_MS + 2 * HOUR_MS);
-    ledger_reopen(ledger); /* types are looked at anew */
+    ledger_reopen(ledger); /* types are looked at again */
     scrape_one(ledger, START_MS + HOUR_MS, "gauge", 130);
     compact(ledger, START_MS + 3 * HOUR_MS);
     series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
@@ -359,7 +359,7 @@ static void refuses_more_series_than_anyone_can_keep(void **state)
     assert_ok(ledger,
               scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     assert_int_equal(count, SCRAPE_SERIES_LIMIT);
-    assert_int_equal(series[count - 1].count, 2); /* known ones go on */
+    assert_int_equal(series[count - 1].count, 2); /* known ones continue */
     scraped_free(series, count);
     free(values);
     free(labels);

@@ -126,7 +126,7 @@ static void counts_the_series_that_are_too_long(void **state)
     assert_true(left_out_between(ledger, 2, 9).by_length == 1);
     assert_true(left_out_between(ledger, 3, 9).by_length == 0);
     assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
-    assert_int_equal(count, 2); /* waiting, and what tells */
+    assert_int_equal(count, 2); /* waiting, and the count of what is not stored */
     free(names);
 }
 

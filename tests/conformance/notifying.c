@@ -74,7 +74,7 @@ static bool tell_of_prompts(struct call *call, struct answer *answer, struct err
 
 #define TELLING_TOOL .params = fixture_no_params, .read_only = true
 
-const struct tool telling_tools[] = {
+const struct tool notifying_tools[] = {
     { .name = "test_tool_with_progress",
       .title = "Progress",
       .help = "Tells its progress.",
