@@ -14,6 +14,7 @@
 struct chart {
     struct drawing drawing;
     struct chart_table table;
+    bool is_empty; /* there is no figure to draw: the picture says which */
 };
 #define CHART_AUTO __attribute__((cleanup(chart_finish))) struct chart
 void chart_finish(struct chart *chart);

@@ -232,6 +232,7 @@ void chart_empty(struct chart *chart, double top, const char *why)
     const struct box box = { CHART_MARGIN, top + 10, chart->drawing.width - 2 * CHART_MARGIN,
                              chart->drawing.height - top - 10 - CHART_MARGIN };
 
+    chart->is_empty = true;
     drawing_rect(&chart->drawing, box, 4,
                  (struct style){ PAINT_SHADE, PAINT_RULE, .width = 1, .dashed = true });
     drawing_text(&chart->drawing, &(struct label){ .kind = TEXT_HEADING,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the charts of result files: what `./run bench charts` runs. bench_charts FOLDER OUT: a line
- * for each chart with its bytes as SVG and as PNG, and its milliseconds; the pictures go to OUT,
- * light and dark. */
+/* Draws the charts of result files, and writes their reports: what `./run bench charts` runs.
+ * bench_charts FOLDER OUT: a line for each chart with its bytes as SVG and as PNG, and its
+ * milliseconds, and one for each report; the pictures go to OUT, light and dark, and the reports.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "analysis/charts/chart.h"
 #include "analysis/charts/raster.h"
 #include "analysis/charts/svg.h"
+#include "analysis/document/document.h"
 #include "analysis/import/import.h"
 #include "base/core/clock.h"
 
@@ -101,6 +103,21 @@ static void write_chart(const char *name, const char *title, const struct chart 
     save(name, title, "-dark.png", &dark);
 }
 
+static void write_report(const char *name, const struct chart_runs *runs)
+{
+    const struct document_part part = { .runs = *runs };
+    const struct document document = {
+        .kind = "Imported run", .id = "imp_1", .parts = &part, .part_count = 1
+    };
+    TEXT_AUTO html = { 0 };
+    int64_t began = clock_monotonic_ns();
+
+    document_write(&document, &html);
+    printf("%-10s %7zu B html                write %6.1f ms  %s\n", "report", html.length,
+           (double)(clock_monotonic_ns() - began) / 1e6, name);
+    save(name, "report", ".html", &html);
+}
+
 static void draw_file(const char *name, const struct text *bytes)
 {
     const struct import_file file = { .bytes = bytes->data, .length = bytes->length };
@@ -126,6 +143,7 @@ static void draw_file(const char *name, const struct text *bytes)
         row->draw(&runs, &chart);
         write_chart(name, row->name, &chart, (double)(clock_monotonic_ns() - began) / 1e6);
     }
+    write_report(name, &runs);
 }
 
 int main(int count, char **arguments)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The audit's findings, once each for all runs of a part. */
+#include "analysis/document/document_parts.h"
+
+#define LINE_SIZE 1200 /* bytes of a finding's arithmetic */
+
+/* One rule's findings in several runs. */
+struct verdict_of_rule {
+    const struct evidence *evidence; /* of the first */
+    const struct finding *first;     /* NULL: none */
+    enum finding_weight weight;      /* the worst */
+    size_t cells, runs;
+};
+
+static struct verdict_of_rule find(const struct chart_runs *runs, const struct audit_rule *rule)
+{
+    struct verdict_of_rule out = { 0 };
+
+    for (size_t r = 0; r < runs->count; r++)
+        for (size_t i = 0; i < runs->findings[r].count; i++) {
+            const struct finding *finding = &runs->findings[r].at[i];
+
+            if (finding->rule != rule)
+                continue;
+            if (out.first == NULL)
+                out.evidence = &runs->runs[r];
+            out.first = out.first == NULL ? finding : out.first;
+            out.weight = finding->weight > out.weight ? finding->weight : out.weight;
+            out.cells += finding->cell_count;
+            out.runs++;
+        }
+    return out;
+}
+
+static size_t count_rules(const struct chart_runs *runs, enum finding_weight weight)
+{
+    size_t count = 0;
+
+    for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++)
+        count += find(runs, rule).weight == weight;
+    return count;
+}
+
+/* "132 of 156 cells, 1-2048 users: "; of several runs the place in the first. */
+static void add_place(const struct verdict_of_rule *found, const struct chart_runs *runs,
+                      struct text *out)
+{
+    TEXT_AUTO span = { 0 };
+    size_t cells = 0;
+
+    for (size_t r = 0; r < runs->count; r++)
+        cells += runs->runs[r].cell_count;
+    if (found->cells == 0)
+        return;
+    text_addf(out, "%zu of %zu cells", found->cells, cells);
+    if (found->runs > 1)
+        text_addf(out, " in %zu runs", found->runs);
+    finding_write_span(found->evidence, found->first, &span);
+    text_addf(out, "%s%s: ", span.length > 0 ? ", " : "", text_string(&span));
+}
+
+static void write_finding(const struct verdict_of_rule *found, const struct chart_runs *runs,
+                          struct html *html)
+{
+    TEXT_AUTO line = { 0 };
+
+    add_place(found, runs, &line);
+    text_add_printable(&line, text_string(&found->first->arithmetic),
+                       found->first->arithmetic.length, LINE_SIZE);
+    html_open(html, "li");
+    html_element(html, "strong", found->first->rule->title);
+    html_textf(html, " (%s). %s. ", found->first->rule->name, text_string(&line));
+    html_element(html, "em", text_string(&found->first->consequence));
+    html_close(html, "li");
+}
+
+static void write_findings(const struct chart_runs *runs, enum finding_weight weight,
+                           struct html *html)
+{
+    html_open(html, "ul");
+    for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++) {
+        const struct verdict_of_rule found = find(runs, rule);
+
+        if (found.weight == weight)
+            write_finding(&found, runs, html);
+    }
+    html_close(html, "ul");
+}
+
+static void write_banner(const struct chart_runs *runs, enum finding_weight weight,
+                         struct html *html)
+{
+    size_t count = count_rules(runs, weight);
+    const char *noun = count == 1 ? "finding" : "findings";
+
+    if (count == 0)
+        return;
+    html_open(html, "section", { "class", weight == FINDING_WRONG ? "error" : "warning" });
+    html_open(html, "h2");
+    if (weight == FINDING_WRONG)
+        html_textf(html, "Audit: %zu %s: figures that do not measure what they are called", count,
+                   noun);
+    else
+        html_textf(html, "Audit: %zu %s: figures that say less than they seem to", count, noun);
+    html_close(html, "h2");
+    write_findings(runs, weight, html);
+    html_close(html, "section");
+}
+
+static void write_uses(const struct findings *findings, struct html *html)
+{
+    TEXT_AUTO uses = { 0 };
+
+    findings_write_uses(findings, &uses);
+    html_element(html, "p", text_string(&uses), { "class", "small" });
+}
+
+void document_write_audit(const struct document_part *part, struct html *html)
+{
+    const struct chart_runs *runs = &part->runs;
+
+    write_banner(runs, FINDING_WRONG, html);
+    write_banner(runs, FINDING_CAUTION, html);
+    if (count_rules(runs, FINDING_WRONG) + count_rules(runs, FINDING_CAUTION) == 0) {
+        html_open(html, "section", { "class", "note" });
+        html_open(html, "h2");
+        html_textf(html, "Audit: nothing was found by the %zu rules that the figures allow",
+                   findings_applied(&runs->findings[0]));
+        html_close(html, "h2");
+        html_close(html, "section");
+    }
+    write_uses(&runs->findings[0], html);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The charts of a part, as SVG in the page's own colours. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/charts/raster.h"
+#include "analysis/charts/svg.h"
+#include "analysis/document/document_parts.h"
+#include "base/core/base64.h"
+
+#define SVG_BYTES_MAX 81920 /* of larger drawings, of hundreds of cells, a picture is smaller */
+#define CELLS_MANY 1000
+#define PICTURE_BYTES 49152 /* of such a picture, about: not drawn where there is less room */
+
+/* ---- One chart ---- */
+
+static void add_picture(const struct drawing *drawing, struct text *out)
+{
+    TEXT_AUTO png = { 0 };
+    struct error ignored;
+
+    if (!raster_write(drawing, THEME_LIGHT, &png, &ignored)) /* too large an SVG is left */
+        return;
+    text_add(out, "<img alt=\"The figures are in the table.\" src=\"data:image/png;base64,");
+    base64_add(out, png.data, png.length);
+    text_add(out, "\">");
+}
+
+/* The smaller form. */
+static void add_drawing(const struct drawing *drawing, size_t room, struct text *out)
+{
+    TEXT_AUTO picture = { 0 };
+
+    svg_write(drawing, SVG_CLASSES, out);
+    if (out->length > SVG_BYTES_MAX && room > PICTURE_BYTES)
+        add_picture(drawing, &picture);
+    if (picture.length == 0 || picture.length > out->length)
+        return;
+    text_clear(out);
+    text_add_bytes(out, picture.data, picture.length);
+}
+
+static void write_figure(const char *question, const struct text *markup, struct html *html)
+{
+    html_open(html, "figure");
+    html_element(html, "h3", question);
+    html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
+              { "aria-label", question });
+    html_add_trusted_markup(html, markup->data, markup->length);
+    html_close(html, "div");
+    html_close(html, "figure");
+}
+
+bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
+                          struct html *html)
+{
+    size_t room = limit > html->out->length ? limit - html->out->length : 0;
+    TEXT_AUTO markup = { 0 };
+
+    add_drawing(&chart->drawing, room, &markup);
+    if (markup.length > room)
+        return false;
+    write_figure(question, &markup, html);
+    return true;
+}
+
+/* ---- Which charts ---- */
+
+static void draw_heat(const struct chart_runs *runs, struct chart *out)
+{
+    chart_heat(runs, chart_quantity_default(runs), out);
+}
+
+static void draw_ttft(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_TTFT, 0, out);
+}
+
+static void draw_itl(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_ITL, 0, out);
+}
+
+static bool has_ttft(const struct chart_runs *runs)
+{
+    for (size_t r = 0; r < runs->count; r++)
+        for (size_t i = 0; i < runs->runs[r].cell_count; i++) {
+            const struct evidence_latency *ttft = &runs->runs[r].cells[i].latency[METRIC_TTFT];
+
+            if (isfinite(ttft->p50_ms) || isfinite(ttft->mean_ms))
+                return true;
+        }
+    return false;
+}
+
+/* The next best that tells what users feel. */
+static void draw_e2e(const struct chart_runs *runs, struct chart *out)
+{
+    chart_latency(runs, METRIC_E2E, 0, out);
+}
+
+/* Of the first latency that has percentiles. */
+static void draw_tail(const struct chart_runs *runs, struct chart *out)
+{
+    static const enum metric metrics[] = { METRIC_TTFT, METRIC_E2E };
+    struct chart_tail curves[CHART_TAILS_MAX];
+    enum metric metric = METRIC_TTFT;
+    TEXT_AUTO name = { 0 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics && count == 0; i++) {
+        metric = metrics[i];
+        count = chart_tails_of_runs(runs, metric, curves);
+    }
+    chart_name(runs, &name);
+    chart_tail(text_string(&name), metric_name(metric), curves, count, out);
+}
+
+static size_t cells_of(const struct chart_runs *runs)
+{
+    size_t cells = 0;
+
+    for (size_t r = 0; r < runs->count; r++)
+        cells += runs->runs[r].cell_count;
+    return cells;
+}
+
+enum { OF_MANY_CELLS = 1, WITHOUT_TTFT = 2 };
+
+static const struct document_chart {
+    const char *question, *name;
+    void (*draw)(const struct chart_runs *runs, struct chart *out);
+    int when; /* it is readable with many cells, too; it stands in for TTFT where there is none */
+} charts[] = {
+    { "Where does it saturate?", "loads by contexts", draw_heat, OF_MANY_CELLS },
+    { "How long until the first token?", "TTFT by load", draw_ttft, 0 },
+    { "How fast do tokens follow?", "ITL by load", draw_itl, 0 },
+    { "How long does a request take?", "whole request by load", draw_e2e, WITHOUT_TTFT },
+    { "What does speed cost in throughput?", "speed against throughput", chart_pareto, 0 },
+    { "Can the figures be right?", "load measured against load asked", chart_residuals, 0 },
+    { "How is the tail?", "share of slower requests", draw_tail, OF_MANY_CELLS },
+};
+
+static void write_names(const char *why, const struct text *names, struct html *html)
+{
+    if (names->length == 0)
+        return;
+    html_open(html, "p", { "class", "soft" });
+    html_textf(html, "%s: %s.", why, text_string(names));
+    html_close(html, "p");
+}
+
+static void add_name(struct text *names, const char *name)
+{
+    text_addf(names, "%s%s", names->length > 0 ? ", " : "", name);
+}
+
+struct undrawn {
+    struct text empty, large; /* names */
+};
+
+static void write_one(const struct document_chart *row, const struct chart_runs *runs, size_t limit,
+                      struct undrawn *undrawn, struct html *html)
+{
+    CHART_AUTO chart = { 0 };
+
+    if (cells_of(runs) > CELLS_MANY && (row->when & OF_MANY_CELLS) == 0) {
+        add_name(&undrawn->large, row->name);
+        return;
+    }
+    row->draw(runs, &chart);
+    if (chart.is_empty)
+        add_name(&undrawn->empty, row->name);
+    else if (!document_write_chart(row->question, &chart, limit, html))
+        add_name(&undrawn->large, row->name);
+}
+
+void document_write_charts(const struct document_part *part, size_t limit, struct html *html)
+{
+    struct undrawn undrawn = { 0 };
+
+    html_element(html, "h2", "Charts");
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
+        if ((charts[i].when & WITHOUT_TTFT) == 0 || !has_ttft(&part->runs))
+            write_one(&charts[i], &part->runs, limit, &undrawn, html);
+    write_names("Not drawn, because no cell has the figures", &undrawn.empty, html);
+    write_names("Too large for this file, but run_chart draws them", &undrawn.large, html);
+    text_finish(&undrawn.empty);
+    text_finish(&undrawn.large);
+}

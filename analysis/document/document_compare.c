@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two sides: which is faster, in what they differ, cell by cell. */
+#include <math.h>
+
+#include "analysis/charts/scale.h"
+#include "analysis/document/document_parts.h"
+#include "analysis/report/repetition_stats.h"
+
+#define VALUE_BYTES 300
+
+static const char *metric_words(const struct chart_comparison *input)
+{
+    static const char *const words[] = {
+        "output tokens/s", "requests/s", "TTFT p50",
+        "TTFT p99",        "ITL p50",    "TPOT p50",
+        "E2E p50",         "E2E p99",    "gap between chunks p50"
+    };
+
+    return words[input->metric];
+}
+
+/* ---- The verdict ---- */
+
+static void add_ratio(const struct estimate *estimate, struct text *out)
+{
+    char ratio[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
+
+    text_addf(out, "%s times", repetition_stats_number(estimate->ratio, ratio));
+    if (isfinite(estimate->low))
+        text_addf(out, " (95 %% interval %s to %s)", repetition_stats_number(estimate->low, low),
+                  repetition_stats_number(estimate->high, high));
+}
+
+static void add_verdict(const struct chart_comparison *input, struct text *out)
+{
+    static const char *const sentences[VERDICTS] = {
+        [VERDICT_NOT_COMPARABLE] = "cannot be compared with",
+        [VERDICT_NO_EVIDENCE] = "is not shown to be faster or slower than",
+        [VERDICT_FASTER] = "is faster than",
+        [VERDICT_SLOWER] = "is slower than",
+    };
+    const struct comparison *comparison = input->comparison;
+
+    text_addf(out, "%s %s %s", input->names[SIDE_CANDIDATE], sentences[comparison->primary.verdict],
+              input->names[SIDE_BASELINE]);
+    if (comparison->reason != NULL)
+        text_addf(out, ", because %s", comparison->reason);
+    text_add(out, ".");
+    if (isnan(comparison->primary.ratio))
+        return;
+    text_addf(out, " Its %s: ", metric_words(input));
+    add_ratio(&comparison->primary, out);
+    text_addf(out, " over %zu cell%s, with %zu and %zu runs.", comparison->primary_cells,
+              comparison->primary_cells == 1 ? "" : "s", input->runs[SIDE_CANDIDATE],
+              input->runs[SIDE_BASELINE]);
+}
+
+/* ---- Differences ---- */
+
+static void write_value(const struct text *value, struct html *html)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, text_string(value), value->length, VALUE_BYTES);
+    text_add(&shown, value->length > VALUE_BYTES ? "..." : "");
+    html_open(html, "td");
+    html_name(html, value->length > 0 ? text_string(&shown) : "not known");
+    html_close(html, "td");
+}
+
+static void write_difference(const struct difference *difference, struct html *html)
+{
+    html_open(html, "tr", { "class", difference->allowed ? NULL : "bad" });
+    html_element(html, "th", difference->fact, { "scope", "row" });
+    write_value(&difference->values[0], html);
+    write_value(&difference->values[1], html);
+    html_element(html, "td",
+                 difference->allowed         ? "allowed"
+                 : difference->within_a_side ? "within one side: no repetitions"
+                                             : "rules the comparison out");
+    html_close(html, "tr");
+}
+
+static void write_headings(const char *const *headings, bool numbers, struct html *html)
+{
+    html_open(html, "thead");
+    html_open(html, "tr");
+    for (; *headings != NULL; headings++)
+        html_element(html, "th", *headings, { "scope", "col" },
+                     { "class", numbers ? "number" : NULL });
+    html_close(html, "tr");
+    html_close(html, "thead");
+}
+
+static void write_differences(const struct chart_comparison *input, struct html *html)
+{
+    const struct comparison *comparison = input->comparison;
+    const char *const headings[] = { "Fact", input->names[SIDE_BASELINE],
+                                     input->names[SIDE_CANDIDATE], "", NULL };
+
+    html_element(html, "h2", "Differences");
+    if (comparison->difference_count == 0) {
+        html_element(html, "p", "The two sides differ in no fact that is recorded.");
+        return;
+    }
+    html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
+              { "aria-label", "Differences" });
+    html_open(html, "table");
+    write_headings(headings, false, html);
+    html_open(html, "tbody");
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        write_difference(&comparison->differences[i], html);
+    html_close(html, "tbody");
+    html_close(html, "table");
+    html_close(html, "div");
+}
+
+/* ---- Cells ---- */
+
+static void write_figure(double value, struct html *html)
+{
+    char number[NUMBER_SIZE];
+
+    html_element(html, "td", isfinite(value) ? repetition_stats_number(value, number) : "",
+                 { "class", "number" });
+}
+
+static void write_asked(double value, struct html *html)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    html_element(html, "td", isfinite(value) ? scale_exact(value, number) : "",
+                 { "class", "number" });
+}
+
+static void write_cell(const struct compared_cell *cell, struct html *html)
+{
+    const struct estimate *estimate = &cell->estimate;
+    bool is_compared = cell->why == CELL_COMPARED;
+
+    html_open(html, "tr", { "class", is_compared ? NULL : "none" });
+    write_asked(isfinite(cell->users) ? cell->users : cell->request_rate, html);
+    write_asked(cell->input_length, html);
+    write_asked(cell->output_tokens, html);
+    write_figure(is_compared ? estimate->values[SIDE_BASELINE] : NAN, html);
+    write_figure(is_compared ? estimate->values[SIDE_CANDIDATE] : NAN, html);
+    write_figure(is_compared ? estimate->ratio : NAN, html);
+    write_figure(is_compared ? estimate->low : NAN, html);
+    write_figure(is_compared ? estimate->high : NAN, html);
+    html_element(html, "td",
+                 !is_compared                               ? left_out_help(cell->why)
+                 : estimate->verdict == VERDICT_NO_EVIDENCE ? "no evidence"
+                                                            : verdict_name(estimate->verdict));
+    html_close(html, "tr");
+}
+
+static void write_cells(const struct chart_comparison *input, size_t limit, struct html *html)
+{
+    static const char *const headings[] = { "Users or rate", "Context", "Output", "Baseline",
+                                            "Candidate",     "Ratio",   "Low",    "High",
+                                            "Verdict",       NULL };
+    const struct comparison *comparison = input->comparison;
+
+    if (comparison->cell_count == 0)
+        return;
+    html_element(html, "h2", "Cell by cell");
+    html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
+              { "aria-label", "Cell by cell" });
+    html_open(html, "table", { "class", "cells" });
+    html_element(html, "caption", metric_words(input));
+    write_headings(headings, true, html);
+    html_open(html, "tbody");
+    for (size_t i = 0; i < comparison->cell_count && html->out->length < limit; i++)
+        write_cell(&comparison->cells[i], html);
+    html_close(html, "tbody");
+    html_close(html, "table");
+    html_close(html, "div");
+}
+
+void document_write_comparison(const struct chart_comparison *input, size_t limit,
+                               struct html *html)
+{
+    CHART_AUTO chart = { 0 };
+    TEXT_AUTO verdict = { 0 };
+
+    add_verdict(input, &verdict);
+    html_element(html, "p", text_string(&verdict), { "class", "verdict" });
+    write_differences(input, html);
+    if (input->comparison->refused > 0)
+        return;
+    chart_forest(input, &chart);
+    if (!document_write_chart("Which is faster, cell by cell?", &chart, limit, html))
+        html_element(html, "p", "The chart is too large for this file.", { "class", "soft" });
+    write_cells(input, limit, html);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an import's figures say, in sentences. Those of our own runs are in analysis/report. */
+#include <math.h>
+
+#include "analysis/charts/chart_frame.h"
+#include "analysis/document/document_parts.h"
+#include "analysis/report/cell_grid.h"
+#include "base/core/memory.h"
+
+#define SOUND_FAILED_SHARE 0.01
+#define PARTS_SHOWN 3 /* of the sentence on saturation */
+
+static void say_take(json_t *sentences, struct text *sentence)
+{
+    json_array_append_new(sentences, json_string(text_string(sentence)));
+    text_finish(sentence);
+}
+
+/* ---- Saturation ---- */
+
+static const char *row_word(const struct chart_grid *grid)
+{
+    return grid->by_output ? "output length" : "context";
+}
+
+/* "context 4 to 256"; `last` is in it. */
+static void add_rows(const struct chart_grid *grid, size_t first, size_t last, struct text *out)
+{
+    char from[SCALE_NUMBER_SIZE], to[SCALE_NUMBER_SIZE];
+
+    text_addf(out, "%s %s", row_word(grid), chart_row_name(grid->rows[first], from));
+    if (last > first)
+        text_addf(out, " to %s", chart_row_name(grid->rows[last], to));
+}
+
+/* For each row the index of the load at which it is saturated. Heap. */
+static size_t *saturation_of(const struct chart_grid *grid)
+{
+    size_t *loads = memory_zeroed(grid->row_count + 1, sizeof *loads);
+
+    for (size_t row = 0; row < grid->row_count; row++)
+        loads[row] = chart_grid_saturation(grid, row);
+    return loads;
+}
+
+struct saturated_rows {
+    double low, high; /* loads */
+    size_t parts, uncertain;
+};
+
+/* Rows that saturate at the same load, which follow one another, are one part of the sentence. */
+static struct saturated_rows add_saturation(const struct chart_grid *grid, struct text *out)
+{
+    struct saturated_rows found = { INFINITY, -INFINITY, 0, 0 };
+    FREE_AUTO size_t *loads = saturation_of(grid);
+    char name[LOAD_SIZE];
+
+    for (size_t first = 0, last; first < grid->row_count; first = last + 1) {
+        for (last = first; last + 1 < grid->row_count && loads[last + 1] == loads[first];)
+            last++;
+        if (loads[first] == grid->load_count) {
+            found.uncertain += last + 1 - first;
+            continue;
+        }
+        text_addf(out, "%s %s for ", found.parts++ > 0 ? "," : "Saturated at",
+                  cell_grid_load_name(grid->loads[loads[first]], grid->is_rate, name));
+        add_rows(grid, first, last, out);
+        found.low = fmin(found.low, grid->loads[loads[first]]);
+        found.high = fmax(found.high, grid->loads[loads[first]]);
+    }
+    return found;
+}
+
+/* In place of a sentence of many parts. */
+static void write_range(const struct chart_grid *grid, const struct saturated_rows *found,
+                        struct text *out)
+{
+    char low[SCALE_NUMBER_SIZE], high[LOAD_SIZE];
+
+    text_clear(out);
+    text_addf(out, "Saturated at %s to %s, depending on the %s (outlined in the first chart)",
+              scale_exact(found->low, low), cell_grid_load_name(found->high, grid->is_rate, high),
+              row_word(grid));
+}
+
+static void say_saturation(const struct chart_grid *grid, json_t *sentences)
+{
+    struct text text = { 0 };
+    const struct saturated_rows found = add_saturation(grid, &text);
+
+    if (found.parts > PARTS_SHOWN)
+        write_range(grid, &found, &text);
+    text_add(&text, found.parts > 0 ? "." : "The figures show no load at which it is saturated.");
+    if (found.uncertain > 0 && found.parts > 0)
+        text_addf(&text, " For %zu of %zu %ss the figures do not show it.", found.uncertain,
+                  grid->row_count, row_word(grid));
+    say_take(sentences, &text);
+}
+
+/* ---- The best point ---- */
+
+static bool is_sound(const struct chart_point *point)
+{
+    return point->state == CHART_MEASURED && point->failed_share <= SOUND_FAILED_SHARE;
+}
+
+static void say_peak(const struct chart_grid *grid, const struct chart_runs *runs,
+                     json_t *sentences)
+{
+    const struct chart_quantity *quantity = chart_quantity_default(runs);
+    const struct chart_point *best = NULL;
+    char number[SCALE_NUMBER_SIZE], load[LOAD_SIZE], row[SCALE_NUMBER_SIZE];
+    double most = -INFINITY;
+    struct text text = { 0 };
+
+    for (size_t i = 0; i < grid->load_count * grid->row_count; i++) {
+        double value = chart_point_figure(&grid->points[i], quantity->offset).mean;
+
+        if (!is_sound(&grid->points[i]) || !(value > most))
+            continue;
+        best = &grid->points[i];
+        most = value;
+    }
+    if (best == NULL || quantity->is_latency)
+        return;
+    text_addf(&text, "Peak: %s %s %s %s at %s %s.", scale_number(most, number), quantity->unit,
+              grid->is_rate ? "at" : "with", cell_grid_load_name(best->load, grid->is_rate, load),
+              row_word(grid), chart_row_name(best->row, row));
+    say_take(sentences, &text);
+}
+
+/* The first of these that the point has. */
+static const struct chart_quantity *latency_of(const struct chart_point *point)
+{
+    static const char *const names[] = { "ttft_p50_ms", "ttft_mean_ms", "e2e_p50_ms",
+                                         "e2e_mean_ms" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct chart_quantity *quantity = chart_quantity_find(names[i]);
+
+        if (chart_point_figure(point, quantity->offset).count > 0)
+            return quantity;
+    }
+    return NULL;
+}
+
+/* What one user alone feels. */
+static void say_smallest(const struct chart_grid *grid, json_t *sentences)
+{
+    const struct chart_point *point;
+    const struct chart_quantity *quantity;
+    char number[SCALE_NUMBER_SIZE], load[LOAD_SIZE], row[SCALE_NUMBER_SIZE];
+    struct text text = { 0 };
+
+    if (grid->load_count == 0 || grid->row_count == 0)
+        return;
+    point = chart_grid_at(grid, 0, 0);
+    quantity = is_sound(point) ? latency_of(point) : NULL;
+    if (quantity == NULL)
+        return;
+    text_addf(&text, "The smallest load, %s at %s %s: %s %s ms.",
+              cell_grid_load_name(point->load, grid->is_rate, load), row_word(grid),
+              chart_row_name(point->row, row), quantity->title,
+              scale_number(chart_point_figure(point, quantity->offset).mean, number));
+    say_take(sentences, &text);
+}
+
+/* ---- How much was measured ---- */
+
+static void say_counts(const struct chart_grid *grid, json_t *sentences)
+{
+    static const enum chart_state others[] = { CHART_FAILED, CHART_INFEASIBLE, CHART_INFERRED,
+                                               CHART_SKIPPED };
+    struct text text = { 0 };
+
+    text_addf(&text, "%zu of %zu points of the grid were measured",
+              chart_grid_count(grid, CHART_MEASURED), grid->load_count * grid->row_count);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (chart_grid_count(grid, others[i]) > 0)
+            text_addf(&text, ", %zu %s", chart_grid_count(grid, others[i]),
+                      chart_state_name(others[i]));
+    text_add(&text, ".");
+    say_take(sentences, &text);
+    if (grid->other_cells + grid->unplaced_cells == 0)
+        return;
+    text_addf(&text,
+              "%zu further cells, of other output lengths or runs in the file or without a load, "
+              "are in the table alone.",
+              grid->other_cells + grid->unplaced_cells);
+    say_take(sentences, &text);
+}
+
+static void say_trust(const struct chart_grid *grid, json_t *sentences)
+{
+    if (grid->repetitions == 1)
+        json_array_append_new(sentences,
+                              json_string("There is one repetition and therefore no spread: small "
+                                          "differences between points mean nothing."));
+}
+
+json_t *document_import_verdict(const struct chart_runs *runs)
+{
+    json_t *sentences = json_array();
+    CHART_GRID_AUTO grid;
+
+    chart_grid_init(&grid, runs);
+    if (chart_grid_count(&grid, CHART_MEASURED) > 0)
+        say_saturation(&grid, sentences);
+    return sentences;
+}
+
+json_t *document_import_takeaways(const struct chart_runs *runs)
+{
+    json_t *sentences = json_array();
+    CHART_GRID_AUTO grid;
+
+    chart_grid_init(&grid, runs);
+    say_peak(&grid, runs, sentences);
+    say_smallest(&grid, sentences);
+    say_counts(&grid, sentences);
+    if (chart_grid_count(&grid, CHART_MEASURED) > 0)
+        say_trust(&grid, sentences);
+    return sentences;
+}

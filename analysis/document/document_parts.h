@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sections of a report, each complete in itself: pages show them, too. */
+#pragma once
+
+#include "analysis/document/document.h"
+#include "base/formats/html.h"
+
+/* "Gemma 4 12B on 2 x L4", or the comparison's sides. */
+void document_title(const struct document *document, struct text *out);
+/* Title, and what it is of. */
+void document_write_head(const struct document *document, struct html *html);
+
+/* What the figures say, in sentences: saturation or the comparison's result first. */
+void document_write_verdict(const struct document_part *part, struct html *html);
+void document_write_takeaways(const struct document_part *part, struct html *html);
+/* The same for an import, from its figures. New references. */
+json_t *document_import_verdict(const struct chart_runs *runs);
+json_t *document_import_takeaways(const struct chart_runs *runs);
+
+/* What is wrong with the figures; that nothing was found is said, too. */
+void document_write_audit(const struct document_part *part, struct html *html);
+
+/* The charts 1, 2, 3, 7 and 8, as far as the figures allow and until `html` has `limit` bytes; the
+ * others are named. */
+void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
+/* A chart with a question above it; false: it does not fit. */
+CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
+                                  struct html *html);
+
+/* The cells, one a row, with the columns that any of them has, until `html` has `limit` bytes. */
+void document_write_table(const struct document_part *part, size_t limit, struct html *html);
+
+/* Verdict, differences, forest and cells of a comparison; without what does not fit. */
+void document_write_comparison(const struct chart_comparison *input, size_t limit,
+                               struct html *html);
+
+/* Who measured or imported what, with what. */
+void document_write_origin(const struct document_part *part, struct html *html);
+
+/* Every known figure of every cell as JSON, until `html` has `limit` bytes. */
+void document_write_data(const struct document *document, size_t limit, struct html *html);

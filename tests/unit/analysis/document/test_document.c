@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports as files: of made-up runs of all shapes, and of what users published. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/charts/scale.h"
+#include "analysis/document/document.h"
+#include "analysis/report/repetition_stats.h"
+#include "base/core/base64.h"
+#include "base/core/digest.h"
+#include "base/json/json.h"
+#include "tests/unit/support/html_check.h"
+#include "tests/unit/support/imports.h"
+#include "tests/unit/support/made_runs.h"
+#include "tests/unit/support/shaped_runs.h"
+
+#define MADE_RUNS 12
+#define HOSTILE                                                                                    \
+    "<script>alert(1)</script>\"><img src=x onerror='alert(1)'> javascript:alert(1) \x01\x1b[31m " \
+    "\xe2\x80\xae\xd7\x90\xd7\x91 ${} {{7*7}} --> ]]> </style>"
+
+static void write_document(const struct evidence *runs, size_t count, struct text *out)
+{
+    struct findings *findings = calloc(count, sizeof *findings);
+    const struct document_part part = { .runs = { runs, count, findings } };
+    const struct document document = { .kind = "Imported run",
+                                       .id = "imp_1",
+                                       .written_ms = 1700000000000,
+                                       .parts = &part,
+                                       .part_count = 1 };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct audit_input input = { .evidence = &runs[i], .chips = NAN };
+
+        audit_run(&input, &findings[i]);
+    }
+    document_write(&document, out);
+    for (size_t i = 0; i < count; i++)
+        findings_finish(&findings[i]);
+    free(findings);
+}
+
+/* Between the first `from` and the next `to`; heap. */
+static char *between(const struct text *document, const char *from, const char *to)
+{
+    const char *begin = strstr(text_string(document), from), *end;
+
+    if (begin == NULL)
+        fail_msg("there is no %s", from);
+    begin += strlen(from);
+    end = strstr(begin, to);
+    assert_non_null(end);
+    return strndup(begin, (size_t)(end - begin));
+}
+
+static json_t *data_of(const struct text *document)
+{
+    FREE_AUTO char *written =
+        between(document, "<script type=\"application/json\" id=\"data\">", "</script>");
+    struct error error;
+    json_t *data;
+
+    if (!json_parse(written, strlen(written), &data, &error))
+        fail_msg("%s: %.200s", error.message, written);
+    return data;
+}
+
+/* ---- What every document must have ---- */
+
+static void comes_before(const char *what, const struct text *document, const char *one,
+                         const char *other)
+{
+    const char *first = strstr(text_string(document), one);
+    const char *second = strstr(text_string(document), other);
+
+    if (first == NULL || second == NULL || first > second)
+        fail_msg("%s: %s does not come before %s", what, one, other);
+}
+
+static void is_in_order(const char *what, const struct text *document)
+{
+    static const char *const sections[] = { "http-equiv=\"Content-Security-Policy\"",
+                                            "<style>",
+                                            "<h1>",
+                                            "class=\"verdict\"",
+                                            "<h2>Takeaways",
+                                            "<h2>Audit",
+                                            "<h2>Charts",
+                                            "<h2>Cells",
+                                            "<h2>Provenance",
+                                            "id=\"data\"" };
+
+    for (size_t i = 1; i < sizeof sections / sizeof *sections; i++)
+        comes_before(what, document, sections[i - 1], sections[i]);
+}
+
+/* A column "ttft.p50_ms" is the member "p50_ms" of "ttft". */
+static const json_t *member_of(const json_t *cell, const char *column)
+{
+    const char *dot = strchr(column, '.');
+    char group[32];
+
+    if (dot == NULL)
+        return json_object_get(cell, column);
+    snprintf(group, sizeof group, "%.*s", (int)(dot - column), column);
+    return json_object_get(json_object_get(cell, group), dot + 1);
+}
+
+/* Each figure in the data is that of the cell, and no known figure is missing. */
+static void has_the_data_of(const struct evidence *evidence, const json_t *run)
+{
+    const json_t *columns = json_object_get(run, "columns"), *row, *value;
+    size_t i, c;
+
+    json_array_foreach(json_object_get(run, "cells"), i, row) {
+        json_auto_t *cell = evidence_cell_json(&evidence->cells[i]);
+
+        assert_int_equal(json_array_size(row), json_array_size(columns));
+        json_array_foreach(row, c, value) {
+            const char *name = json_string_value(json_array_get(columns, c));
+            const json_t *expected = member_of(cell, name);
+
+            if (json_is_number(value))
+                assert_true(json_number_value(value) == json_number_value(expected));
+            else if (json_is_null(value))
+                assert_null(expected);
+        }
+    }
+    assert_int_equal(i + (size_t)json_get_integer(run, "cells_missing", -1), evidence->cell_count);
+}
+
+static const struct shown_figure {
+    const char *heading;
+    size_t offset;
+} shown_figures[] = {
+    { "Users", offsetof(struct evidence_cell, concurrency) },
+    { "Context", offsetof(struct evidence_cell, input_length) },
+    { "Requests/s", offsetof(struct evidence_cell, request_throughput) },
+    { "Output tokens/s", offsetof(struct evidence_cell, output_throughput) },
+    { "TTFT p50, ms", offsetof(struct evidence_cell, latency[METRIC_TTFT].p50_ms) },
+    { "TTFT p99, ms", offsetof(struct evidence_cell, latency[METRIC_TTFT].p99_ms) },
+    { "E2E mean, ms", offsetof(struct evidence_cell, latency[METRIC_E2E].mean_ms) },
+    { "Succeeded", offsetof(struct evidence_cell, success_rate) },
+};
+
+/* The text of the n-th cell of a row, from behind "<tr...>". */
+static void cell_text(const char *row, const char *element, size_t n, char out[256])
+{
+    for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
+        if (n-- > 0)
+            continue;
+        at = strchr(at, '>') + 1;
+        snprintf(out, 256, "%.*s", (int)strcspn(at, "<"), at);
+        return;
+    }
+    fail_msg("a row has too few cells");
+}
+
+/* Which column has the heading; -1: none. */
+static int column_of(const char *head, const char *heading)
+{
+    char text[256], wanted[64];
+
+    snprintf(wanted, sizeof wanted, ">%s</th>", heading);
+    if (strstr(head, wanted) == NULL)
+        return -1;
+    for (int i = 0;; i++) {
+        cell_text(head, "<th", (size_t)i, text);
+        if (strcmp(text, heading) == 0)
+            return i;
+    }
+}
+
+static void shows(const char *row, int column, double value, bool is_asked)
+{
+    char text[256], expected[SCALE_NUMBER_SIZE] = "";
+
+    cell_text(row, "<td", (size_t)column, text);
+    if (isfinite(value) && is_asked)
+        scale_exact(value, expected);
+    else if (isfinite(value))
+        repetition_stats_number(value, expected);
+    assert_string_equal(strncmp(text, "\xe2\x89\xa5", 3) == 0 ? text + 3 : text, expected);
+}
+
+/* Each figure of the table is that of the cell. */
+static void has_the_table_of(const struct evidence *evidence, const struct text *document)
+{
+    FREE_AUTO char *head = between(document, "<thead>", "</thead>");
+    FREE_AUTO char *body = between(document, "<tbody>", "</tbody>");
+    const char *row;
+    size_t i;
+
+    for (size_t f = 0; f < sizeof shown_figures / sizeof *shown_figures; f++) {
+        int column = column_of(head, shown_figures[f].heading);
+
+        for (i = 0, row = html_find(body, "<tr"); row != NULL && column >= 0;
+             row = html_find(row + 1, "<tr"), i++)
+            shows(row, column,
+                  *(const double *)((const char *)&evidence->cells[i] + shown_figures[f].offset),
+                  f < 2);
+    }
+}
+
+static void document_is_sound(const char *what, const struct text *document,
+                              const struct evidence *evidence)
+{
+    json_auto_t *data = data_of(document);
+
+    html_is_sound(what, document);
+    is_in_order(what, document);
+    if (document->length > DOCUMENT_BYTES_MAX)
+        fail_msg("%s has %zu bytes", what, document->length);
+    has_the_data_of(evidence, json_array_get(json_object_get(data, "runs"), 0));
+    has_the_table_of(evidence, document);
+}
+
+/* ---- Runs ---- */
+
+static void runs_of_every_shape(void **state)
+{
+    (void)state;
+    for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
+        EVIDENCE_AUTO evidence;
+        TEXT_AUTO document = { 0 };
+
+        shaped_run(shape, &evidence);
+        write_document(&evidence, 1, &document);
+        document_is_sound(shape->name, &document, &evidence);
+    }
+}
+
+static void made_runs_of_every_kind(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MADE_RUNS; i++) {
+        struct maker maker = maker_number(i);
+        EVIDENCE_AUTO evidence;
+        TEXT_AUTO document = { 0 };
+        char name[32];
+
+        maker_run(&maker, &evidence);
+        snprintf(name, sizeof name, "made run %d", i);
+        write_document(&evidence, 1, &document);
+        document_is_sound(name, &document, &evidence);
+    }
+}
+
+static void check_file(const char *name, const struct text *bytes)
+{
+    const struct import_file file = { .bytes = bytes->data, .length = bytes->length };
+    EVIDENCE_AUTO evidence;
+    TEXT_AUTO document = { 0 };
+    struct error error;
+
+    if (!import_read_file(&file, &evidence, &error))
+        fail_msg("%s: %s", name, error.message);
+    evidence.imported = true;
+    write_document(&evidence, 1, &document);
+    document_is_sound(name, &document, &evidence);
+}
+
+static void published_results(void **state)
+{
+    char folder[4096];
+
+    (void)state;
+    if (published_folder(folder) == NULL)
+        skip();
+    assert_true(published_each(folder, check_file) > 0);
+}
+
+static void repetitions_have_rows_of_their_own(void **state)
+{
+    struct evidence runs[3];
+    TEXT_AUTO document = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        shaped_run(&shapes_of_runs[9], &runs[i]);
+        runs[i].repetition = (int64_t)i;
+    }
+    write_document(runs, 3, &document);
+    html_is_sound("three repetitions", &document);
+    assert_non_null(strstr(document.data, ">Repetition</th>"));
+    assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
+    for (size_t i = 0; i < 3; i++)
+        evidence_finish(&runs[i]);
+}
+
+/* ---- Foreign text ---- */
+
+static void make_hostile(struct evidence *evidence)
+{
+    for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++)
+        if (field->size > 0)
+            text_copy((char *)&evidence->facts + field->offset, field->size, HOSTILE);
+    text_copy(evidence->name, sizeof evidence->name, HOSTILE);
+    text_copy(evidence->principal, sizeof evidence->principal, HOSTILE);
+    evidence->notes = memory_copy_text(HOSTILE);
+    evidence_remark(evidence, "%s", "<script>alert(1)</script> in a remark");
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        struct evidence_cell *cell = &evidence->cells[i];
+
+        text_copy(cell->status, sizeof cell->status, HOSTILE);
+        text_copy(cell->variant, sizeof cell->variant, HOSTILE);
+        text_copy(cell->time, sizeof cell->time, HOSTILE);
+        free(cell->error);
+        cell->error = memory_copy_text(HOSTILE);
+    }
+}
+
+static void foreign_text_is_never_markup(void **state)
+{
+    static const size_t shapes[] = { 1, 2, 9 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        EVIDENCE_AUTO evidence;
+        TEXT_AUTO document = { 0 };
+
+        shaped_run(&shapes_of_runs[shapes[i]], &evidence);
+        make_hostile(&evidence);
+        write_document(&evidence, 1, &document);
+        document_is_sound("a hostile run", &document, &evidence);
+        assert_null(strstr(document.data, "<img src=x"));
+        strstr(document.data, "id=\"data\"")[0] = '\0';
+        assert_null(strstr(document.data, "\xe2\x80\xae"));
+    }
+}
+
+/* ---- The policy ---- */
+
+static void the_policy_allows_the_style_alone(void **state)
+{
+    uint8_t digest[DIGEST_BYTES];
+    EVIDENCE_AUTO evidence;
+    TEXT_AUTO document = { 0 };
+    TEXT_AUTO policy = { 0 };
+    TEXT_AUTO hash = { 0 };
+
+    (void)state;
+    shaped_run(&shapes_of_runs[0], &evidence);
+    write_document(&evidence, 1, &document);
+    FREE_AUTO char *style = between(&document, "<style>", "</style>");
+    digest_sha256(style, strlen(style), digest);
+    base64_add(&hash, digest, sizeof digest);
+    document_policy(&policy);
+    assert_non_null(strstr(policy.data, hash.data));
+    assert_non_null(strstr(policy.data, "default-src 'none'"));
+    assert_null(strstr(policy.data, "unsafe"));
+    assert_non_null(strstr(document.data, hash.data));
+}
+
+/* ---- Two sides ---- */
+
+static const char *const no_facts[] = { NULL };
+
+static void compare_documents(struct text *out)
+{
+    struct evidence runs[4];
+    struct findings findings[4] = { 0 };
+    const struct compare_input input = { .runs = runs,
+                                         .counts = { 2, 2 },
+                                         .factors = no_facts,
+                                         .accepted = no_facts,
+                                         .keeps_wrong = true };
+    COMPARISON_AUTO comparison = { 0 };
+    const struct chart_comparison compared = { &comparison, 0, { "one", HOSTILE }, { 2, 2 } };
+    const struct document_part parts[] = { { .name = "one", .runs = { runs, 2, findings } },
+                                           { .name = HOSTILE,
+                                             .runs = { runs + 2, 2, findings + 2 } } };
+    const struct document document = {
+        .kind = "Comparison", .id = "", .parts = parts, .part_count = 2, .comparison = &compared
+    };
+
+    for (size_t i = 0; i < 4; i++) {
+        shaped_run(&shapes_of_runs[9], &runs[i]);
+        snprintf(runs[i].id, sizeof runs[i].id, "imp_%zu", i);
+        snprintf(runs[i].facts.model, sizeof runs[i].facts.model, i < 2 ? "a" : "<b>");
+        for (size_t c = 0; c < runs[i].cell_count; c++)
+            shaped_figures(&runs[i].cells[c], 1 + 0.01 * (double)i + (i < 2 ? 0 : 0.3));
+    }
+    compare_runs(&input, &comparison);
+    document_write(&document, out);
+    for (size_t i = 0; i < 4; i++)
+        evidence_finish(&runs[i]);
+}
+
+static void a_comparison_begins_with_its_verdict_and_the_differences(void **state)
+{
+    TEXT_AUTO document = { 0 };
+
+    (void)state;
+    compare_documents(&document);
+    html_is_sound("a comparison", &document);
+    comes_before("a comparison", &document, "cannot be compared with", "<h2>Differences");
+    comes_before("a comparison", &document, "<h2>Differences", "<h2>Charts");
+    assert_non_null(strstr(document.data, "&lt;b&gt;"));
+    assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_of_every_shape),
+        cmocka_unit_test(made_runs_of_every_kind),
+        cmocka_unit_test(published_results),
+        cmocka_unit_test(repetitions_have_rows_of_their_own),
+        cmocka_unit_test(foreign_text_is_never_markup),
+        cmocka_unit_test(the_policy_allows_the_style_alone),
+        cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
