@@ -125,7 +125,7 @@ static bool was_heard(enum failure failure)
            || failure == FAILURE_PROTOCOL;
 }
 
-/* ---- What else it can do ---- */
+/* ---- Further capabilities ---- */
 
 static bool count_sample(void *context, const struct promtext_sample *sample)
 {

@@ -304,7 +304,7 @@ static void note_times(const struct exchange *exchange)
         result->tokens_per_s = (double)(result->completion_tokens - 1) / decode_s;
 }
 
-/* ---- One request, and again without what the server does not know ---- */
+/* ---- One request, repeated without fields that the server does not know ---- */
 
 static void exchange_init(struct exchange *exchange, const struct endpoint *endpoint,
                           const struct query *query, struct query_result *result)

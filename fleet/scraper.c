@@ -301,7 +301,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 static void init_lock(struct scraper *scraper)
 {

@@ -142,7 +142,7 @@ bool secret_access_is_weak(const struct access *access, const char *secret)
     return weak;
 }
 
-/* ---- What is called ---- */
+/* ---- Which servers may be called ---- */
 
 bool access_check_url(const struct access *access, const char *url, struct error *error)
 {

@@ -273,7 +273,7 @@ static void count_all(struct server_monitor *monitor, struct asking *asking,
              && seconds_since(begun_ns) < COUNTING_LIMIT_S && !watch_stops(asking));
 }
 
-/* ---- Inside ---------------------------------------------------------------------------------- */
+/* ---- The monitor's thread -------------------------------------------------------------------- */
 
 static bool is_stopping(void *context, const char *doing)
 {
@@ -332,7 +332,7 @@ static void stop_thread(struct server_monitor *monitor)
     monitor->has_thread = false;
 }
 
-/* ---- From outside ---------------------------------------------------------------------------- */
+/* ---- Exported functions ---------------------------------------------------------------------- */
 
 static struct server_monitor *create(const struct endpoint *endpoint, int64_t instances,
                                      const struct monitor_watch *watch)

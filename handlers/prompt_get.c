@@ -112,7 +112,7 @@ static CHECKED bool check_arguments(const struct prompt *prompt, const struct ca
     return true;
 }
 
-/* ---- The whole ---- */
+/* ---- prompts/get ---- */
 
 static CHECKED bool check_role(const struct prompt *prompt, const struct call *call,
                                struct error *error)

@@ -127,7 +127,7 @@ static double users_below(const struct evidence *evidence, const struct finding 
     return below;
 }
 
-/* ---- Less in flight than users ---- */
+/* ---- Fewer requests in flight than users ---- */
 
 static void add_below(struct audit *audit, struct finding *finding)
 {

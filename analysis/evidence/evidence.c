@@ -136,7 +136,7 @@ enum length_unit length_unit_find(const char *name)
     return LENGTH_UNKNOWN;
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 /* Sets every number to NaN and every text to "". */
 static void set_unknown(const struct evidence_field *fields, void *base)
@@ -208,7 +208,7 @@ void evidence_remark(struct evidence *evidence, const char *format, ...)
     json_array_append_new(evidence->remarks, json_string(text_string(&printable)));
 }
 
-/* ---- Marks ---- */
+/* ---- Warnings of cells ---- */
 
 static bool is_name(const char *name)
 {

@@ -81,7 +81,7 @@ void export_line(const json_t *object, struct text *out)
     text_add_char(out, '\n');
 }
 
-/* ---- What goes along ---- */
+/* ---- Warnings in the file ---- */
 
 void export_own(json_t *json, const char *format, const struct evidence *evidence,
                 const struct evidence_cell *cell)
@@ -139,7 +139,7 @@ void export_mark(struct evidence *evidence, const struct findings *findings)
     }
 }
 
-/* ---- What is lost ---- */
+/* ---- What the format cannot hold ---- */
 
 static void note_losses(const struct evidence_field *fields, const char *prefix, const void *before,
                         const void *after, json_t *seen)

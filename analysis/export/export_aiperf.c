@@ -96,7 +96,7 @@ static json_t *prompts_json(const struct evidence *evidence, const struct eviden
     return prompts;
 }
 
-/* Where nothing else of the settings is known: as the values of a sweep. */
+/* If no other setting is known: as the values of a sweep. */
 static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     json_t *values = json_object();

@@ -58,7 +58,7 @@ const struct importer importers[] = {
     { 0 },
 };
 
-/* ---- Whose file it is ---- */
+/* ---- Which format it is ---- */
 
 static bool sniffs(const struct importer *importer, const char *bytes, size_t length)
 {

@@ -156,7 +156,7 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
            && size == strlen(format) + 2 && memcmp(value + 1, format, size - 2) == 0;
 }
 
-/* ---- What no member of a cell takes ---- */
+/* ---- Figures that no member of a cell holds ---- */
 
 #define NAMES_LISTED 16
 

@@ -492,7 +492,7 @@ struct import_column import_column_find(const char *heading)
             .kind = IMPORT_COLUMN_NUMBER,
             .offset = offsetof(struct evidence_cell, input_length),
             .scale = 1,
-            .is_of_each = true,
+            .is_ambiguous = true,
         };
     rate = find_rate(heading);
     if (rate.kind != IMPORT_COLUMN_UNKNOWN)

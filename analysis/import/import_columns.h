@@ -24,9 +24,9 @@ struct import_column {
     bool is_throughput;    /* a throughput of something: only its figures can show that it counts
                             * requests */
     bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
-    bool is_passed;        /* known, but not a figure: ignored without a remark */
-    bool is_other;         /* ignored because the tool's other columns are no figures either */
-    bool is_of_each;       /* per request or for all requests: only its figures can show which */
+    bool is_ignored;       /* known, but not a figure: ignored without a remark */
+    bool is_other;         /* ignored because the tool's other columns are not figures */
+    bool is_ambiguous;     /* per request or for all requests: only its figures can show which */
 };
 
 #define HEADING_SIZE 128

@@ -46,7 +46,7 @@ static struct rows *rows_create(const struct import_alias *aliases, const char *
     rows->indices = json_object();
     rows->table.aliases = aliases;
     rows->table.stated = stated;
-    rows->table.fills = true;
+    rows->table.has_alternatives = true;
     rows->counting = true;
     return rows;
 }
@@ -89,7 +89,7 @@ static void take_label(struct rows *rows, const char *path, const char *value)
 {
     take_value(rows, path, value);
     if (rows->counting && json_object_get(rows->indices, path) != NULL)
-        rows->table.columns[json_integer_value(json_object_get(rows->indices, path))].is_passed =
+        rows->table.columns[json_integer_value(json_object_get(rows->indices, path))].is_ignored =
             true;
 }
 

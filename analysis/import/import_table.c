@@ -24,7 +24,7 @@ static const char *stated_name(const char *stated, const char *heading)
 
 static struct import_column find_named(const char *name)
 {
-    struct import_column column = { .is_passed = true };
+    struct import_column column = { .is_ignored = true };
     char normalized[HEADING_SIZE];
 
     import_column_normalize(name, normalized);
@@ -45,7 +45,7 @@ static struct import_column find_whole(const struct import_table *table, const c
         if (strcmp(alias->heading, heading) == 0)
             return find_named(alias->name);
         if (strcmp(alias->heading, "*") == 0)
-            return (struct import_column){ .is_passed = true, .is_other = true };
+            return (struct import_column){ .is_ignored = true, .is_other = true };
     }
     return find_named(heading);
 }
@@ -71,7 +71,7 @@ static struct import_column find_column(const struct import_table *table, const 
 {
     struct import_column column = find_whole(table, heading);
 
-    while (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_passed && table->fills
+    while (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_ignored && table->has_alternatives
            && (heading = skip_group(heading)) != NULL)
         column = find_whole(table, heading);
     return column;
@@ -93,10 +93,10 @@ bool import_table_check_stated(const char *const *stated, struct error *error)
 
         if (equals != NULL)
             column = find_named(equals + 1);
-        if (equals == NULL || (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_passed))
+        if (equals == NULL || (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_ignored))
             return error_set(error, ERROR_INVALID,
                              "\"columns\" has \"%.80s\", which names no column known here: give "
-                             "HEADING=NAME with a name that says what is counted, as "
+                             "HEADING=NAME with a name that says what is counted, such as "
                              "concurrency, input_len, output_len, requests_per_s, "
                              "output_tok_per_s, mean_ttft_ms, p99_e2e_s, success_rate, or with "
                              "none to skip it",
@@ -137,7 +137,7 @@ size_t import_table_known(const struct import_table *table, size_t *results)
     for (size_t i = 0; i < table->count; i++) {
         const struct import_column *column = &table->columns[i];
 
-        known += column->kind == IMPORT_COLUMN_NUMBER || (column->is_passed && !column->is_other);
+        known += column->kind == IMPORT_COLUMN_NUMBER || (column->is_ignored && !column->is_other);
         *results +=
             column->kind == IMPORT_COLUMN_NUMBER && (is_result(column) || is_latency(column));
     }
@@ -160,7 +160,7 @@ static void drop_repeated(struct import_table *table)
             if (table->columns[i].kind == IMPORT_COLUMN_NUMBER
                 && table->columns[j].kind == IMPORT_COLUMN_NUMBER
                 && table->columns[i].offset == table->columns[j].offset)
-                table->columns[table->columns[j].is_of_each ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
+                table->columns[table->columns[j].is_ambiguous ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
 static void remark_assumed(struct import_table *table)
@@ -178,7 +178,7 @@ bool import_table_columns_done(struct import_table *table, struct error *error)
             return error_set(error, ERROR_INVALID,
                              "\"columns\" has \"%.80s\", but the file has no such column", *stated);
     find_unit(table);
-    if (!table->fills)
+    if (!table->has_alternatives)
         drop_repeated(table);
     remark_assumed(table);
     return true;

@@ -22,8 +22,8 @@ struct import_table {
     struct import_column columns[CSV_FIELDS_MAX];
     char headings[CSV_FIELDS_MAX][HEADING_SIZE]; /* as in the file */
     bool fact_stated[CSV_FIELDS_MAX], fact_differs[CSV_FIELDS_MAX];
-    bool fills; /* a row may have one of several columns of one meaning: the first that it has is
-                 * read */
+    bool has_alternatives; /* a row may have one of several columns of one meaning: the first that
+                            * it has is read */
     size_t fields_kept, odd_rows, odd_count; /* odd_count: fields of the last odd row */
     bool has_assumed;
     char word[64]; /* of the row being read: "OOM" where a figure should be */

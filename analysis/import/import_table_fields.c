@@ -129,7 +129,7 @@ static void read_number(struct import_table *table, size_t i, const char *text,
     double *at = (double *)(void *)((char *)cell + column->offset), value;
     struct import_figure figure;
 
-    if (import_figure_is_nothing(text) || (table->fills && !isnan(*at)))
+    if (import_figure_is_nothing(text) || (table->has_alternatives && !isnan(*at)))
         return;
     if (!import_figure_read(text, table->csv.separator == ';', &figure)
         || !apply_unit(table, column, &figure, &value)) {

@@ -117,7 +117,7 @@ static struct same_lengths find_same_lengths(const struct evidence *out,
 /* Whether they are tokens per request, not in total. This is certain where they are fewer than the
  * requests, or the same for other numbers of requests; or, where no numbers are known, the same for
  * other loads in every row. *levels: every value recurs. */
-static bool is_of_each(const struct evidence *out, bool *levels)
+static bool is_ambiguous(const struct evidence *out, bool *levels)
 {
     bool other_users = true;
 
@@ -154,9 +154,9 @@ static void resolve_lengths(const struct import_table *table)
     bool levels;
 
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].is_of_each || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
+        if (!table->columns[i].is_ambiguous || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
-        if (is_of_each(out, &levels)) {
+        if (is_ambiguous(out, &levels)) {
             out->input_unit = LENGTH_TOKENS;
             evidence_remark(out,
                             "\"%s\" was read as the tokens of each request: as a total "
@@ -206,7 +206,7 @@ static bool is_unknown(const struct import_table *table, size_t i)
     char name[HEADING_SIZE];
 
     import_column_normalize(table->headings[i], name);
-    return table->columns[i].kind == IMPORT_COLUMN_UNKNOWN && !table->columns[i].is_passed
+    return table->columns[i].kind == IMPORT_COLUMN_UNKNOWN && !table->columns[i].is_ignored
            && name[0] != '\0' && !import_is_variant(name);
 }
 
@@ -238,7 +238,7 @@ static void remark_unknown(const struct import_table *table)
                         text_string(&names));
 }
 
-/* ---- All of it ---- */
+/* ---- The whole table ---- */
 
 /* Where a table has no failures: the requests that were planned and did not succeed. */
 static void complete_failures(struct evidence_cell *cell)

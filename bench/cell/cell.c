@@ -231,7 +231,7 @@ static CHECKED bool run_phases(struct cell *cell, enum failure *refused, bool *f
     return drain(cell, error);
 }
 
-/* ---- From outside ---------------------------------------------------------------------------- */
+/* ---- The exported function ------------------------------------------------------------------- */
 
 static void cell_finish(struct cell *cell)
 {

@@ -366,7 +366,7 @@ static CHECKED bool measure_open(struct cell *cell, struct error *error)
     return wait_until(cell, end_ns, error) && await_answers(cell, error);
 }
 
-/* ---- Either ---------------------------------------------------------------------------------- */
+/* ---- Of either loop -------------------------------------------------------------------------- */
 
 bool cell_measure_window(struct cell *cell, struct error *error)
 {

@@ -30,7 +30,7 @@ static int64_t publish_add(atomic_int_fast64_t *counter, int64_t value)
     return atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* ---- The end of a request -------------------------------------------------------------------- */
 
 static void publish(struct shard *shard, const struct virtual_user *user)
 {
@@ -179,7 +179,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- From outside ---------------------------------------------------------------------------- */
+/* ---- Exported functions ---------------------------------------------------------------------- */
 
 /* All users of a closed loop; the first of an open one. */
 static CHECKED bool open_users(struct shard *shard, struct error *error)

@@ -47,7 +47,7 @@ static struct transfer_plain *plain_of(struct transfer *transfer)
     return (struct transfer_plain *)transfer; /* its first member */
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* ---- The end of an exchange ------------------------------------------------------------------ */
 
 static void close_socket(struct transfer_plain *plain)
 {

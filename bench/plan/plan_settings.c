@@ -14,7 +14,7 @@ static CHECKED bool check_percentile(const struct plan *plan, struct error *erro
         return true;
     return error_set(error, ERROR_INVALID,
                      "'limit_percentile' is p%" PRId64
-                     ", but there is no limit of a latency: give limit_ttft_ms, limit_itl_ms, "
+                     ", but no latency limit is given: give limit_ttft_ms, limit_itl_ms, "
                      "limit_tpot_ms or limit_e2e_ms too, or omit it",
                      limits->percentile);
 }
@@ -29,7 +29,7 @@ static CHECKED bool check_think_time(const struct plan *plan, struct error *erro
                                         : "users of an open loop do not think, omit it");
 }
 
-/* A default that is never reached is no mistake. */
+/* A default that can never be reached is not refused. */
 static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
                                   struct error *error)
 {

@@ -252,7 +252,7 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
     return next;
 }
 
-/* ---- Doubt ----------------------------------------------------------------------------------- */
+/* ---- Failures that may have another cause ---------------------------------------------------- */
 
 /* Errors of a server or gateway in trouble, which need not be caused by the load. */
 static bool may_pass(enum failure failure)

@@ -21,7 +21,7 @@ void dataset_finish(struct dataset *dataset)
     *dataset = (struct dataset){ 0 };
 }
 
-/* ---- Kept ------------------------------------------------------------------------------------ */
+/* ---- The stored form ------------------------------------------------------------------------- */
 
 static void add_word(struct text *out, uint32_t value)
 {

@@ -348,7 +348,7 @@ static CHECKED bool read_csv(const char *bytes, size_t length, struct record *re
     return !more;
 }
 
-/* ---- From outside ---------------------------------------------------------------------------- */
+/* ---- The exported function ------------------------------------------------------------------- */
 
 static CHECKED bool read_any(const char *bytes, size_t length, struct record *record,
                              struct dataset *dataset, struct error *error)

@@ -179,7 +179,7 @@ size_t prompt_source_left_out(const struct prompt_source *prompts)
     return prompts->dataset != NULL ? prompts->dataset->count - prompts->usable_count : 0;
 }
 
-/* ---- What is made up ------------------------------------------------------------------------- */
+/* ---- Generated prompts ----------------------------------------------------------------------- */
 
 static const char *random_piece(const struct workload *workload, struct generator *generator)
 {

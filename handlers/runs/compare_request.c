@@ -70,7 +70,7 @@ static CHECKED bool add_sweep(struct store *store, const char *id, struct compar
         if (rows[i].deployment_id != rows[0].deployment_id)
             added =
                 error_set(error, ERROR_INVALID,
-                          "the sweep %s is of two deployments, whose runs are no repetitions of "
+                          "the sweep %s is of two deployments, whose runs do not repeat "
                           "one another: give it as \"sweep\" to compare the two, or name the runs "
                           "of one (run_list lists them)",
                           id);

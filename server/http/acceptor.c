@@ -49,7 +49,7 @@ static bool may_log(struct acceptor *acceptor, int64_t now_ns)
     return true;
 }
 
-/* ---- Room ---- */
+/* ---- Limits on all connections ---- */
 
 /* How many connections wait in the kernel; at least one does. */
 static unsigned count_waiting(const struct acceptor *acceptor)
@@ -199,7 +199,7 @@ static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage 
         count_address(loop, &acceptor->address, false);
 }
 
-/* ---- Taking ---- */
+/* ---- Accepting ---- */
 
 static bool is_passing(int error_number)
 {

@@ -14,7 +14,7 @@
 
 static void finish_work(struct note *note);
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 static void write_id(struct http *http, char out[REQUEST_ID_SIZE])
 {

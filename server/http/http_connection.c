@@ -16,7 +16,7 @@
 #include "server/http/http_reply.h"
 #include "server/http/request_target.h"
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 /* The loop's connections by descriptor. */
 static void enter(struct http_loop *loop, struct http_connection *connection)

@@ -163,7 +163,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 static void init_deadlines(struct http_loop *loop)
 {

@@ -432,7 +432,7 @@ static bool read_chunk_end(struct request_guard *guard, struct input *input)
     return *input->at == '\r' ? end_line(guard, input, PART_CHUNK_SIZE) : refuse(guard, BAD_CHUNK);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole request ---- */
 
 static bool (*const readings[])(struct request_guard *guard, struct input *input) = {
     [PART_START] = read_start,

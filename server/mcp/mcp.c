@@ -210,7 +210,7 @@ static void run_post(struct exchange *exchange)
         reply_rpc(exchange, first);
 }
 
-/* ---- Placing ---- */
+/* ---- Inline, or on a worker ---- */
 
 static void label(struct exchange *exchange, const struct post *post)
 {

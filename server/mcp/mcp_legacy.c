@@ -75,7 +75,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
     return true;
 }
 
-/* ---- What has no message ---- */
+/* ---- GET and DELETE ---- */
 
 struct session *mcp_legacy_session(struct exchange *exchange)
 {

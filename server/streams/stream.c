@@ -292,7 +292,7 @@ void stream_hang_up(struct stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* ---- Ends ---- */
+/* ---- The end of a stream ---- */
 
 void stream_set_closing_message_take(struct stream *stream, char *json)
 {

@@ -35,7 +35,7 @@ CHECKED bool audit_log_list(struct store *store, const struct audit_filter *filt
                             struct audit_row **rows, size_t *count, struct error *error);
 void audit_log_rows_free(struct audit_row *rows, size_t count);
 
-/* ---- What may happen too often for a row each ---- */
+/* ---- Events too frequent for a row each ---- */
 
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */

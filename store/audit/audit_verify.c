@@ -262,7 +262,7 @@ bool audit_newest(struct store *store, struct audit_mark *out, struct error *err
     return true;
 }
 
-/* ---- In words ---- */
+/* ---- The verdict in words ---- */
 
 static void describe_wrong(const struct audit_verdict *verdict, struct text *out)
 {

@@ -91,7 +91,7 @@ void block_points_put(const double *column, size_t count, size_t offset,
         *member_of(&points[i], offset) = column[i];
 }
 
-/* ---- Times and directory ---- */
+/* ---- The times and the directory ---- */
 
 #define OF(member) offsetof(struct scrape_point, member)
 

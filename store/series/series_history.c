@@ -260,7 +260,7 @@ static CHECKED bool read_scrapes(struct sql_connection *connection, struct selec
     return step == SQL_DONE;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole range ---- */
 
 static CHECKED bool read_all(struct sql_connection *connection, struct selection *selection,
                              struct error *error)

@@ -292,7 +292,7 @@ static FILE *open_file(const char *folder, int64_t at_ms)
     return file;
 }
 
-/* ---- The whole ---- */
+/* ---- The program ---- */
 
 struct costs {
     double read_s, add_s, compact_s; /* CPU of the process */

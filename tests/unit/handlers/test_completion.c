@@ -52,7 +52,7 @@ static size_t tools_named(const char *text)
         for (size_t i = 0; word[subject - 1] == '_' && tools[i] != NULL; i++)
             if (strncmp(word, tools[i]->name, subject) == 0) {
                 if (tool_find(word) == NULL)
-                    fail_msg("it speaks of %s", word);
+                    fail_msg("it names %s, which is not a tool", word);
                 named++;
                 break;
             }

@@ -608,7 +608,7 @@ static void rolled_up_or_not_the_answers_are_the_same(void **state)
     compare_all(ledger, START_MS, at_ms + HOUR_MS);
 }
 
-/* ---- Trouble ---- */
+/* ---- Failures ---- */
 
 static void damage(struct ledger *ledger, const char *statement)
 {
@@ -682,7 +682,7 @@ static void damaged_blocks_are_reported_as_damaged(void **state)
     }
 }
 
-/* ---- How long ---- */
+/* ---- Retention ---- */
 
 static void each_level_is_kept_for_its_own_time(void **state)
 {
