@@ -62,14 +62,14 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
     if (probe->is_timed)
         ask.each_within_ms = INT64_MAX; /* all of the time */
     if (!small_request_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
-        bool may_go_on =
+        bool may_continue =
             report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
 
         error_set(error, ERROR_UPSTREAM, "the models list cannot be read: %s%s", problem.message,
-                  may_go_on || report->failure == FAILURE_SERVER_ERROR
+                  may_continue || report->failure == FAILURE_SERVER_ERROR
                       ? "; where a server has none, register the deployment with its \"model\""
                       : "");
-        return may_go_on;
+        return may_continue;
     }
     list =
         json_is_array(answer) ? answer : json_object_get(answer, "data"); /* Together's is bare */

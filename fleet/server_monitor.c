@@ -388,7 +388,7 @@ static bool is_odd(const struct monitor_observations *observations,
     return counts.foreign || replicas_have_restarted(&observations->log.instances);
 }
 
-static void look_at_the_end(struct server_monitor *monitor, const struct cell_result *result)
+static void reach_last_point(struct server_monitor *monitor, const struct cell_result *result)
 {
     struct monitor_observations *observations = &monitor->observations;
     struct waiting waiting = {
@@ -414,7 +414,7 @@ void server_monitor_end(struct server_monitor *monitor, const struct cell_result
     *out = (struct cross_check){ 0 };
     if (result != NULL) {
         if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
-            look_at_the_end(monitor, result);
+            reach_last_point(monitor, result);
         ask_served(monitor, &asking, observations->served_last);
         monitor_report_write(observations, result, out);
     }

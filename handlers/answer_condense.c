@@ -41,8 +41,8 @@ static const struct field *find_field(const struct field *fields, const char *na
     return NULL;
 }
 
-static bool is_left_out(const struct condensing *condensing, const struct field *field,
-                        const json_t *value, bool in_list)
+static bool is_omitted(const struct condensing *condensing, const struct field *field,
+                       const json_t *value, bool in_list)
 {
     if (json_is_null(value))
         return true;
@@ -93,7 +93,7 @@ static json_t *condense_object(const struct condensing *condensing, const json_t
     json_object_foreach(json_iterable(object), name, value) {
         const struct field *field = find_field(fields, name);
 
-        if (is_left_out(condensing, field, value, in_list))
+        if (is_omitted(condensing, field, value, in_list))
             continue;
         if (field != NULL && field->foreign && !json_is_blank(value))
             note_foreign(condensing, name);

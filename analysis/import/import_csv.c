@@ -142,7 +142,7 @@ static bool is_heading(const struct import_table *table)
 }
 
 /* A comment, a rule of dashes, or an empty line. */
-static bool is_no_row(const struct import_table *table)
+static bool is_not_a_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
 
@@ -184,12 +184,12 @@ static bool fits_heading(const struct import_table *table)
 }
 
 /* Lines that are skipped, with a remark or without. */
-static bool is_left_out(struct import_table *table)
+static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];
     long long line = (long long)table->csv.line;
 
-    if (is_no_row(table))
+    if (is_not_a_row(table))
         return true;
     if (is_heading(table)) {
         evidence_remark(table->out,
@@ -209,7 +209,7 @@ static bool is_left_out(struct import_table *table)
     return false;
 }
 
-static CHECKED bool no_row(const struct import_table *table, struct error *error)
+static CHECKED bool refuse_no_rows(const struct import_table *table, struct error *error)
 {
     if (table->odd_rows == 0)
         return error_set(error, ERROR_INVALID, "the CSV has a heading and no row below it");
@@ -223,12 +223,12 @@ static CHECKED bool read_rows(struct import_table *table, struct error *error)
     bool more = true;
 
     while (csv_next(&table->csv, &more, error) && more)
-        if (!is_left_out(table) && !import_table_add_row(table, error))
+        if (!is_skipped(table) && !import_table_add_row(table, error))
             return false;
     if (more)
         return false;
     if (table->out->cell_count == 0)
-        return no_row(table, error);
+        return refuse_no_rows(table, error);
     import_table_resolve(table);
     return true;
 }

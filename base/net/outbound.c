@@ -296,7 +296,7 @@ static bool start(struct outbound_transfer *transfer)
            || stop(transfer, FAILURE_CLIENT_LIMIT);
 }
 
-static bool may_go_on(struct outbound_transfer *transfer)
+static bool may_continue(struct outbound_transfer *transfer)
 {
     const struct outbound_request *request = transfer->request;
     int64_t idle_ns = clock_monotonic_ns() - transfer->last_byte_ns;
@@ -315,7 +315,7 @@ static CURLcode turn(struct outbound_transfer *transfer)
     int running = 1, left;
     CURLMsg *message;
 
-    while (running > 0 && may_go_on(transfer)) {
+    while (running > 0 && may_continue(transfer)) {
         if (curl_multi_perform(transfer->multi, &running) != CURLM_OK)
             return CURLE_OUT_OF_MEMORY;
         if (running > 0)

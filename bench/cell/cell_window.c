@@ -294,7 +294,7 @@ static bool is_short(struct cell *cell, int64_t window_ns)
 
 /* As in a closed loop: a window in which too few requests ended is extended, and further if none
  * did. */
-static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
+static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
 
@@ -318,7 +318,7 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
         if (!watch_until(cell, end_ns - BOUND_LEAD_NS, error))
             return false;
         end_ns = clock_monotonic_ns() + BOUND_LEAD_NS;
-    } while (goes_on(cell, count_ended(cell) - ended, end_ns, limit_ns));
+    } while (must_extend(cell, count_ended(cell) - ended, end_ns, limit_ns));
     atomic_store(bound_ns, end_ns);
     return true;
 }

@@ -86,7 +86,7 @@ static void end_request(struct shard *shard, struct virtual_user *user, enum fai
         user->rounds++;
     note_start_lag(shard, user);
     publish(shard, user);
-    shard_go_on(shard, user);
+    shard_continue(shard, user);
 }
 
 static void take_ended(struct shard *shard)

@@ -57,7 +57,7 @@ void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_n
 /* Its think time, or its pause after a failure, is over. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* Its request ended; decides what it does next. */
-void shard_go_on(struct shard *shard, struct virtual_user *user);
+void shard_continue(struct shard *shard, struct virtual_user *user);
 /* It was begun (again); sets its timeouts. */
 void shard_note_begun(struct shard *shard, struct virtual_user *user);
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);

@@ -202,7 +202,7 @@ static int64_t pause_ns(const struct virtual_user *user)
 
 /* A user whose request failed pauses; one whose request succeeded thinks, then sends the next. In
  * an open loop the connection is free for another arrival. */
-void shard_go_on(struct shard *shard, struct virtual_user *user)
+void shard_continue(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;
 

@@ -23,9 +23,9 @@ static void fail(const char *reason, struct cell_result *result)
 
 static void stop(struct sweep_work *work, const char *reason)
 {
-    work->cannot_go_on = true;
+    work->cannot_continue = true;
     snprintf(work->stopped, sizeof work->stopped,
-             "%.170s: start a new sweep, or bring the old one back and sweep_resume", reason);
+             "%.170s: start a new sweep, or restore the old one and call sweep_resume", reason);
 }
 
 /* A sweep measures one model: the one that was served when it began. */
@@ -38,7 +38,7 @@ static bool serves_another(struct subject *subject, const struct cross_check *cr
         text_copy(reason, 256, cross_check->reason);
     else if (cross_check->served[0] != '\0' && strcmp(cross_check->served, subject->served) != 0)
         snprintf(reason, 256,
-                 "the deployment serves a model other than when the sweep began: "
+                 "the deployment serves another model than when the sweep began: "
                  "%.80s, then %.80s",
                  subject->served, cross_check->served);
     else
@@ -68,7 +68,7 @@ void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
     }
 }
 
-static void look_at_scrapes(const struct cross_check *cross_check, struct cell_result *result)
+static void judge_scrapes(const struct cross_check *cross_check, struct cell_result *result)
 {
     if (result->measurement.uneven || !(cross_check->gap_s > 0))
         return;
@@ -82,7 +82,7 @@ void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check 
 {
     if (result->state != CELL_MEASURED)
         return;
-    look_at_scrapes(cross_check, result);
+    judge_scrapes(cross_check, result);
     if (!result->measurement.uneven || work->rejected > 0)
         return;
     work->rejected++;

@@ -27,7 +27,7 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
-/* How the load is generated, as far as the cells do not say it. */
+/* The settings of the load that cells do not state. */
 static void add_load(json_t *made, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)
@@ -71,7 +71,7 @@ static CHECKED bool agrees(const char *what, const char *then, const char *now, 
     return then[0] == '\0' || now[0] == '\0' || strcmp(then, now) == 0
            || error_set(error, ERROR_CONFLICT,
                         "when the sweep began the deployment's %s was '%.100s', and now it is "
-                        "'%.100s': start a new sweep, or bring the old one back and sweep_resume",
+                        "'%.100s': start a new sweep, or restore the old one and call sweep_resume",
                         what, then, now);
 }
 

@@ -335,7 +335,7 @@ static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome
 {
     const char *failed = why_all_failed(work);
 
-    if (work->cannot_go_on)
+    if (work->cannot_continue)
         return end_sweep(work, JOB_END_FAILED, "stopped", work->stopped, outcome, error);
     if (work->stopped[0] != '\0')
         return end_sweep(work, JOB_END_COMPLETED, "stopped", work->stopped, outcome, error);

@@ -351,7 +351,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     subject->failed_in_a_row = result->state == CELL_FAILED ? subject->failed_in_a_row + 1 : 0;
     if (subject->failed_in_a_row < FAILED_CELLS_LIMIT)
         return;
-    work->cannot_go_on = true;
+    work->cannot_continue = true;
     snprintf(work->stopped, sizeof work->stopped,
              "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,

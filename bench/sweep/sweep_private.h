@@ -44,7 +44,7 @@ struct sweep_work {
     char lost[160];    /* how the current cell's attempt was lost, if it is to be repeated; "": none
                         */
     char stopped[320]; /* why the sweep stops early; "" while it does not */
-    bool cannot_go_on; /* for a reason other than its time limit */
+    bool cannot_continue; /* for a reason other than its time limit */
 };
 
 /* Measures all pending cells, until the job should stop or `stopped` says why not to continue.

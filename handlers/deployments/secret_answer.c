@@ -87,7 +87,7 @@ static CHECKED bool add_bound(struct listing *listing, struct error *error)
 
 /* ---- Deployments ---- */
 
-static void look_at(struct listing *listing, const struct deployment *deployment)
+static void check_deployment(struct listing *listing, const struct deployment *deployment)
 {
     char origin[ORIGIN_SIZE] = "";
     struct error problem;
@@ -104,7 +104,7 @@ static void look_at(struct listing *listing, const struct deployment *deployment
                                     deployment->secret, "origin", origin));
 }
 
-static CHECKED bool look_at_deployments(struct listing *listing, struct error *error)
+static CHECKED bool check_deployments(struct listing *listing, struct error *error)
 {
     char last[64] = "";
     size_t count;
@@ -115,7 +115,7 @@ static CHECKED bool look_at_deployments(struct listing *listing, struct error *e
         if (!deployment_list(listing->access->store, last, PAGE, &page, &count, error))
             return false;
         for (size_t i = 0; i < count; i++)
-            look_at(listing, &page[i]);
+            check_deployment(listing, &page[i]);
         if (count > 0)
             text_copy(last, sizeof last, page[count - 1].name);
     } while (count == PAGE);
@@ -157,7 +157,7 @@ bool secret_answer_json(const struct access *access, json_t **out, struct error 
     listing.secrets = json_object_get(*out, "secrets");
     listing.unbound = json_object_get(*out, "unbound");
     secret_names(access->secrets_folder, add_set, &listing);
-    done = add_bound(&listing, error) && look_at_deployments(&listing, error);
+    done = add_bound(&listing, error) && check_deployments(&listing, error);
     if (listing.named.count > 0)
         qsort(listing.named.at, listing.named.count, sizeof *listing.named.at, by_text);
     for (size_t i = 0; i < listing.named.count; i++)

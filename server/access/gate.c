@@ -46,7 +46,7 @@ static bool admit(struct exchange *exchange)
     return false;
 }
 
-static bool may_go_on(const struct exchange *exchange)
+static bool may_continue(const struct exchange *exchange)
 {
     return authority_still_admits(gate_of(exchange)->authority, &exchange->principal);
 }
@@ -68,7 +68,7 @@ static void leave(struct exchange *exchange)
 
 const struct http_gate gate_functions = {
     .admit = admit,
-    .may_go_on = may_go_on,
+    .may_continue = may_continue,
     .check_rate = check_rate,
     .enter = enter,
     .leave = leave,

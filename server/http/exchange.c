@@ -197,9 +197,9 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
 }
 
 /* Where a route is for everybody, there is no principal. */
-bool exchange_may_go_on(const struct exchange *exchange)
+bool exchange_may_continue(const struct exchange *exchange)
 {
-    return exchange->principal.name[0] == '\0' || exchange->http->gate->may_go_on(exchange);
+    return exchange->principal.name[0] == '\0' || exchange->http->gate->may_continue(exchange);
 }
 
 /* ---- Answering ---- */

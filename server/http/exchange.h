@@ -90,7 +90,7 @@ void exchange_release(struct exchange *exchange);
 
 /* Whether it may still be served, although keys changed or expired since it was admitted. Any
  * thread. */
-bool exchange_may_go_on(const struct exchange *exchange);
+bool exchange_may_continue(const struct exchange *exchange);
 
 /* Sets the whole answer; `body` (may be NULL) is moved into it. */
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,

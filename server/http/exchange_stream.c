@@ -148,7 +148,7 @@ static void cut_stalled(struct exchange *exchange)
 
 void exchange_check_key(struct exchange *exchange)
 {
-    if (exchange_may_go_on(exchange)) {
+    if (exchange_may_continue(exchange)) {
         watch_expiry(exchange);
         return;
     }

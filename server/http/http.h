@@ -25,7 +25,7 @@ struct http_gate {
      * answered. */
     bool (*admit)(struct exchange *exchange);
     /* Whether it may still be served, although keys changed or one expired. Any thread. */
-    bool (*may_go_on)(const struct exchange *exchange);
+    bool (*may_continue)(const struct exchange *exchange);
     /* To be called once a request's body is read. False: it was answered. */
     bool (*check_rate)(struct exchange *exchange);
     /* Takes a place among the calls of its principal; BUSY says how many there are. */

@@ -114,7 +114,7 @@ static void end_session(struct exchange *exchange)
     const struct mcp_server *server = exchange->context;
     struct error error;
 
-    if (!exchange_may_go_on(exchange))
+    if (!exchange_may_continue(exchange))
         mcp_refuse(exchange, 401, RPC_REFUSED, "the API key became invalid while this waited");
     else if (session_end(server->sessions, exchange->request, "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);

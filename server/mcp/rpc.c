@@ -237,7 +237,7 @@ bool rpc_is_cancelled(void *context)
 
     return atomic_load(&rpc->call.cancelled) || atomic_load(&rpc->server->cancelling)
            || (rpc->era == ERA_MODERN && atomic_load(&rpc->exchange->left))
-           || !exchange_may_go_on(rpc->exchange);
+           || !exchange_may_continue(rpc->exchange);
 }
 
 const json_t *rpc_meta(const struct rpc *rpc)

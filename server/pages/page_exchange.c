@@ -133,7 +133,7 @@ static bool is_cancelled(void *host)
 {
     const struct exchange *exchange = host;
 
-    return atomic_load(&exchange->left) || !exchange_may_go_on(exchange);
+    return atomic_load(&exchange->left) || !exchange_may_continue(exchange);
 }
 
 static void report_change(void *host, const char *deployment)

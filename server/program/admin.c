@@ -326,7 +326,7 @@ struct dialogue {
 };
 
 /* Receives a reply; *more: `request` is now the next one. */
-static void go_on(const struct dialogue *dialogue, json_t *reply, bool *more)
+static void take_reply(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
     if (dialogue->next == NULL)
@@ -346,7 +346,7 @@ static CHECKED bool ask(const struct dialogue *dialogue, bool *running, struct e
             return false;
         if (!*running)
             return true;
-        go_on(dialogue, reply, &more);
+        take_reply(dialogue, reply, &more);
     }
     return true;
 }
@@ -362,7 +362,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
 
         if (!admin_execute(access, dialogue->request, &reply, error))
             return false;
-        go_on(dialogue, reply, &more);
+        take_reply(dialogue, reply, &more);
     }
     return true;
 }

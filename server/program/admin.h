@@ -12,13 +12,19 @@ struct access;
 struct admin;
 struct authority;
 
-/* {"command": "api_key_add", "name", "role", "label", "digest" (hex), "expires_ms"},
- * {"command": "api_key_list"}, {"command": "api_key_revoke", "name"}, {"command":
- * "principal_list"},
- * {"command": "principal_role", "name", "role"}, {"command": "secret_bind" or "secret_unbind",
- * "name", "origin"}, {"command": "secret_list"}, {"command":
- * "clock_show" or "clock_accept"}, and those of admin_audit.h. **reply: a new object; if the last
- * admin lost access it has a "warning". */
+/* The member "command" of a request, and its other members:
+ *     key_add           name, role, label, digest (hex), expires_ms
+ *     key_list
+ *     key_revoke        name
+ *     principal_list
+ *     principal_role    name, role
+ *     secret_bind       name, origin
+ *     secret_unbind     name, origin
+ *     secret_list
+ *     clock_show
+ *     clock_accept
+ * and those of admin_audit.h. **reply: a new object; if the last admin lost access it has a
+ * "warning". */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
@@ -30,8 +36,8 @@ CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Asks the server that has the folder, and waits "patience_s" for its reply. *running false: there
- * is none, and nothing was asked. */
+/* Asks the server that has the folder, and waits for its reply for as many seconds as the request's
+ * member "patience_s" says. *running false: there is no server, and nothing was asked. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
 /* Asks it or, if there is none, executes the request here, with this folder of secrets. Only a

@@ -75,7 +75,7 @@ static void read_stale_keys(struct server *server)
 }
 
 /* Logged once when it begins and once when it ends. */
-static void look_at_disk(struct housekeeping *housekeeping)
+static void check_disk(struct housekeeping *housekeeping)
 {
     struct error error;
     bool disk_is_full = !disk_space_check(housekeeping->server->services->store, &error);
@@ -150,7 +150,7 @@ static void *run_thread(void *context)
     struct housekeeping *housekeeping = context;
     struct server *server = housekeeping->server;
 
-    look_at_disk(housekeeping);
+    check_disk(housekeeping);
     check_audit(housekeeping);
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
         int64_t plausible_ms = plausible_time_now(server->services->store).now_ms;
@@ -159,7 +159,7 @@ static void *run_thread(void *context)
             check_audit(housekeeping);
         else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
             log_newest(server);
-        look_at_disk(housekeeping);
+        check_disk(housekeeping);
         read_stale_keys(server);
         write_counts(server);
         sessions_tidy(server->sessions, plausible_ms);

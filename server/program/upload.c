@@ -172,7 +172,7 @@ static bool is_cancelled(void *host)
 {
     const struct exchange *exchange = host;
 
-    return atomic_load(&exchange->left) || !exchange_may_go_on(exchange);
+    return atomic_load(&exchange->left) || !exchange_may_continue(exchange);
 }
 
 static CHECKED bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,

@@ -294,7 +294,7 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
 static void describe_keys(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->key_id[0] == '\0' && verdict->keyless_after == 0 && !verdict->end_keyless)
-        text_add(out, "; without a key (setting audit_key), so that a chain written anew from "
+        text_add(out, "; without a key (setting audit_key), so that a chain rewritten from "
                       "its beginning would not show");
     else if (verdict->keyless_before > 0)
         text_addf(out, "; the first %" PRId64 " are from before there was a key",
@@ -318,7 +318,7 @@ static void describe_mark(const struct audit_verdict *verdict, struct text *out)
     static const char *const words[] = {
         [MARK_NONE] = "",
         [MARK_HOLDS] = "; the given digest is the row's",
-        [MARK_WRONG] = "; the given digest is not the row's: the chain was written anew",
+        [MARK_WRONG] = "; the given digest is not the row's: the chain was rewritten",
         [MARK_GONE] = "; the row of the given digest is missing",
         [MARK_OLDER] = "; the row of the given digest is older than what is kept",
     };

@@ -281,7 +281,7 @@ static void tell_metrics(const struct contest *contest)
                count_verdicts(contest, metric, VERDICT_NOT_COMPARABLE));
 }
 
-static void tell_left_out(const struct contest *contest)
+static void print_skipped(const struct contest *contest)
 {
     for (enum left_out why = CELL_COMPARED + 1; why < LEFT_OUT_COUNT; why++) {
         size_t count = 0;
@@ -289,7 +289,7 @@ static void tell_left_out(const struct contest *contest)
         for (size_t i = 0; i < contest->count; i++)
             count += contest->outcomes[i].left_out[why];
         if (count > 0)
-            printf("left out: %zu of %zu cells, %s\n", count, 2 * contest->count,
+            printf("skipped: %zu of %zu cells, %s\n", count, 2 * contest->count,
                    left_out_help(why));
     }
 }
@@ -332,7 +332,7 @@ static int print_verdict(const struct contest *contest, bool equal)
 
     printf("%zu cells were measured, and %zu times one again\n", contest->cells, contest->again);
     tell_metrics(contest);
-    tell_left_out(contest);
+    print_skipped(contest);
     tell_levels(contest);
     if (equal)
         printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (5 %% is meant, "

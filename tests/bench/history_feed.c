@@ -152,9 +152,9 @@ static void make_plan(const struct metrics_page *page, struct plan *plans)
         struct plan *plan = &plans[i];
 
         if (ends(name, "_bucket")) {
-            bool goes_on = i > 0 && strcmp(page->values[i - 1].name, name) == 0;
+            bool is_same_series = i > 0 && strcmp(page->values[i - 1].name, name) == 0;
 
-            first = goes_on ? first : i;
+            first = is_same_series ? first : i;
             *plan = (struct plan){ ROLE_BUCKET, first, i - first + 1,
                                    limit_of(page->values[i].labels) };
         } else if (ends(name, "_count") || ends(name, "_sum")) {

@@ -312,7 +312,7 @@ async function startAll(commands, era) {
             await makeReady(peer, era);
             peers.push(peer);
         } catch (error) {
-            console.log(`${era}: the peer ${name} is left out: ${error.message}`);
+            console.log(`${era}: the peer ${name} is skipped: ${error.message}`);
         }
     }
     return { opsbrain, ceiling, peers };

@@ -34,7 +34,7 @@ struct scene {
     json_t *json;
 };
 
-static bool goes_on(void *context, const char *doing)
+static bool never_stops(void *context, const char *doing)
 {
     (void)context;
     (void)doing;
@@ -50,7 +50,7 @@ static bool is_stopped(void *context, const char *doing)
 
 static void begin_on(struct scene *scene, int port, int64_t instances)
 {
-    const struct monitor_watch watch = { goes_on, NULL };
+    const struct monitor_watch watch = { never_stops, NULL };
 
     scene->endpoint = (struct endpoint){ .model = "simserve/toy" };
     snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d", port);

@@ -77,7 +77,7 @@ static void refuses_settings_that_have_no_effect(void **state)
 {
     static const char *const refused[][2] = {
         { SETTINGS("\"limit_percentile\":\"p50\""),
-          "'limit_percentile' is p50, but there is no limit of a latency: give limit_ttft_ms" },
+          "'limit_percentile' is p50, but no latency limit is given: give limit_ttft_ms" },
         { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or omit it" },
         { "{\"arrival\":\"poisson\",\"request_rate\":[1],\"input_tokens\":[16],"
           "\"think_time\":\"exponential\"}",

@@ -82,7 +82,8 @@ static char *ask_first(const char *arguments)
     return state_member(text_at(asked, "result.requestState"));
 }
 
-static json_t *go_on(const char *arguments, const char *state, const char *answers, int *status)
+static json_t *send_second_round(const char *arguments, const char *state, const char *answers,
+                                 int *status)
 {
     TEXT_AUTO more = { 0 };
 
@@ -126,7 +127,7 @@ static void the_second_round_has_the_effect(void **state)
     int status;
 
     (void)state;
-    done = go_on(CONFIRM("a"), sealed, YES, &status);
+    done = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(done, "result.resultType"), "complete");
     assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 2");
     assert_int_equal(count_deployments(), 1);
@@ -140,7 +141,7 @@ static void the_same_round_again_gets_the_same_answer_and_acts_once(void **state
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        json_auto_t *done = go_on(CONFIRM("a"), sealed, YES, &status);
+        json_auto_t *done = send_second_round(CONFIRM("a"), sealed, YES, &status);
 
         assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 2");
         assert_false(json_boolean_value(json_at(done, "result.isError")));
@@ -148,7 +149,7 @@ static void the_same_round_again_gets_the_same_answer_and_acts_once(void **state
     assert_int_equal(atomic_load(&asking_runs), 2);
     served_stop(&served);
     served_start(&served, NULL);
-    json_auto_t *after = go_on(CONFIRM("a"), sealed, YES, &status);
+    json_auto_t *after = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(after, "result.content.0.text"), "registered a at run 2");
     free(sealed);
 }
@@ -164,7 +165,7 @@ static void *send_again(void *context)
     struct sender *sender = context;
     int status;
 
-    sender->reply = go_on(CONFIRM("a"), sender->sealed, YES, &status);
+    sender->reply = send_second_round(CONFIRM("a"), sender->sealed, YES, &status);
     return NULL;
 }
 
@@ -205,10 +206,10 @@ static void what_was_done_without_an_answer_is_not_done_again(void **state)
 
     (void)state;
     atomic_store(&asking_dies, true);
-    died = go_on(CONFIRM("a"), sealed, YES, &status);
+    died = send_second_round(CONFIRM("a"), sealed, YES, &status);
     atomic_store(&asking_dies, false);
     assert_non_null(died);
-    again = go_on(CONFIRM("a"), sealed, YES, &status);
+    again = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_true(json_boolean_value(json_at(again, "result.isError")));
     assert_non_null(strstr(text_at(again, "result.content.0.text"), "already carried out"));
     assert_non_null(strstr(text_at(again, "result.content.0.text"), "req_"));
@@ -223,10 +224,10 @@ static void declining_has_no_effect_and_leaves_the_request_open(void **state)
     int status;
 
     (void)state;
-    declined = go_on(CONFIRM("a"), sealed,
-                     "\"inputResponses\":{\"sure\":{\"action\":\"decline\"}},", &status);
+    declined = send_second_round(
+        CONFIRM("a"), sealed, "\"inputResponses\":{\"sure\":{\"action\":\"decline\"}},", &status);
     assert_string_equal(text_at(declined, "result.content.0.text"), "the person said decline");
-    done = go_on(CONFIRM("a"), sealed, YES, &status);
+    done = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 3");
     free(sealed);
 }
@@ -241,7 +242,7 @@ static void a_missing_answer_is_asked_for_again(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         int status;
-        json_auto_t *asked = go_on(CONFIRM("a"), sealed, answers[i], &status);
+        json_auto_t *asked = send_second_round(CONFIRM("a"), sealed, answers[i], &status);
 
         assert_string_equal(text_at(asked, "result.resultType"), "input_required");
     }
@@ -254,7 +255,7 @@ static void answers_to_questions_that_were_not_asked_have_no_effect(void **state
     int status;
 
     (void)state;
-    asked = go_on(CONFIRM("a"), "", YES, &status);
+    asked = send_second_round(CONFIRM("a"), "", YES, &status);
     assert_string_equal(text_at(asked, "result.resultType"), "input_required");
     assert_int_equal(count_deployments(), 0);
     answered =
@@ -366,7 +367,7 @@ static void answers_and_states_of_the_wrong_form_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         int status;
-        json_auto_t *refused = go_on(CONFIRM("a"), "", members[i], &status);
+        json_auto_t *refused = send_second_round(CONFIRM("a"), "", members[i], &status);
 
         assert_int_equal(integer_at(refused, "error.code"), -32602);
         assert_int_equal(status, 200);
@@ -381,15 +382,15 @@ static void a_state_is_good_for_its_own_request_alone(void **state)
     int status;
 
     (void)state;
-    other = go_on(CONFIRM("b"), sealed, YES, &status);
+    other = send_second_round(CONFIRM("b"), sealed, YES, &status);
     assert_int_equal(integer_at(other, "error.code"), -32602);
     assert_non_null(strstr(text_at(other, "error.message"), "another request"));
     tampered[strlen("\"requestState\":\"1.")] ^= 1;
-    spoilt = go_on(CONFIRM("a"), tampered, YES, &status);
+    spoilt = send_second_round(CONFIRM("a"), tampered, YES, &status);
     assert_int_equal(integer_at(spoilt, "error.code"), -32602);
     text_add_bytes(&longer, sealed, strlen(sealed) - 2);
     text_add(&longer, "-TAMPERED\",");
-    lengthened = go_on(CONFIRM("a"), text_string(&longer), YES, &status);
+    lengthened = send_second_round(CONFIRM("a"), text_string(&longer), YES, &status);
     assert_int_equal(integer_at(lengthened, "error.code"), -32602);
     assert_int_equal(count_deployments(), 0);
     free(sealed);

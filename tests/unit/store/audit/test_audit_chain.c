@@ -290,7 +290,7 @@ static void a_removed_head_is_found(void **state)
     assert_int_equal(verify(ledger).alarms, 1);
 }
 
-/* ---- A chain written anew ---- */
+/* ---- A rewritten chain ---- */
 
 struct row {
     int64_t numbers[4];
@@ -349,7 +349,7 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
 }
 
 /* What an attacker who knows the format does: changes a row, and all digests after it. */
-static void write_anew(const struct ledger *ledger)
+static void rewrite_chain(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
     char hex[DIGEST_TEXT_SIZE], seal_hex[DIGEST_TEXT_SIZE];
@@ -386,7 +386,7 @@ static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
     assert_int_equal(mark.id, ROWS);
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_HOLDS);
-    write_anew(ledger);
+    rewrite_chain(ledger);
     assert_whole(ledger, ROWS); /* so the bytes are what their description says */
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_WRONG);
@@ -402,7 +402,7 @@ static void a_chain_rewritten_without_the_key_is_found(void **state)
 
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, ROWS);
-    write_anew(ledger);
+    rewrite_chain(ledger);
     assert_words(ledger, "the newest row has none");
 }
 
