@@ -16,7 +16,7 @@ struct period {
 };
 
 CHECKED bool period_read(const struct call *call, struct period *out, struct error *error);
-/* The same for a list whose cursor is a time: `until_ms` is the earlier of both. */
+/* The same for a list whose cursor is a time: `until_ms` is the earlier of the two. */
 CHECKED bool period_page(const struct call *call, struct period *out, struct error *error);
 bool period_holds(const struct period *period, int64_t at_ms);
 /* How many of the rows, newest first, are within it. */

@@ -309,7 +309,7 @@ void audit_check_requests(struct audit *audit)
 }
 
 /* The number of completed requests, where no other count is known. */
-static double requests_told(const struct evidence_cell *cell)
+static double requests_reported(const struct evidence_cell *cell)
 {
     return isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell);
 }
@@ -318,7 +318,7 @@ static bool is_burst(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && isnan(cell->concurrency_actual)
            && audit_cell_users(cell) > 1
-           && requests_told(cell) < BURST_ROUNDS * audit_cell_users(cell);
+           && requests_reported(cell) < BURST_ROUNDS * audit_cell_users(cell);
 }
 
 void audit_check_burst(struct audit *audit)
@@ -331,7 +331,7 @@ void audit_check_burst(struct audit *audit)
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
-              requests_told(last), audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
+              requests_reported(last), audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
     text_add(
         &finding->consequence,
         "All start at once and the last ones run alone: neither throughput nor latency is that of "

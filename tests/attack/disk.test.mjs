@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a viewer can fill the disk, by each way there is.
+// How fast a viewer can fill the disk, in each possible way.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -27,7 +27,7 @@ const IN_SESSION = {
     'levels of the log': (i) => message('logging/setLevel', { level: i % 2 ? 'info' : 'debug' }),
 };
 
-// What may be kept for a while has a limit of its own; all else is a trickle.
+// What may be kept for a while has a limit of its own; everything else grows slowly.
 const LIMIT_KIB = { sessions: 2048, 'calls whose streams are kept': 24 * KIB };
 
 async function attack(t, what, make, inSession) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One viewer on 500 connections with 20 requests in line on each: what is answered at once counts against his limits too, and
-// others are answered all the same.
+// One viewer on 500 connections with 20 requests in line on each: short calls count against the viewer's limits too, and
+// others are still answered.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';

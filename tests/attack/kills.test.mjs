@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100 kills under 20 clients: what was acknowledged is there afterwards, nothing is there twice, and the chain of the audit
-// holds after each kill. OPSBRAIN_KILLS says another number.
+// 100 kills under 20 clients: what was acknowledged is there afterwards, nothing is there twice, and the audit log's chain
+// is intact after each kill. OPSBRAIN_KILLS sets another number.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,7 @@ async function call(server, name, args) {
     return result && !result.isError ? result.structuredContent : undefined;
 }
 
-// What each client does in turns; it notes what was acknowledged, by the row that has to be there.
+// What each client does in turns; it notes what was acknowledged, by the row that must exist.
 const DEEDS = [
     async ({ server, model, noted }, client) => {
         const name = `d${client}-${++number}`;
@@ -44,7 +44,7 @@ const DEEDS = [
         const hardware = `1x number ${++number}`;
         if (!own) return;
         const before = noted.deployments.get(own);
-        noted.deployments.set(own, [before, hardware].flat()); // until it is acknowledged, either may be there
+        noted.deployments.set(own, [before, hardware].flat()); // until it is acknowledged, either row may exist
         if (await call(server, 'deployment_update', { deployment: own, hardware })) noted.deployments.set(own, hardware);
     },
     async ({ server, noted }) => {

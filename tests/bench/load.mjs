@@ -3,7 +3,7 @@
 //
 // All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
 // are two; simserve's own record of its writes is the truth. The official tools come from PyPI once (some gigabytes) and are
-// left out where that cannot be reached, or with --no-python.
+// skipped if PyPI cannot be reached, or with --no-python.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -79,7 +79,7 @@ function line(name, got, ours = got) {
     return got;
 }
 
-// withServer(load, step): with a server of its own, so that none finds what another left.
+// withServer(load, step): with its own server, so that no step finds traces of another.
 async function withServer({ stepMs }, step) {
     const endings = [];
     const pace = stepMs > 0 ? ['--step-ms', String(stepMs)] : ['--blast', 'true'];

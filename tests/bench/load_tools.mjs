@@ -11,7 +11,7 @@ const PROMPTS = path.join(HOME, 'prompts.jsonl');
 const PROMPT_WORDS = 128;
 const INSTALL_MS = 1_800_000; // guidellm and vllm bring deep learning libraries of some gigabytes
 const BEGIN_MS = 120_000; // until tokens come,
-const TOKENS_PER_USER = 4; // more than those of requests that try whether the server is there
+const TOKENS_PER_USER = 4; // more than the tokens of requests that check whether the server is up
 const SETTLE_MS = 5000;
 const TICKS_PER_S = 100; // of /proc/PID/stat
 
@@ -30,7 +30,7 @@ const VLLM_SCRIPT =
     'add_cli_args(parser)\n' +
     'main(parser.parse_args())';
 
-// What each is told: a closed loop of users for some seconds, 128 tokens in and out; and where it puts TTFT, in ms.
+// The arguments of each: a closed loop of users for some seconds, 128 tokens in and out; and where it reports TTFT, in ms.
 export const TOOLS = {
     guidellm: {
         packages: ['guidellm==0.8.1'],
@@ -80,7 +80,7 @@ function call(log, command, args, limitMs) {
     return spawnSync(command, args, { stdio, timeout: limitMs }).status === 0;
 }
 
-// True when it is there, or could be had; else the reason in one line.
+// True if it is installed, or could be installed; else the reason in one line.
 export function install(name) {
     const { packages } = TOOLS[name];
     const marker = path.join(HOME, name, `complete-${packages[0]}`);
@@ -97,7 +97,7 @@ export function install(name) {
     return true;
 }
 
-// A tokenizer with a token for each word, and prompts of its words: no tool does without.
+// A tokenizer with a token for each word, and prompts of its words: every tool needs one.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -122,7 +122,7 @@ export function prepare(name) {
 
 const nowNs = () => process.hrtime.bigint(); // simserve's clock, too
 
-// CPU seconds of a process and all below it.
+// CPU seconds of a process and its descendants.
 function cpuSeconds(root) {
     const ticks = new Map();
     const parents = new Map();

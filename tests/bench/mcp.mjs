@@ -2,14 +2,14 @@
 // ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
 //
 // Every server is pinned to core 0 and driven by wrk from core 1, in turns, several short rounds; the best round of each
-// counts, since noise only ever takes away. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
-// A peer whose package registry cannot be reached is skipped, and said. For a short run:
+// counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
+// A peer whose package registry cannot be reached is skipped, with a line that says so. For a short run:
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
 //
-// Has a change made it slower? --before BIN takes the bench_echo of another build along; what counts is CPU time per call.
+// Has a change made it slower? --before BIN also measures the bench_echo of another build; what counts is CPU time per call.
 // Both are driven at the same moment, since a shared machine changes its speed by a fifth from second to second, and each
-// round starts both anew, since where a process lies in memory makes 3 %:
+// round starts both again, since a process's place in memory makes a difference of 3 %:
 //
 //     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
 import { execFile, spawn, spawnSync } from 'node:child_process';
@@ -52,7 +52,7 @@ function run(name, command, ...args) {
     if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
 }
 
-// Does `work` again only when the file that pins the versions is another one.
+// Does `work` again only if the file that pins the versions has changed.
 function once(name, pins, work) {
     const stamp = `${BUILT}/${name}/${pins}`;
     if (existsSync(stamp) && readFileSync(stamp).equals(readFileSync(`${SOURCES}/${name}/${pins}`))) return;
@@ -165,7 +165,7 @@ async function beginSession({ url }) {
     return session;
 }
 
-// One call as wrk.lua makes it, checked; returns how long the answer's body is.
+// One call as wrk.lua makes it, checked; returns the length of the answer's body.
 async function checkEcho(server, era, session) {
     const modern = era === MODERN;
     const headers = modern
@@ -195,7 +195,7 @@ async function makeReady(server, era) {
 
 // ---- Measuring ----
 
-// Time on the core, of all its threads, that it had so far; unlike requests/s other load hardly changes it.
+// CPU time of all its threads so far; unlike requests/s, it hardly depends on other load.
 function cpuMicroseconds({ child }) {
     const tasks = `/proc/${child.pid}/task`;
     const nanoseconds = readdirSync(tasks).map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]));
@@ -238,14 +238,14 @@ function memoryMB({ child }) {
 }
 
 async function measure(servers) {
-    for (const server of servers) await drive(server, 16, 1); // so that compilers in time have seen it
+    for (const server of servers) await drive(server, 16, 1); // so that just-in-time compilers have seen it
     for (const count of connections)
         for (let round = 0; round < rounds; round++)
             for (const server of servers) keepBest(server, count, await drive(server, count, options.seconds));
     for (const server of servers) server.memory = memoryMB(server);
 }
 
-// ---- Telling ----
+// ---- Printing ----
 
 const columns = [11, 13, 12, 10, 9, 9, 9, 12, 17];
 const line = (cells) => console.log(cells.map((cell, i) => (i === 0 ? `${cell}`.padEnd(columns[i]) : `${cell}`.padStart(columns[i]))).join(''));

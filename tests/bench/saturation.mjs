@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench saturation  does the verdict hold the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
+// ./run bench saturation  does the verdict contain the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
 //
 // Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
 // --window S (default 1.5).

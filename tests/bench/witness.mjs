@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench witness    foreign traffic in a cell: is it seen, and never where there is none? (10 minutes)
+// ./run bench witness    foreign traffic in a cell: is it detected, and never where there is none? (10 minutes)
 //
 // 100 clean cells, then 20 with a tenth of foreign requests as long as they are measured, so that each is measured three times.
 // Options: --small (6 and 2 cells).
@@ -26,7 +26,7 @@ async function requestsOf(url) {
     return [...text.matchAll(/^vllm:request_success_total\{.*\} (\S+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
 }
 
-// Somebody else, who sends one request for every ten of others that he sees: none while nobody else is at work.
+// Another client, which sends one request for every ten of others that it sees: none while nobody else sends any.
 class Stranger {
     constructor(url) {
         this.url = url;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models are shown of answers: some hosts give them the structure alone, others the text alone. Each has to carry the
-// whole meaning, and neither to cost more of the context than it must.
+// What models see of answers: some hosts show only the structure, others only the text. Each must carry the whole
+// meaning, and neither may cost more of the context than necessary.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -16,7 +16,7 @@ function tokens(value) {
     return countTokens(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-// idsOf(value): what a follow-up call needs from an answer, wherever it stands.
+// idsOf(value): what a follow-up call needs from an answer, wherever it is.
 function idsOf(value) {
     return [...new Set(JSON.stringify(value).match(/\b(?:swp|run|imp|job)_[0-9a-z]{26}\b/g) ?? [])];
 }
@@ -64,7 +64,7 @@ function problemsOf(said, structure, conforms) {
     ].filter(Boolean);
 }
 
-// The one answer without a structure, with which some hosts would drop the image.
+// The only answer without a structure: with one, some hosts would drop the image.
 function assertPicture({ content, structuredContent }) {
     const [image, sentence] = content;
     const png = Buffer.from(image.data, 'base64');

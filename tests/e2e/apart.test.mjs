@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients count their requests from the same number and use the numbers as progress tokens; none hears what is another's.
+// Clients count their requests from the same number and use the numbers as progress tokens; none receives another's messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient, KINDS } from './clients.mjs';
@@ -27,7 +27,7 @@ async function startAlphabets(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, sweep): one client's questions; all that it is told must be in its alphabet.
+// converse(server, kind, alphabet, sweep): one client's calls; everything it receives must be in its alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
     const { words } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;

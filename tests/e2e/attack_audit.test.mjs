@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can write the database changes the audit, removes from it, or writes it anew: it shows.
+// Somebody who can write the database changes, removes or rewrites rows of the audit log: it is detected.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cp, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ async function verify(data, env, ...flags) {
     return run(['audit-log', 'verify', '--data', data, ...flags], env);
 }
 
-// edited(t, data, edit): a copy of the folder whose database was edited past opsbrain.
+// edited(t, data, edit): a copy of the folder whose database was edited without opsbrain.
 async function edited(t, data, edit) {
     const copy = path.join(await temporaryFolder(t), 'data');
     await cp(data, copy, { recursive: true });
@@ -50,7 +50,7 @@ const number = (value) => {
 };
 const text = (value) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
 
-// Every digest made again as its description says, which takes no key.
+// Makes every digest again, by its published description, which needs no key.
 function writeAnew(db) {
     let before = Buffer.alloc(32);
     db.exec("UPDATE audit SET key_id = ''");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall clock that is set: nothing is deleted for an age that it never had, and metrics go on. tests/attack/clock.test.mjs
-// has what takes as long as old rows are deleted.
+// A wall clock that is set: no row is deleted for an age that it never had, and metrics continue. tests/attack/clock.test.mjs
+// has the cases that take until old rows are deleted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './clients.mjs';

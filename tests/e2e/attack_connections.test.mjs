@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds connections without asking, who ends only a half of one, whose key is gone, and who is behind a proxy: others
-// are served, nobody waits who need not, and what is written about a client is true.
+// Clients that hold idle connections, that end only their side, whose key was revoked, or that come through a proxy: others
+// are served, nobody waits without need, and what is logged about a client is true.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ function listen(headers = []) {
     return http(['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen', ...headers], body);
 }
 
-// open(t, port, bytes): a connection that sent so much; .text is what came back, .over becomes true when the server closed.
+// open(t, port, bytes): a connection that sent these bytes; .text is what came back, .over becomes true when the server closed.
 async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true }).setEncoding('utf8');
     const client = { socket, text: '', over: false };

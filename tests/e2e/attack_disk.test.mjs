@@ -33,13 +33,13 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
     assert.ok(bytes < 128 << 10, `${bytes} bytes`);
     assert.ok((await stat(path.join(data, 'opsbrain.db'))).size < 2 * MIB);
-    // Nothing that was refused is missing: each is a row, or one of those that a row counts.
+    // No refusal is missing: each is a row, or is counted by one.
     const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
     assert.equal(refused, sent - counts.sessions);
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit holds/);
 });
 
-// A server on a disk of its own, as large as a test can fill: {server, disk}; disk is its folder as it is seen from here.
+// A server on a disk of its own, as large as a test can fill: {server, disk}; disk is its folder as this process sees it.
 async function serverOnSmallDisk(t, args = []) {
     const folder = await temporaryFolder(t);
     const script = path.join(folder, 'serve');
@@ -59,7 +59,7 @@ async function serverOnSmallDisk(t, args = []) {
     return { server, disk: path.join(root, mounted), data: path.join(root, mounted, 'data') };
 }
 
-// fill(disk, left): a file that leaves so many bytes free.
+// fill(disk, left): a file that leaves that many bytes free.
 async function fill(disk, left) {
     const { bavail, bsize } = await statfs(disk);
     await writeFile(path.join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - left)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A check of a model's health is work for a GPU: whoever may not give it work shares the checks that were made.
+// A check of a model's health is work for a GPU: callers who may not cause work share the checks of others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './clients.mjs';

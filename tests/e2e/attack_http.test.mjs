@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that a proxy and the server could read differently, targets that try to look like others, and bodies beyond
-// the limit: one clear refusal each, the connection closed, nothing of what follows read as a request.
+// the limit: one clear refusal each, the connection is closed, and nothing that follows is read as a request.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that nobody may have called, and text that is not what it seems.
+// Addresses that must never be called, and text that is not what it seems.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

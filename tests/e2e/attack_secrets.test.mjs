@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What those with a key, or a model server of their own, try in order to see a secret or to redirect prompts.
+// What people with a key, or with a model server of their own, may try to see a secret or to redirect prompts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does not deserve an answer gets a clear refusal, and the server goes on as before.
+// Bad input gets a clear refusal, and the server continues to serve.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';

@@ -11,7 +11,7 @@ import { startConformanceServer, startServer, temporaryFolder } from './harness.
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-// Of the product there is only so much to test: the rest of a scenario needs a tool with a name of the suite's.
+// Only these parts can be tested with the product: the rest of a scenario needs a tool with a name of the suite's.
 const OF_THE_PRODUCT = {
     '2025-11-25': [
         'server-initialize',
@@ -70,7 +70,7 @@ async function readResults(folder) {
     return scenarios;
 }
 
-// What is only a warning to the suite is a failure here.
+// A mere warning of the suite is a failure here.
 function failures(checks) {
     return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 }
@@ -88,7 +88,7 @@ async function testScenario(t, name, checks) {
     });
 }
 
-// Of this scenario the suite has but the name: ours is what it stands for.
+// The suite has only the name of this scenario: this is our reading of it.
 const OURS = { 'tasks-status-notifications': testTaskNotifications };
 
 async function testTaskNotifications(url) {

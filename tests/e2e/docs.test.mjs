@@ -54,7 +54,7 @@ function blocks(content) {
 
 const outsideBlocks = (content) => content.replace(/^\s*```[^]*?^\s*```$/gm, '');
 
-// inline(content): what stands in single backticks outside of blocks.
+// inline(content): the text in single backticks outside of blocks.
 const inline = (content) => [...outsideBlocks(content).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]);
 
 // ---- Running ----
@@ -139,11 +139,11 @@ class Place {
     }
 }
 
-// The first words of a line, without what differs from run to run: numbers, ids, and what a model writes ("> ...").
+// The first words of a line, without anything that differs from run to run: numbers, ids, and a model's words ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{4,}/g, '-').replace(/[0-9][0-9.,:]*~?/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
-// Are the lines there, in this order?
+// Whether the lines occur in this order.
 function checkOutput(shown, printed, where) {
     const lines = printed.split('\n').map(words);
     let at = 0;
@@ -158,7 +158,7 @@ function checkOutput(shown, printed, where) {
 const has = (program) => new Promise((resolve) =>
     spawn('sh', ['-c', `command -v ${program}`]).on('close', (code) => resolve(code === 0)));
 
-// The program that a block needs and that is not here; undefined: none.
+// The program that a block needs and that is not installed; undefined: none.
 async function lacks(body) {
     for (const program of ['sqlite3', 'curl'])
         if (new RegExp(`^${program} `, 'm').test(body) && !(await has(program))) return program;
@@ -212,7 +212,7 @@ inEach('links lead somewhere', async (name, content) => {
     }
 });
 
-// A path has a folder of ours in front, and an extension or a slash at its end: server/discover is a method.
+// A path begins with one of our folders, and ends with an extension or a slash: server/discover is a method.
 inEach('paths exist', (name, content) => {
     const rooms = globSync('*/', { cwd: ROOT }).map((room) => room.replace(/\/$/, ''));
     for (const code of inline(content)) {
@@ -221,7 +221,7 @@ inEach('paths exist', (name, content) => {
     }
 });
 
-// Of those that explain the source: `tool_call`, `struct call`; `x_create` is any.
+// In documents that explain the source: `tool_call`, `struct call`; `x_create` stands for any name.
 test('names of functions, tables and structs exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));

@@ -69,7 +69,7 @@ async function startEcho(t) {
     return { url: `http://127.0.0.1:${server.address().port}`, heard, set };
 }
 
-// givesAway(text): is a piece of the secret in it, in any way that ECHOES writes it?
+// givesAway(text): whether it contains a piece of the secret, in any form that ECHOES writes.
 function givesAway(text) {
     const read = text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))).replace(/\\/g, '');
     const half = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();
@@ -77,7 +77,7 @@ function givesAway(text) {
 }
 
 // tryEchoes(t, rounds, sweeps): every tool that asks a model server, once for each [echo, failing], the first so many with a
-// benchmark; then looks for the key in all that was answered, logged and stored.
+// benchmark; then looks for the key in everything that was answered, logged and stored.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong with a model server is told as one class, once, with what mends it: real servers, each wrong in its way.
+// A fault of a model server is reported as one class, once, with its remedy: real servers, each with a fault of its own.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { before, test } from 'node:test';
 import { connect, text } from './clients.mjs';
 import { atEnd, freePort, startServer, startSimserve } from './harness.mjs';
 
-// selfSigned(): {key, cert} of a certificate that nobody vouches for, or undefined without openssl.
+// selfSigned(): {key, cert} of a self-signed certificate, or undefined without openssl.
 function selfSigned() {
     const folder = mkdtempSync(path.join(tmpdir(), 'opsbrain-e2e-'));
     const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name));
@@ -45,7 +45,7 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const http1 = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what, start(t): port, how it is registered, class, what mends it]; a URL without a server's port is its own.
+// [what, start(t): port, how it is registered, class, remedy]; a URL without a server's port is its own.
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate of nobody known', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
@@ -77,7 +77,7 @@ const CASES = [
 
 const classOf = (given) => new RegExp(`\\b(${given.source ?? given})\\b`, 'g');
 
-// namedOnce(sentence, given): the class stands there one time, and no other class does.
+// namedOnce(sentence, given): whether it names the class once, and no other class.
 function namedOnce(sentence, given, what) {
     assert.equal((sentence.match(classOf(given)) ?? []).length, 1, `${what}: ${sentence}`);
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
@@ -114,7 +114,7 @@ test('a health check keeps its time limit with a server that hangs and with one 
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const [hung, slow] = [await freePort(), await freePort()];
-    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, which is told at once
+    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, which is reported at once
         await client.call('deployment_register', { name, url: `http://127.0.0.1:${port}` });
     await listen(t, net.createServer(() => {}), hung);
     await listen(t, http.createServer((request, response) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a viewer can send as often as he likes.
+// Requests that a viewer can send without limit.
 import http from 'node:http';
 
 const LANES = 32;
@@ -9,7 +9,7 @@ export const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'appli
 export const random = () => Math.random().toString(36).slice(2);
 const long = 'x'.repeat(3000);
 
-// What is refused, or leaves something behind, each in a way of its own.
+// Requests that are refused, or leave something behind, each in its own way.
 export const FLOODS = {
     'tools of others, with long arguments': () => call('deployment_register', { name: random(), url: long }),
     'many tools of others': (i) =>

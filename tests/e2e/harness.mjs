@@ -44,7 +44,7 @@ export async function freePort() {
 
 const endings = new WeakMap();
 
-// atEnd(t, step): runs it when the test ends, the last one registered first, all of them even if one fails.
+// atEnd(t, step): runs it when the test ends: the last one registered first, and all of them even if one fails.
 export function atEnd(t, step) {
     if (!endings.has(t)) {
         endings.set(t, []);
@@ -202,13 +202,13 @@ export function post(port, body, headers = {}, path = '/mcp') {
     return request(port, { method: 'POST', path, headers: { ...usual, ...headers }, body: bytes });
 }
 
-// inFlight(server): how many requests are being answered, beside the one that asks.
+// inFlight(server): how many requests are being answered, apart from the one that asks.
 export async function inFlight(server) {
     const { body } = await request(server.port, { path: '/metrics' });
     return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
 }
 
-// startProxy(t, port): a way to a server that can be cut; during(work) keeps who connects waiting until it is done.
+// startProxy(t, port): a connection to a server that can be cut; during(work) makes new connections wait until the work is done.
 export async function startProxy(t, port) {
     const sockets = new Set();
     let ready = Promise.resolve();

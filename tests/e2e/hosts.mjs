@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How hosts rewrite a tool's input schema before their model sees it, by their published rules; a schema that such a host
-// would refuse throws. What comes back is JSON Schema again, so that arguments can be held against it.
+// would refuse throws. What comes back is JSON Schema again, so that arguments can be checked against it.
 
 // ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and of
 // JSON Schema a subset is taken (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
@@ -35,8 +35,8 @@ export function toOpenAi({ name, description, inputSchema }) {
     return strict(inputSchema, name);
 }
 
-// asOpenAi(schema, args, absent): the arguments as the model has to send them: all of them. absent(property): what it
-// sends for one that it has no value for.
+// asOpenAi(schema, args, absent): the arguments as the model must send them: all of them. absent(property): what it
+// sends for an argument without a value.
 export function asOpenAi(schema, args, absent) {
     return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, name in args ? args[name] : absent(property)]));
 }
@@ -60,7 +60,7 @@ function declaration(schema, where) {
     return kept;
 }
 
-// What is not declared cannot be said.
+// An argument that is not declared cannot be sent.
 export function toGemini({ name, inputSchema }) {
     if (!/^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/.test(name)) throw new Error(`${name}: no function's name`);
     return { ...declaration(inputSchema, name), additionalProperties: false };

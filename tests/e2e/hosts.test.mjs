@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opsbrain's tools become in hosts that rewrite schemas: every task can still be said, and what is said is accepted.
+// What opsbrain's tools become in hosts that rewrite schemas: every task can still be expressed, and its call is accepted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -10,7 +10,7 @@ import { asOpenAi, toGemini, toOpenAi } from './hosts.mjs';
 
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 
-// What models send for an argument that they have no value for, where the host makes them send one.
+// What models send for an argument without a value, if the host requires one.
 const BLANKS = { string: '', array: [], number: null, integer: null, boolean: null };
 const HOSTS = {
     'OpenAI strict, null for what is absent': { convert: toOpenAi, say: (schema, args) => asOpenAi(schema, args, () => null) },

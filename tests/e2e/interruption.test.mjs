@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What official clients keep when their connections are cut or the server is started anew: in the older eras everything,
-// for their sessions and streams go on; the stateless one asks again.
+// What official clients keep when their connections are cut or the server restarts: in the older eras everything,
+// since their sessions and streams continue; the stateless one asks again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KINDS, connect, forEachClient, isStateless } from './clients.mjs';
@@ -9,7 +9,7 @@ import { watchCalls } from './ledger.mjs';
 
 const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 
-// start(t, kind): a client, by way of a proxy, that is told of changes of a sweep that runs.
+// start(t, kind): a client, connected through a proxy, that is notified of changes of a running sweep.
 async function start(t, kind) {
     const model = await startSimserve(t);
     const server = await startServer(t);
@@ -39,7 +39,7 @@ forEachClient('a cut connection loses no answer and no subscription', async (t, 
     };
     const waiting = client.callTool('job_show', { job, wait_s: 5 }, { onprogress, timeout: 30_000 });
     await until('the connection to be cut', () => cut);
-    if (isStateless(kind)) waiting.catch(() => {}); // that it is lost its client notices when it closes
+    if (isStateless(kind)) waiting.catch(() => {}); // its client notices the loss when the connection closes
     else assert.equal((await waiting).structuredContent.job.id, job);
 
     // The first request may leave on a connection that is being cut.
@@ -70,7 +70,7 @@ async function untilNoneRuns(server, { transport }) {
     watch.close();
 }
 
-// begin(client, job, wait): a call that lasts so many seconds, once its stream has begun.
+// begin(client, job, wait): a call that lasts that many seconds, once its stream has begun.
 async function begin(client, job, wait_s) {
     let answer;
     await new Promise((onprogress) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every kind of moment of a sweep: no measured cell is lost, none is measured again, and the
-// table is the one of a sweep that nobody disturbed.
+// table equals that of an undisturbed sweep.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { startServer, startSimserve, until } from './harness.mjs';
 import { readLedger, watchLedger } from './ledger.mjs';
 
 // `./run kill` has longer windows and the figures of an optimized build on a quiet machine; under sanitizers and beside
-// other work a stall of the machine is no fault, so that figures are only compared roughly.
+// other work a stall of the machine is not a fault, so figures are only compared roughly.
 const FULL = process.env.OPSBRAIN_KILLS !== undefined;
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 12);
 const WINDOW_S = FULL ? 3 : 1;
@@ -120,7 +120,7 @@ async function start(server, plan = PLAN) {
     return sweep.id;
 }
 
-// killUntilDone(...): kills at one moment after the other until the sweep is done or there were enough; how many.
+// killUntilDone(...): kills at one moment after the other until the sweep is done or there were enough; returns how many.
 async function killUntilDone(server, sweep, enough, typical, first) {
     const names = Object.keys(MOMENTS);
     for (let kills = 0; kills < enough; kills++) {
@@ -141,7 +141,7 @@ async function killUntilDone(server, sweep, enough, typical, first) {
     return enough;
 }
 
-// afterTakeover(server, sweep, before): the ledger once what the dead process was at is marked as interrupted.
+// afterTakeover(server, sweep, before): the ledger once the dead process's attempt is marked as interrupted.
 function afterTakeover(server, sweep, before) {
     const dead = new Set(before.attempts.filter((each) => each.state === 'running').map((each) => each.id));
     return until('the interrupted attempt to be marked', async () => {
@@ -175,7 +175,7 @@ async function finish(server, sweep) {
     return readLedger(server.data, sweep);
 }
 
-// countInterrupted(server, sweep): how many interrupted attempts an agent is told of.
+// countInterrupted(server, sweep): how many interrupted attempts an agent is shown.
 async function countInterrupted(server, sweep) {
     const client = await connect('2x-2026', server.url);
     const { interrupted } = await client.call('sweep_show', { sweep });
@@ -196,7 +196,7 @@ function compare(ledger, reference) {
     for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
 }
 
-// compareFigures(one, other, users, where): medians, and rates but for the request of each user that the window's end cuts.
+// compareFigures(one, other, users, where): medians, and rates except for the request of each user that the window's end cuts.
 function compareFigures(one, other, users, where) {
     for (const metric of ['ttft', 'itl', 'tpot', 'e2e'])
         near(one.latency[metric].p50_ms, other.latency[metric].p50_ms, ALLOWED.ms, `${metric}, ${where}`);

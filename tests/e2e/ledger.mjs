@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a server has on disk, as it is at this moment: a copy of the database and its log, opened apart, so that
-// looking changes nothing for the server that is started on it next.
+// Reads what a server has on disk at this moment: from a copy of the database and its log, so that
+// reading changes nothing for the server that is started on it next.
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

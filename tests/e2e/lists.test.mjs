@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists by time, resources that say what they are, and counts of cells that agree wherever they stand.
+// Lists by time, descriptions of resources, and counts of cells that agree wherever they are shown.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, text } from './clients.mjs';

@@ -136,7 +136,7 @@ forEachClient('what there is not is refused with the code of the era', async (t,
     await connection.close();
 });
 
-// Counts what a session hears on its stream while a sweep runs.
+// Counts what a session receives on its stream while a sweep runs.
 for (const kind of ['legacy-1x', '2x-legacy'])
     test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);

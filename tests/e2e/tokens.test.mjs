@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opsbrain costs its clients' models before a word is said: the list of tools, and the instructions.
+// What opsbrain costs its clients' models before the first call: the list of tools, and the instructions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './clients.mjs';
 import { addKey, run, startServer, temporaryFolder, until } from './harness.mjs';
 
-const MOST_BY_DEFAULT = 8000; // for ever, however many tools come: new ones leave the default list, or shorten it
-const MOST_TODAY = 6700; // of the tools of today, for an admin
+const MOST_BY_DEFAULT = 8000; // for ever, however many tools are added: new ones stay out of the default list, or replace others
+const MOST_TODAY = 6700; // of today's tools, for an admin
 const MOST_OF_ONE = 700;
 const INSTRUCTIONS_MOST = 1500; // characters: Claude Code cuts after 2,048
 

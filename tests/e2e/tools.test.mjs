@@ -9,7 +9,7 @@ import { startServer } from './harness.mjs';
 // Tools whose arguments with a default are described by another one, which their own description names.
 const TOLD_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
 
-// To what only reads the other two mean nothing.
+// For a tool that only reads, the other two mean nothing.
 function hintsOf({ annotations }) {
     const always = ['readOnlyHint', 'openWorldHint'];
     return annotations.readOnlyHint ? always : [...always, 'destructiveHint', 'idempotentHint'];

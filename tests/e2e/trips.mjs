@@ -6,7 +6,7 @@ import { post } from './harness.mjs';
 export const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
 const MOST = 500; // cells of one page
 
-// Headings of our table whose figures go by another name everywhere else.
+// Headings of our table whose figures have another name everywhere else.
 const NAMES = {
     context_len: 'input_length', input_len: 'input_length', input_words: 'input_length', max_tokens: 'output_tokens_asked',
     request_rate: 'request_rate_asked', num_requests: 'requests_asked', total_input_tokens: 'input_tokens',
@@ -25,7 +25,7 @@ export async function importFile(server, name, bytes) {
 
 const STATISTICS = { std: 'deviation', median: 'p50' };
 
-// The rows of a table, of which a field may stand between quotes.
+// The rows of a table, whose fields may be quoted.
 function readTable(content) {
     const rows = [[]];
     for (const [, quoted, plain, end] of content.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
@@ -66,12 +66,12 @@ function compareCells(before, after, notHeld, isSent, what) {
     for (const name of is.keys()) assert.ok(before.figures.has(name) || isSent(name), `${what}: ${name} was made up`);
 }
 
-// aiperf's own model wants to know how a phase ended: with what was sent, where nothing else is known.
+// aiperf's own model requires how a phase ended: with the requests sent, if nothing else is known.
 const made = { aiperf: (name) => name === 'requests_asked' };
 
 async function roundTrip(server, client, { run, cells, format }) {
     const page = await client.call('run_export', { run, format, limit: MOST });
-    if (page.cells === page.left_out.length) return; // of no cell that the format has a place for
+    if (page.cells === page.left_out.length) return; // in no cell that the format can hold
     const again = await importFile(server, page.file_name, page.content);
     assert.equal(again.refused, undefined, `${format}: ${again.refused}`);
     assert.equal(again.format, format);
@@ -85,7 +85,7 @@ async function roundTrip(server, client, { run, cells, format }) {
     }
 }
 
-// takeTrip(server, client, name, bytes): what the audit found, once every export has come back as it was.
+// takeTrip(server, client, name, bytes): the audit's findings, after every export was imported again unchanged.
 export async function takeTrip(server, client, name, bytes) {
     const imported = await importFile(server, name, bytes);
     if (imported.refused) return imported;

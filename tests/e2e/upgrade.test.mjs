@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data folder that the version before the audit's chain and the secrets' origins wrote (tests/data/upgrade) is served on:
-// nothing of it is lost, its keys work, its secrets are bound where an admin had said so, and the others are listed.
+// A data folder of the version before the audit log's chain and the secrets' origins (tests/data/upgrade) is still served:
+// nothing in it is lost, its keys work, its secrets are bound where an admin had set them, and the others are listed.
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -64,7 +64,7 @@ test('the history of an older version is still served', async (t) => {
     assert.equal((await otto.call('run_list')).runs.length, 2);
     assert.match(text(await vera.callTool('run_report', { run: RUN })), /TTFT/);
 
-    // Where ALPHA and GAMMA go was last said by an admin, where BETA goes by an operator.
+    // An admin last set where ALPHA and GAMMA go, an operator where BETA goes.
     const { code, output } = await run(['secret', 'list', '--data', data]);
     assert.equal(code, 0, output);
     for (const name of ['ALPHA', 'GAMMA']) assert.match(output, new RegExp(`${name} .*http://127\\.0\\.0\\.1:21801`));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts inference engines that nobody here wrote, each with a tiny model, and what stands in front of them. All of it
+// Starts real inference engines, each with a tiny model, and the proxies in front of them. All of it
 // is installed by `./run engine` below build/engine; the logs are in build/log.
 import { spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
@@ -21,7 +21,7 @@ async function answers(url) {
     return (await fetch(url).catch(() => ({}))).ok;
 }
 
-// A program in a process group of its own, which ends with the group.
+// A program in its own process group, which ends as a whole.
 async function start(t, name, file, args, { env = {}, url, ready }) {
     await mkdir('build/log', { recursive: true });
     const log = openSync(`build/log/engine-${name}.log`, 'a');
@@ -109,7 +109,7 @@ http {
     });
 }
 
-// startLitellm(t, engine): LiteLLM's proxy before one engine, whose metrics it passes on.
+// startLitellm(t, engine): LiteLLM's proxy in front of one engine, whose metrics it passes on.
 export async function startLitellm(t, engine) {
     const folder = await temporaryFolder(t);
     const port = await freePort();

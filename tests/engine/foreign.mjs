@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign traffic in cells measured on real engines, directly and behind what stands in front of them: is a tenth of it
-// seen, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
+// Foreign traffic in cells measured on real engines, directly and behind proxies: is a tenth of it
+// detected, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../e2e/clients.mjs';
 import { startServer } from '../e2e/harness.mjs';
@@ -24,7 +24,7 @@ async function generated(engines, counter) {
     return pages.flatMap((page) => [...page.matchAll(sample)]).reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-// Somebody else, who sends one request for every ten of others by what the engines generate: none while nobody is at work.
+// Another client, which sends one request for every ten of others, by what the engines generate: none while nobody else sends.
 class Stranger {
     constructor(url, engines, counter) {
         Object.assign(this, { url, engines, counter, sent: 0 });
@@ -79,7 +79,7 @@ function tellOddities(title, calm, shared) {
         console.log(`  ${title}, foreign, ${cell.concurrency} x ${cell.input_tokens}: ${cell.state} ${cell.reason ?? ''}`);
 }
 
-// Of every clean cell: what we measured, what the engine's own counters tell, and what the packets do.
+// Of every clean cell: what we measured, what the engine's own counters show, and what the packets show.
 async function timesOfCells(client, requests) {
     const rows = [];
     const { runs } = await client.call('run_list', { deployment: 'engine' });
@@ -145,7 +145,7 @@ function tell(results) {
     for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
 }
 
-// What stands before an engine, or nothing.
+// The proxy in front of an engine, or nothing.
 const PATHS = {
     'direct': { start: async (t, engine) => ({ front: await engine.start(t) }) },
     'nginx': {

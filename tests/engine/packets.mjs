@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times of requests as the packets on the loopback tell them, by tcpdump.
+// The times of requests as the packets on the loopback show them, by tcpdump.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export async function capture(t, port) {
     };
 }
 
-// Every TCP segment with bytes in it: {at_ms, key, toServer, bytes}; those that were sent again are there once.
+// Every TCP segment with bytes in it: {at_ms, key, toServer, bytes}; retransmitted ones occur once.
 function* segments(file, port) {
     const nanoseconds = file.readUInt32LE(0) === 0xa1b23c4d;
     const seen = new Set();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* promtext_read: samples lie within the bytes, labels can be read, and samples can be written
- * again. metrics_map: it makes valid figures of them. */
+ * again. metrics_map: turns them into valid figures. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool read_back(void *context, const struct promtext_sample *sample)
          && memcmp(sample->labels, written->labels, written->labels_length) == 0);
     must(sample->value == written->value || isnan(written->value));
     must(isnan(sample->value) == isnan(written->value));
-    return false; /* which promtext_read reports: there was one */
+    return false; /* ends the reading, which promtext_read reports: there was a sample */
 }
 
 static void check_writing(const struct promtext_sample *sample)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claude Code and Gemini CLI ask where a server saturates, with a scripted model: what does that model get to see?
+// Claude Code and Gemini CLI ask where a server saturates, with a scripted model: what is that model shown?
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a client program, written in its own language with the official library, against a real server: the program says
-// in lines what it did and asks for what only its surroundings can do.
+// Runs a client program, written in its own language with the official library, against a real server: the program prints
+// a line for each step, and asks for what only this script can do.
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our exports, read by the tools whose form they have: aiperf's own model and its plots, vLLM's plot of a sweep.
+// Our exports, read by the tools whose format they have: aiperf's own model and its plots, vLLM's plot of a sweep.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

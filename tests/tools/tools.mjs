@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other load generators, as their own commands run them against a model server: what each run is called, what it does,
-// and the files that come of it.
+// Other load generators, as their own commands run them against a model server: the name of each run, what it does,
+// and the files that it writes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,10 +12,10 @@ export const OUTPUT_TOKENS = 32;
 const RUN_MS = 240_000;
 const PYTHON = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// Each gives {command, args, files}: files tells which of the folder's are results.
+// Each gives {command, args, files}: files selects the results in the folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
-    env: { HF_HUB_OFFLINE: undefined }, // else it takes no tokenizer from a folder either
+    env: { HF_HUB_OFFLINE: undefined }, // otherwise it does not accept a tokenizer from a folder
     args: ['profile', '--model', MODEL, '--url', url, '--streaming', '--tokenizer', tokenizer, '--ui', 'none',
         '--output-artifact-dir', folder, '--isl', INPUT_TOKENS, '--osl', OUTPUT_TOKENS, '--extra-inputs', 'ignore_eos:true', ...options],
     files: /^profile_export(_aiperf)?\.(jsonl?|csv)$/,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run tools  files that other load generators write themselves, against a model server that is fine: each is imported,
-// the audit finds nothing that is not so, it comes back from every export, and what one run left in two formats agrees.
+// ./run tools  files that other load generators write, measured against a sound model server: each is imported, the audit
+// reports nothing that is not true, every export is read back unchanged, and two formats of one run agree.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
@@ -30,7 +30,7 @@ before(async () => {
     }
 });
 
-// Fewer in flight than users: a client in Python on a busy machine is that slow. Then the file says so itself.
+// Fewer requests in flight than users: a client in Python on a busy machine is that slow, and its file says so.
 function isSo({ rule }, cells) {
     return rule === 'actual_load' && cells.some(({ figures }) => figures.get('concurrency_actual') < 0.95 * figures.get('concurrency'));
 }
@@ -40,7 +40,7 @@ function checkFindings(name, { findings, cells }) {
     assert.deepEqual(wrong.map(({ rule, arithmetic }) => `${name}: ${rule}: ${arithmetic}`), []);
 }
 
-// Two formats of one run have no other figures than the rounding of what is printed makes.
+// Two formats of one run differ in no figure by more than the rounding of what is printed.
 function checkAgreement([first, ...others]) {
     const { figures } = first.cells[0];
     for (const other of others)
@@ -68,7 +68,7 @@ async function measure(t, tool, name, plan) {
         trips.push({ ...trip, name: file });
     }
     await client.close();
-    if (tool !== 'inference-perf') checkAgreement(trips); // whose files are of other stages
+    if (tool !== 'inference-perf') checkAgreement(trips); // its files are of different stages
 }
 
 for (const [tool, runs] of Object.entries(TOOLS))
