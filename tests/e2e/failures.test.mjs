@@ -129,7 +129,7 @@ test('a health check keeps its time limit with a server that hangs and with one 
     await client.close();
 });
 
-test('a refusal suggests our name for another tool's argument, and its list ends with a whole name', async (t) => {
+test('a refusal suggests our name for an argument of another tool, and its list ends with a whole name', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',
