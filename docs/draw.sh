@@ -7,7 +7,7 @@
 cd "$(dirname "$0")/.." || exit 1
 
 # The rooms, each after those that it may include.
-readonly ROOMS='base store jobs bench fleet analysis handlers web server'
+readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
 # "server/http server/streams": what includes what, and "server/http server/http" for each folder.
 # shellcheck disable=SC2016 # $0 is awk's
@@ -81,7 +81,10 @@ function draw_room(room, x, y, width, height, i, at, row, chip, name) {
 # From the top: each band of rooms, and where the next one begins.
 function draw_house(y, third) {
     third = (WIDTH - 40 - 2 * GAP) / 3
-    y = draw_band("server", y, LOW)
+    draw_room("client", 20, y, 240, LOW)
+    draw_room("web", 20 + 240 + GAP, y, 120, LOW)
+    draw_room("server", 20 + 240 + 120 + 2 * GAP, y, WIDTH - 40 - 240 - 120 - 2 * GAP, LOW)
+    y += LOW + GAP
     y = draw_band("handlers", y, LOW)
     draw_room("bench", 20, y, third, HIGH)
     draw_room("fleet", 20 + third + GAP, y, third, HIGH)
@@ -120,7 +123,7 @@ END {
     HIGH = 82
     GAP = 14
     CELL = 15
-    split("base #dfe8f2 store #e3efdc jobs #f3ecd4 bench #f6dfd2 fleet #efdcea analysis #d9eeee handlers #ece6f6 server #f2dede", pair, " ")
+    split("base #dfe8f2 store #e3efdc jobs #f3ecd4 bench #f6dfd2 fleet #efdcea analysis #d9eeee handlers #ece6f6 server #f2dede client #e4e4e4 web #f7f0d8", pair, " ")
     for (i = 1; i in pair; i += 2)
         colour[pair[i]] = pair[i + 1]
     rooms_count = split(rooms, room, " ")

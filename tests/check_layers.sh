@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/.." || exit 1
 
 readonly FILES_MAX=60
-readonly ROOMS='base store jobs bench fleet analysis handlers web server'
+readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
 # shellcheck disable=SC2086 # a list
 files() {
@@ -26,7 +26,7 @@ wrong_includes() {
             header["libcurl"] = "curl/"; header["sqlite3"] = "sqlite3.h"; header["libmicrohttpd"] = "microhttpd.h"
             header["libcrypto"] = "openssl/"; header["libzstd"] = "zstd.h"
             header["cairo-ft"] = "cairo"; header["zlib"] = "zlib.h"
-            ours = "^(base|store|jobs|bench|fleet|analysis|handlers|web|server|migrations|tests)/"
+            ours = "^(base|store|jobs|bench|fleet|analysis|handlers|web|client|server|migrations|tests)/"
         }
         FNR == NR {
             if ($0 !~ /^[a-z]/) next

@@ -6,7 +6,7 @@
 # the header defines serves as well (struct generator of random.h: generator_next).
 cd "$(dirname "$0")/.." || exit 1
 
-readonly ROOMS='base store jobs bench fleet analysis handlers web server'
+readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
 # shellcheck disable=SC2086 # a list
 files() {

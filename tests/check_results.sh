@@ -5,7 +5,7 @@
 # pointer to such a function: in tables, as parameters and as variables. `--write` adds it.
 cd "$(dirname "$0")/.." || exit 1
 
-readonly ROOMS='base store jobs bench fleet analysis handlers web server'
+readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
 # Each declaration of a file, from its first column to its semicolon or brace: "FILE:LINE: NAME has no CHECKED".
 # shellcheck disable=SC2016,SC2086 # awk's own dollars; a list

@@ -3,5 +3,5 @@
 # Fails if a thread is started, or a condition gets its clock, anywhere but in base/core/thread.c.
 cd "$(dirname "$0")/.." || exit 1
 
-! grep -rnE 'pthread_create\(|pthread_condattr_' base store jobs bench fleet analysis handlers server --include='*.[ch]' |
+! grep -rnE 'pthread_create\(|pthread_condattr_' base store jobs bench fleet analysis handlers web client server --include='*.[ch]' |
     grep -v '^base/core/thread\.c:'

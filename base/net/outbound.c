@@ -217,6 +217,8 @@ static void set_headers(struct outbound_transfer *transfer)
     add_header(transfer, "Expect", ""); /* "Expect:" omits it */
     if (request->body != NULL)
         add_header(transfer, "Content-Type", "application/json");
+    for (size_t i = 0; request->headers != NULL && request->headers[i] != NULL; i++)
+        transfer->headers = curl_slist_append(transfer->headers, request->headers[i]);
     if (request->bearer != NULL) {
         text_addf(&bearer, "Bearer %s", request->bearer);
         add_header(transfer, "Authorization", bearer.data);

@@ -22,7 +22,8 @@ struct outbound_request {
     const struct server_list *servers; /* servers that the address must be one of; NULL: any */
     const char *body;                  /* JSON; NULL for none */
     size_t body_length;
-    const char *accept; /* NULL: application/json */
+    const char *accept;         /* NULL: application/json */
+    const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
     /* 0: the two above, none. idle: no byte for so long, the wait for the first one included. */
     int64_t connect_timeout_ms, total_timeout_ms, idle_timeout_ms;
     size_t response_limit_bytes; /* 0: 16 MiB; a larger one is FAILURE_PROTOCOL */

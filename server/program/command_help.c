@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/command/client_commands.h"
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
 
@@ -31,20 +32,37 @@ static const char usage[] =
     "  opsbrain clock show|accept\n"
     "      whether old rows are deleted by the wall clock\n"
     "      all but serve also work while a server runs, with --data FOLDER; each has a --help\n"
-    "  opsbrain help [--markdown]\n"
+    "  opsbrain help [COMMAND] [--markdown]\n"
     "  opsbrain version\n"
+    "\n";
+
+static const char serve_usage[] =
     "\n"
     "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
     "\n";
+
+static int help_on(const char *name)
+{
+    TEXT_AUTO text = { 0 };
+    struct error error;
+
+    if (!client_help(name, &text, &error))
+        return command_fail(error.message);
+    return client_help_print(&text) ? 0 : 1;
+}
 
 int command_help(int argc, char *const *argv)
 {
     TEXT_AUTO text = { 0 };
 
+    if (argc > 1 && argv[1][0] != '-')
+        return help_on(argv[1]);
     if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
         config_markdown(settings_table, settings_count, &text);
     } else {
         text_add(&text, usage);
+        client_help_overview(&text);
+        text_add(&text, serve_usage);
         config_help(settings_table, settings_count, &text);
     }
     fputs(text_string(&text), stdout);

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain: the process. */
+/* opsbrain: the process. A command that is not listed is a tool of a running server. */
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "client/command/client_commands.h"
 #include "server/program/commands.h"
 
 static const struct {
     const char *name;
     int (*run)(int argc, char *const *argv);
 } commands[] = {
-    { "serve", command_serve },         { "key", command_key },
-    { "principal", command_principal }, { "secret", command_secret },
-    { "audit-log", command_audit },     { "clock", command_clock },
-    { "help", command_help },           { "--help", command_help },
-    { "version", command_version },     { "--version", command_version },
+    { "serve", command_serve },
+    { "key", command_key },
+    { "principal", command_principal },
+    { "secret", command_secret },
+    { "audit-log", command_audit },
+    { "clock", command_clock },
+    { "login", client_login },
+    { "logout", client_logout },
+    { "call", client_call_command },
+    { "tools", client_tools_command },
+    { "completion", client_completion },
+    { "complete", client_complete },
+    { "help", command_help },
+    { "--help", command_help },
+    { "version", command_version },
+    { "--version", command_version },
 };
 
 int main(int argc, char **argv)
@@ -25,6 +36,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(name, commands[i].name) == 0)
             return commands[i].run(argc > 1 ? argc - 1 : argc, argc > 1 ? argv + 1 : argv);
-    fprintf(stderr, "opsbrain: there is no command \"%.40s\"; opsbrain help lists them\n", name);
-    return 2;
+    return client_word(argc - 1, argv + 1);
 }

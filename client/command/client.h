@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line as a client: the server that it asks, and the terminal that it shows answers
+ * on. */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "client/remote/remote.h"
+#include "client/terminal/terminal.h"
+
+/* What a command ends with, also for scripts: told by `opsbrain help`. */
+enum exit_status {
+    STATUS_DONE = 0,
+    STATUS_FAILED = 1,       /* refused or failed, as the sentence says */
+    STATUS_USAGE = 2,        /* the command line is wrong */
+    STATUS_NO_SERVER = 3,    /* no server answers */
+    STATUS_NO_ACCESS = 4,    /* a key is needed, is not valid, or its role is too low */
+    STATUS_INCOMPLETE = 5,   /* bench: it ended without figures for every cell */
+    STATUS_INTERRUPTED = 130 /* by Ctrl-C */
+};
+extern const char client_statuses[]; /* for help */
+
+struct client {
+    struct remote remote;
+    struct terminal out, err; /* standard output and error */
+    bool json;                /* answers are shown as JSON */
+    bool in_progress;         /* a line of progress stands on standard error */
+    json_t *tools;            /* the server's; NULL: not asked yet */
+};
+
+/* Reads which server to ask; asks nothing yet. Free with client_finish. */
+CHECKED bool client_open(struct client *client, struct error *error);
+void client_finish(struct client *client);
+
+/* "opsbrain: <sentence>" on standard error, without what a terminal would obey; the exit status. */
+int client_fail(const struct client *client, const struct error *error);
+/* Writes text to standard output; false if nobody reads it. */
+bool client_write(const struct text *text);
+
+/* The server's row of tools/list, borrowed; NULL in *out: it has no such tool. */
+CHECKED bool client_find_tool(struct client *client, const char *name, const json_t **out,
+                              struct error *error);
+/* Calls a tool, showing its progress on a terminal, and asking the person what it asks. *result: a
+ * new reference to {content, structuredContent}. False also for the tool's own error. */
+CHECKED bool client_call(struct client *client, const char *tool, const json_t *arguments,
+                         json_t **result, struct error *error);
+/* The same, without showing progress. *structured: a new reference. */
+CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
+                                 json_t **structured, struct error *error);
+/* Shows a tool's answer: its text, as JSON, or the file or picture that it is. */
+CHECKED bool client_show(struct client *client, const json_t *result, struct error *error);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion in shells: their scripts ask `opsbrain complete`, so that what they offer is what this
+ * program has. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/command/client.h"
+#include "client/command/client_commands.h"
+#include "client/command/tool_words.h"
+#include "handlers/tool.h"
+#include "handlers/values.h"
+
+static const struct {
+    const char *shell, *script;
+} scripts[] = {
+    { "bash", "_opsbrain() {\n"
+              "    local IFS=$'\\n'\n"
+              "    COMPREPLY=($(compgen -W \"$(opsbrain complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+              "2>/dev/null)\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+              "}\n"
+              "complete -o default -F _opsbrain opsbrain\n" },
+    { "zsh", "#compdef opsbrain\n"
+             "_opsbrain() {\n"
+             "    local -a found\n"
+             "    found=(${(f)\"$(opsbrain complete ${words[2,CURRENT]} 2>/dev/null)\"})\n"
+             "    compadd -a found || _files\n"
+             "}\n"
+             "compdef _opsbrain opsbrain\n" },
+    { "fish", "function __opsbrain\n"
+              "    set -l given (commandline -opc) (commandline -ct)\n"
+              "    opsbrain complete $given[2..-1] 2>/dev/null\n"
+              "end\n"
+              "complete -c opsbrain -a '(__opsbrain)'\n" },
+};
+
+int client_completion(int argc, char *const *argv)
+{
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (argc == 2 && strcmp(argv[1], scripts[i].shell) == 0) {
+            fputs(scripts[i].script, stdout);
+            return STATUS_DONE;
+        }
+    fputs("opsbrain: completion is for bash, zsh or fish: source <(opsbrain completion bash)\n",
+          stderr);
+    return STATUS_USAGE;
+}
+
+/* ---- What may stand there ---- */
+
+/* A candidate that begins with what is typed. */
+static void offer(const char *typed, const char *candidate)
+{
+    if (strncmp(candidate, typed, strlen(typed)) == 0)
+        puts(candidate);
+}
+
+static void offer_commands(const char *typed)
+{
+    static const char *const fixed[] = { "serve", "key",    "principal", "secret", "audit-log",
+                                         "clock", "help",   "version",   "call",   "tools",
+                                         "login", "logout", "completion" };
+    const char *last = "";
+
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        offer(typed, fixed[i]);
+    for (const struct tool_word *word = tool_words; word->name != NULL; word++) {
+        if (strcmp(word->name, last) != 0 && tool_find(word->tool) != NULL)
+            offer(typed, word->name);
+        last = word->name;
+    }
+    for (size_t i = 0; typed[0] != '\0' && tools[i] != NULL; i++)
+        offer(typed, tools[i]->name);
+}
+
+static const struct tool *tool_of(const char *command)
+{
+    const struct tool_word *word = tool_word_find(command, 0);
+
+    return tool_find(word != NULL ? word->tool : command);
+}
+
+static void write_flag(const char *param, struct text *out)
+{
+    text_add(out, "--");
+    for (; *param != '\0'; param++)
+        text_add_char(out, *param == '_' ? '-' : *param);
+}
+
+static void offer_flags(const struct tool *tool, const char *typed)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        TEXT_AUTO flag = { 0 };
+
+        write_flag(param->name, &flag);
+        offer(typed, text_string(&flag));
+    }
+    offer(typed, "--json");
+    offer(typed, "--help");
+}
+
+/* The choices of the flag before. */
+static bool offer_choices(const struct tool *tool, const char *flag, const char *typed)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        TEXT_AUTO name = { 0 };
+
+        write_flag(param->name, &name);
+        if (param->type != VALUE_CHOICE || strcmp(text_string(&name), flag) != 0)
+            continue;
+        for (size_t i = 0; param->choices[i] != NULL; i++)
+            offer(typed, param->choices[i]);
+        return true;
+    }
+    return false;
+}
+
+/* `complete WORD...`: the words so far, the last one being typed. */
+int client_complete(int argc, char *const *argv)
+{
+    const char *typed = argc > 1 ? argv[argc - 1] : "";
+    bool is_call = argc > 2 && strcmp(argv[1], "call") == 0;
+    const struct tool *tool;
+
+    if (argc <= 2 || strcmp(argv[1], "help") == 0) {
+        offer_commands(typed);
+        return STATUS_DONE;
+    }
+    for (size_t i = 0; is_call && argc == 3 && tools[i] != NULL; i++)
+        offer(typed, tools[i]->name);
+    tool = tool_of(argv[is_call ? 2 : 1]);
+    if (tool == NULL || offer_choices(tool, argv[argc - 2], typed))
+        return STATUS_DONE;
+    if (typed[0] == '-')
+        offer_flags(tool, typed);
+    return STATUS_DONE;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* opsbrain login, opsbrain logout. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "base/net/credential.h"
+#include "client/command/client.h"
+#include "client/command/client_commands.h"
+#include "client/terminal/hidden_line.h"
+
+/* A key on the command line stands in the shell's history, and every process of the machine sees
+ * it. */
+static CHECKED bool choose_server(int argc, char *const *argv, struct login *login,
+                                  struct error *error)
+{
+    if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
+        return error_set(error, ERROR_INVALID,
+                         "%s takes the server's address alone: it asks for the key, or reads it "
+                         "from standard input; a key that stood here is to be revoked",
+                         argv[0]);
+    return argc == 2 ? login_read_for(argv[1], login, error) : login_read(login, error);
+}
+
+static CHECKED bool read_key(struct login *login, struct error *error)
+{
+    TEXT_AUTO prompt = { 0 }, key = { 0 };
+    bool done;
+
+    text_addf(&prompt, "Key for %s (empty: none): ", login->url);
+    done = hidden_line_read(text_string(&prompt), &key, error);
+    if (done && key.length >= LOGIN_KEY_SIZE)
+        done = error_set(error, ERROR_INVALID, "that is longer than any key");
+    if (done)
+        text_copy(login->key, sizeof login->key, text_string(&key));
+    if (key.data != NULL)
+        explicit_bzero(key.data, key.length);
+    return done;
+}
+
+static bool is_open_to_others(const char *url)
+{
+    return strncmp(url, "http://", 7) == 0 && strncmp(url + 7, "127.", 4) != 0
+           && strncmp(url + 7, "localhost", 9) != 0 && strncmp(url + 7, "[::1]", 5) != 0;
+}
+
+/* Stored only if the server takes it. */
+static CHECKED bool sign_in(struct client *client, struct error *error)
+{
+    const struct login *login = &client->remote.login;
+    const json_t *none;
+
+    if (!client_find_tool(client, "", &none, error) || !login_store(login, error))
+        return false;
+    printf("%s answers, with %zu tools for you; %s.\n", login->url, json_array_size(client->tools),
+           login->key[0] != '\0' ? "the key is stored" : "no key is stored");
+    if (login->key[0] != '\0' && is_open_to_others(login->url))
+        fprintf(stderr,
+                "opsbrain: warning: the key is sent over plain HTTP: use an https address\n");
+    if (getenv("OPSBRAIN_URL") != NULL || getenv("OPSBRAIN_KEY") != NULL)
+        fputs("opsbrain: OPSBRAIN_URL and OPSBRAIN_KEY in the environment come before what is "
+              "stored\n",
+              stderr);
+    return true;
+}
+
+int client_login(int argc, char *const *argv)
+{
+    struct client client;
+    struct error error;
+    int status = STATUS_DONE;
+
+    error_ignore(client_open(&client, &error)); /* what is stored may be what is to be mended */
+    if (!choose_server(argc, argv, &client.remote.login, &error)) {
+        client_fail(&client, &error);
+        status = STATUS_USAGE;
+    } else if (!read_key(&client.remote.login, &error) || !sign_in(&client, &error))
+        status = client_fail(&client, &error);
+    client_finish(&client);
+    return status;
+}
+
+int client_logout(int argc, char *const *argv)
+{
+    struct client client;
+    struct error error;
+    int status = STATUS_DONE;
+    bool found = false;
+
+    if (!client_open(&client, &error) || !choose_server(argc, argv, &client.remote.login, &error)
+        || !login_forget(client.remote.login.url, &found, &error))
+        status = client_fail(&client, &error);
+    else
+        printf("%s: %s\n", client.remote.login.url,
+               found ? "the key is deleted here; opsbrain key revoke ends it for everybody"
+                     : "no key is stored");
+    client_finish(&client);
+    return status;
+}

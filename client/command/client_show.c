@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tool's answer as people and scripts want it: the text on a terminal, the file itself behind a
+ * pipe. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "client/command/client.h"
+#include "client/terminal/readable.h"
+
+/* ---- Base64 ---- */
+
+static int digit_of(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+
+    return found != NULL ? (int)(found - digits) : -1;
+}
+
+static void decode(const char *text, struct text *out)
+{
+    uint32_t bits = 0;
+    unsigned held = 0;
+
+    for (; digit_of(*text) >= 0; text++) {
+        bits = bits << 6 | (uint32_t)digit_of(*text);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            text_add_char(out, (char)(bits >> held & 0xff));
+        }
+    }
+}
+
+/* ---- Parts of an answer ---- */
+
+static const json_t *find_image(const json_t *result)
+{
+    const json_t *block;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "content"), i, block)
+        if (strcmp(json_get_text(block, "type", ""), "image") == 0)
+            return block;
+    return NULL;
+}
+
+static void add_texts(const struct client *client, const json_t *result, struct text *out)
+{
+    const json_t *block;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "content"), i, block) {
+        const char *text = json_get_text(block, "text", NULL);
+
+        if (text != NULL)
+            readable_add_text(&client->out, text, out);
+    }
+}
+
+static CHECKED bool finish(const struct text *text, struct error *error)
+{
+    return client_write(text)
+           || error_set(error, ERROR_INTERNAL, "the answer cannot be written to standard output");
+}
+
+static CHECKED bool show_image(const struct client *client, const json_t *result,
+                               const json_t *image, struct error *error)
+{
+    TEXT_AUTO text = { 0 };
+
+    if (!client->out.is_terminal) {
+        decode(json_get_text(image, "data", ""), &text);
+        return finish(&text, error);
+    }
+    add_texts(client, result, &text);
+    text_add(&text, "The picture is written where the output is redirected to: ... >chart.png\n");
+    return finish(&text, error);
+}
+
+/* The whole file, where the answer has only its first page. */
+static CHECKED bool read_file(struct client *client, const json_t *structured, struct text *out,
+                              struct error *error)
+{
+    const char *uri = json_get_text(structured, "resource", NULL);
+    json_auto_t *params = json_pack("{s:s?}", "uri", uri);
+    const struct remote_request request = { .method = "resources/read",
+                                            .name = uri,
+                                            .params = params };
+    json_auto_t *result = NULL;
+    const json_t *contents;
+
+    if (uri == NULL) {
+        text_add(out, json_get_text(structured, "content", ""));
+        return true;
+    }
+    if (!remote_ask(&client->remote, &request, &result, error))
+        return false;
+    contents = json_array_get(json_object_get(result, "contents"), 0);
+    text_add(out, json_get_text(contents, "text", ""));
+    return true;
+}
+
+/* The words about it go where they are not in the file. */
+static CHECKED bool show_file(struct client *client, const json_t *result, struct error *error)
+{
+    const json_t *structured = json_object_get(result, "structuredContent");
+    const json_t *words = json_array_get(json_object_get(result, "content"), 0);
+    TEXT_AUTO file = { 0 }, clean = { 0 }, told = { 0 };
+
+    if (!read_file(client, structured, &file, error))
+        return false;
+    readable_add_text(&client->err, json_get_text(words, "text", ""), &told);
+    fputs(text_string(&told), stderr);
+    if (!client->out.is_terminal)
+        return finish(&file, error);
+    text_add_printable(&clean, text_string(&file), file.length, SIZE_MAX / 2);
+    return finish(&clean, error);
+}
+
+static bool is_file(const json_t *structured)
+{
+    return json_get_text(structured, "file_name", NULL) != NULL
+           && json_get_text(structured, "content", NULL) != NULL;
+}
+
+bool client_show(struct client *client, const json_t *result, struct error *error)
+{
+    const json_t *structured = json_object_get(result, "structuredContent");
+    const json_t *image = find_image(result);
+    TEXT_AUTO text = { 0 };
+
+    if (client->json) {
+        readable_add_json(structured != NULL ? structured : result, &text);
+        return finish(&text, error);
+    }
+    if (image != NULL)
+        return show_image(client, result, image, error);
+    if (is_file(structured))
+        return show_file(client, result, error);
+    add_texts(client, result, &text);
+    return finish(&text, error);
+}

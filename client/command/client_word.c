@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that is a tool: its words become the tool's arguments. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "client/command/client.h"
+#include "client/command/client_commands.h"
+#include "client/command/tool_flags.h"
+#include "client/terminal/display_width.h"
+#include "client/terminal/grid.h"
+#include "handlers/tool.h"
+
+#define FILE_LIMIT ((off_t)64 << 20) /* what the server takes */
+
+/* One command while it is carried out. */
+struct order {
+    struct client client;
+    const char *name;             /* as it was typed */
+    const struct tool_word *word; /* NULL: the tool's own name */
+    const json_t *tool;           /* the server's row; borrowed from the client */
+    struct tool_flags flags;
+    bool help;
+};
+
+/* ---- Which tool ---- */
+
+/* "deployment-list" is deployment_list as well. */
+static void write_tool_name(const struct order *order, struct text *out)
+{
+    text_add(out, order->word != NULL ? order->word->tool : order->name);
+    for (char *c = out->data; c != NULL && *c != '\0'; c++)
+        *c = *c == '-' ? '_' : *c;
+}
+
+static CHECKED bool find_tool(struct order *order, struct error *error)
+{
+    TEXT_AUTO name = { 0 };
+
+    write_tool_name(order, &name);
+    if (!client_find_tool(&order->client, text_string(&name), &order->tool, error))
+        return false;
+    if (order->tool != NULL)
+        return true;
+    if (order->word != NULL || tool_find(text_string(&name)) != NULL)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "%.200s has no tool %s for you: it needs another role, or a newer server",
+                         order->client.remote.login.url, text_string(&name));
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "there is no command \"%.40s\"; opsbrain help lists them, opsbrain tools lists "
+        "the server's",
+        order->name);
+}
+
+/* ---- Files ---- */
+
+static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    char buffer[65536];
+    ssize_t length = -1;
+
+    if (file < 0)
+        return error_set(error, ERROR_INVALID, "%.200s: %s", path, strerror(errno));
+    if (fstat(file, &status) == 0 && status.st_size <= FILE_LIMIT)
+        while ((length = read(file, buffer, sizeof buffer)) > 0 && out->length <= FILE_LIMIT)
+            text_add_bytes(out, buffer, (size_t)length);
+    close(file);
+    if (length == 0 && out->length > 0)
+        return true;
+    return error_set(error, ERROR_INVALID, "%.200s cannot be read as a file of 1 byte to 64 MiB",
+                     path);
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+           || (c != '\0' && strchr("-._~", c) != NULL);
+}
+
+static void add_query(struct text *url, const char *name, const char *value)
+{
+    text_addf(url, "%c%s=", strchr(text_string(url), '?') == NULL ? '?' : '&', name);
+    for (; *value != '\0'; value++)
+        if (is_unreserved(*value))
+            text_add_char(url, *value);
+        else
+            text_addf(url, "%%%02X", (unsigned char)*value);
+}
+
+static void add_argument(struct text *url, const char *name, const json_t *value)
+{
+    TEXT_AUTO written = { 0 };
+
+    if (!json_is_string(value))
+        json_add(&written, value);
+    add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
+}
+
+/* "name=value" of the rare options too. */
+static void add_arguments(struct text *url, const json_t *arguments)
+{
+    const char *name;
+    json_t *value, *item;
+    size_t i;
+
+    json_object_foreach(json_iterable(arguments), name, value) {
+        if (!json_is_array(value))
+            add_argument(url, name, value);
+        json_array_foreach(value, i, item) {
+            const char *text = json_is_string(item) ? json_string_value(item) : "";
+            const char *equals = strcmp(name, "options") == 0 ? strchr(text, '=') : NULL;
+            TEXT_AUTO option = { 0 };
+
+            if (equals != NULL)
+                text_add_bytes(&option, text, (size_t)(equals - text));
+            if (equals != NULL)
+                add_query(url, text_string(&option), equals + 1);
+            else
+                add_argument(url, name, item);
+        }
+    }
+}
+
+/* A dataset has a name, without the file's ending; an import keeps that of the file. */
+static void add_name(const struct order *order, const char *path, const json_t *arguments,
+                     struct text *url)
+{
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    bool whole = strcmp(order->word->tool, "run_import") == 0;
+    TEXT_AUTO name = { 0 };
+
+    if (json_object_get(arguments, "name") != NULL)
+        return;
+    text_add_bytes(&name, base, whole ? strlen(base) : strcspn(base, "."));
+    add_query(url, "name", text_string(&name));
+}
+
+/* What to call what was stored. */
+static CHECKED bool show_upload(struct order *order, const char *path, const json_t *answer,
+                                struct error *error)
+{
+    const char *id = json_get_text(json_object_get(answer, "run"), "id", NULL);
+    bool known = json_get_boolean(answer, "already_known", false);
+    json_auto_t *result = NULL;
+    TEXT_AUTO told = { 0 };
+
+    if (id != NULL)
+        text_addf(&told, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
+                  known ? ", as before" : "", id, id);
+    else
+        json_add(&told, answer);
+    result = json_pack("{s:O, s:[{s:s, s:s}]}", "structuredContent", answer, "content", "type",
+                       "text", "text", text_string(&told));
+    return client_show(&order->client, result, error);
+}
+
+static CHECKED bool upload(struct order *order, const char *path, const json_t *arguments,
+                           struct error *error)
+{
+    TEXT_AUTO bytes = { 0 }, url = { 0 };
+    json_auto_t *answer = NULL;
+    struct error why;
+
+    text_add(&url, order->word->upload);
+    add_name(order, path, arguments, &url);
+    add_arguments(&url, arguments);
+    if (!read_file(path, &bytes, error))
+        return false;
+    if (!remote_upload(&order->client.remote, text_string(&url), &bytes, &answer, &why))
+        return error_set(error, why.kind, "%.100s: %s", path, why.message);
+    return show_upload(order, path, answer, error);
+}
+
+static CHECKED bool upload_all(struct order *order, const json_t *arguments, int argc,
+                               char *const *given, struct error *error)
+{
+    const char *paths[FLAG_FILES_MAX];
+    size_t count = tool_flags_operands(&order->flags, argc, given, paths, FLAG_FILES_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        if (!upload(order, paths[i], arguments, error))
+            return false;
+    return true;
+}
+
+/* ---- The call ---- */
+
+static CHECKED bool call(struct order *order, const json_t *arguments, struct error *error)
+{
+    json_auto_t *result = NULL;
+
+    return client_call(&order->client, json_get_text(order->tool, "name", ""), arguments, &result,
+                       error)
+           && client_show(&order->client, result, error);
+}
+
+/* What stands after the command's name, or after `call TOOL`. *usage: the command line is wrong. */
+static CHECKED bool carry_out(struct order *order, int argc, char *const *given, bool *usage,
+                              struct error *error)
+{
+    const struct own_flag own[] = { { "json", .set = &order->client.json },
+                                    { "help", .set = &order->help },
+                                    { 0 } };
+    const char *operands[FLAG_FILES_MAX];
+    json_auto_t *arguments = NULL;
+    size_t count;
+
+    order->flags = (struct tool_flags){ .schema = json_object_get(order->tool, "inputSchema"),
+                                        .tool = json_get_text(order->tool, "name", ""),
+                                        .own = own };
+    count = tool_flags_operands(&order->flags, argc, given, operands, FLAG_FILES_MAX);
+    if (order->word != NULL)
+        order->word = tool_word_find(order->name, count);
+    order->flags.word = order->word;
+    *usage = true;
+    if (!tool_flags_read(&order->flags, argc, given, &arguments, error))
+        return false;
+    if (order->word != NULL && !tool_word_takes(order->word, count))
+        return error_set(error, ERROR_INVALID, "opsbrain %s takes %s", order->name,
+                         order->word->upload != NULL ? "FILE..." : order->word->operands);
+    *usage = false;
+    return order->word != NULL && order->word->upload != NULL
+               ? upload_all(order, arguments, argc, given, error)
+               : call(order, arguments, error);
+}
+
+static bool asks_for_help(int argc, char *const *given)
+{
+    for (int i = 0; i < argc && strcmp(given[i], "--") != 0; i++)
+        if (strcmp(given[i], "--help") == 0 || strcmp(given[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int show_help(const struct order *order)
+{
+    TEXT_AUTO text = { 0 };
+    struct error error;
+
+    if (!client_help(order->name, &text, &error))
+        return client_fail(&order->client, &error);
+    return client_help_print(&text) ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int run(struct order *order, int argc, char *const *given)
+{
+    struct error error;
+    bool usage = false;
+    int status;
+
+    if (asks_for_help(argc, given))
+        return show_help(order);
+    if (client_open(&order->client, &error) && find_tool(order, &error)
+        && carry_out(order, argc, given, &usage, &error))
+        return STATUS_DONE;
+    status = client_fail(&order->client, &error);
+    return usage || error.kind == ERROR_NOT_FOUND ? STATUS_USAGE : status;
+}
+
+int client_word(int argc, char *const *argv)
+{
+    struct order order = { .name = argv[0], .word = tool_word_find(argv[0], 0) };
+    int status;
+
+    display_width_begin();
+    status = run(&order, argc - 1, argv + 1);
+    client_finish(&order.client);
+    return status;
+}
+
+int client_call_command(int argc, char *const *argv)
+{
+    struct order order = { .name = argc > 1 ? argv[1] : "" };
+    int status;
+
+    if (argc < 2 || argv[1][0] == '-') {
+        fputs("opsbrain: call needs a tool: opsbrain call TOOL name=value ...; opsbrain tools "
+              "lists them\n",
+              stderr);
+        return STATUS_USAGE;
+    }
+    display_width_begin();
+    status = run(&order, argc - 2, argv + 2);
+    client_finish(&order.client);
+    return status;
+}
+
+/* ---- opsbrain tools ---- */
+
+static const char *word_of(const char *tool)
+{
+    for (const struct tool_word *word = tool_words; word->name != NULL; word++)
+        if (strcmp(word->tool, tool) == 0)
+            return word->name;
+    return "";
+}
+
+static void add_tool(struct grid *grid, const json_t *tool)
+{
+    static const char *const columns[] = { "name", "title" };
+    const char *word = word_of(json_get_text(tool, "name", ""));
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const char *value = json_get_text(tool, columns[i], "");
+        TEXT_AUTO clean = { 0 };
+
+        text_add_printable(&clean, value, strlen(value), 200);
+        grid_cell(grid, text_string(&clean), clean.length);
+        if (i == 0)
+            grid_cell(grid, word, strlen(word));
+    }
+}
+
+static CHECKED bool list_tools(struct client *client, struct error *error)
+{
+    struct grid *grid;
+    const json_t *tool;
+    TEXT_AUTO text = { 0 };
+    size_t i;
+
+    if (!client_find_tool(client, "", &tool, error))
+        return false;
+    grid = grid_create();
+    grid_column(grid, "Tool", 4, false);
+    grid_column(grid, "Command", 7, false);
+    grid_column(grid, "What it does", 12, false);
+    json_array_foreach(client->tools, i, tool)
+        add_tool(grid, tool);
+    grid_render(grid, &client->out, &text);
+    grid_destroy(grid);
+    return client_write(&text)
+           || error_set(error, ERROR_INTERNAL, "standard output cannot be written");
+}
+
+int client_tools_command(int argc, char *const *argv)
+{
+    struct client client;
+    struct error error;
+    int status = STATUS_DONE;
+
+    (void)argc, (void)argv;
+    display_width_begin();
+    if (!client_open(&client, &error) || !list_tools(&client, &error))
+        status = client_fail(&client, &error);
+    client_finish(&client);
+    return status;
+}

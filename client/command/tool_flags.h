@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words after a command: what they are to the tool, by its schema. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/error.h"
+#include "client/command/tool_words.h"
+
+#define FLAG_FILES_MAX 64
+
+/* A flag that is the command's own; one of the two is where it goes. */
+struct own_flag {
+    const char *name; /* "yes" */
+    bool *set;
+    const char **value;
+};
+
+/* Another name for a parameter. */
+struct flag_alias {
+    const char *name, *param;
+};
+
+struct tool_flags {
+    const struct tool_word *word;     /* whose operands; NULL: name=value instead */
+    const json_t *schema;             /* the tool's inputSchema */
+    const char *tool;                 /* its name */
+    const struct own_flag *own;       /* ends with a NULL name; NULL: none */
+    const struct flag_alias *aliases; /* the same */
+};
+
+/* The arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, operands.
+ * Lists are given as 1,4,16 or by several flags. What the schema does not list is one of the tool's
+ * rare options. The server checks them. `given` are argc of them; *arguments is a new object. */
+CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
+                             json_t **arguments, struct error *error);
+/* Those that are not flags, for a row whose operands are files; returns their number. */
+size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
+                           const char **out, size_t most);

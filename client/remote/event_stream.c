@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/remote/event_stream.h"
+
+/* Fields other than data, and comments, are of no use here. */
+static void keep_data(struct event_stream *stream)
+{
+    const char *line = text_string(&stream->line);
+
+    if (strncmp(line, "data:", 5) != 0)
+        return;
+    line += line[5] == ' ' ? 6 : 5;
+    if (stream->data.length > 0)
+        text_add_char(&stream->data, '\n');
+    text_add(&stream->data, line);
+}
+
+/* An empty line ends an event. */
+static bool end_line(struct event_stream *stream, event_stream_take *take, void *context)
+{
+    bool go_on = true;
+
+    if (stream->line.length > 0)
+        keep_data(stream);
+    else if (stream->data.length > 0) {
+        go_on = take(context, stream->data.data, stream->data.length);
+        text_clear(&stream->data);
+    }
+    text_clear(&stream->line);
+    return go_on;
+}
+
+bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t length,
+                       event_stream_take *take, void *context)
+{
+    for (size_t i = 0; i < length; i++) {
+        bool second = bytes[i] == '\n' && stream->after_return;
+
+        stream->after_return = bytes[i] == '\r';
+        if (bytes[i] != '\n' && bytes[i] != '\r')
+            text_add_char(&stream->line, bytes[i]);
+        else if (!second && !end_line(stream, take, context))
+            return false;
+    }
+    return true;
+}
+
+void event_stream_finish(struct event_stream *stream)
+{
+    text_finish(&stream->line);
+    text_finish(&stream->data);
+}

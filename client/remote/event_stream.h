@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a stream of events (text/event-stream): the data of each, whatever the pieces. */
+#pragma once
+
+#include "base/core/text.h"
+
+struct event_stream {
+    struct text line, data;
+    bool after_return; /* a CR ended the last line: an LF after it does not end another */
+};
+
+/* Called with each event's data; false stops. */
+typedef bool event_stream_take(void *context, const char *data, size_t length);
+
+/* False if `take` stopped it. */
+bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t length,
+                       event_stream_take *take, void *context);
+void event_stream_finish(struct event_stream *stream);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which server the command line asks, and with which key: OPSBRAIN_URL and OPSBRAIN_KEY, or what
+ * `opsbrain login` stored in $XDG_CONFIG_HOME/opsbrain/login.json, which only its owner may read.
+ * A stored key is sent to the origin that it was stored for, and to no other. */
+#pragma once
+
+#include "base/core/error.h"
+
+#define LOGIN_URL_SIZE 1025
+#define LOGIN_KEY_SIZE 256
+#define LOGIN_URL_USUAL "http://127.0.0.1:8080"
+
+struct login {
+    char url[LOGIN_URL_SIZE]; /* without "/mcp" */
+    char key[LOGIN_KEY_SIZE]; /* secret; "": none */
+};
+
+CHECKED bool login_read(struct login *out, struct error *error);
+/* The same for this server, such as one that was found by its data folder. */
+CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
+/* Checks a server's address as people write it, with or without "/mcp". */
+CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
+/* Stores the server, which is then the one that is asked, and the key, if it is not "". */
+CHECKED bool login_store(const struct login *login, struct error *error);
+/* Deletes the key that is stored for the server. *found: there was one. */
+CHECKED bool login_forget(const char *url, bool *found, struct error *error);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A running server, asked in MCP without sessions (2026-07-28). */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/error.h"
+#include "base/core/text.h"
+#include "client/remote/login.h"
+
+struct remote {
+    struct login login;
+    bool can_ask;                     /* a person is there to answer what a call asks */
+    bool (*cancelled)(void *context); /* NULL: never */
+    void *context;
+};
+
+/* One JSON-RPC request. */
+struct remote_request {
+    const char *method;
+    const char *name;           /* what Mcp-Name repeats; NULL: nothing */
+    const json_t *params;       /* borrowed; NULL: none */
+    const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
+    /* With progress: called for each message; total 0: not known. NULL: without. */
+    void (*progress)(void *context, double progress, double total, const char *message);
+    void *context;
+};
+
+/* *result: a new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key;
+ * BUSY; CANCELLED; INVALID: what the server says. Each sentence says what to do. */
+CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
+                        json_t **result, struct error *error);
+/* POSTs a file as it is: `path` with its query, from the server's root. *answer: a new reference.
+ */
+CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
+                           json_t **answer, struct error *error);
+/* "Name: value" as a header of 2026-07-28: as it is, or in base64. */
+void remote_add_header(struct text *out, const char *name, const char *value);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/terminal/grid.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+#include "client/terminal/display_width.h"
+
+#define GAP 2        /* columns between two of the table's */
+#define NARROWEST 12 /* to which a column of words is wrapped */
+
+struct column {
+    size_t natural, width;
+    bool right;
+};
+
+struct grid {
+    struct column *columns;
+    char **cells; /* row by row, the headings first */
+    size_t column_count, cell_count, cell_capacity;
+};
+
+/* One part of the columns: the first of all, and those of [from, to). */
+struct block {
+    size_t from, to;
+};
+
+struct grid *grid_create(void)
+{
+    return memory_zeroed(1, sizeof(struct grid));
+}
+
+void grid_destroy(struct grid *grid)
+{
+    if (grid == NULL)
+        return;
+    for (size_t i = 0; i < grid->cell_count; i++)
+        free(grid->cells[i]);
+    free(grid->cells);
+    free(grid->columns);
+    free(grid);
+}
+
+size_t grid_columns(const struct grid *grid)
+{
+    return grid->column_count;
+}
+
+static void add(struct grid *grid, struct column *column, const char *text, size_t length)
+{
+    size_t width = display_width(text, length);
+    struct text copy = { 0 };
+
+    text_add_bytes(&copy, text, length);
+    text_add(&copy, ""); /* not NULL */
+    if (width > column->natural)
+        column->natural = width;
+    if (grid->cell_count == grid->cell_capacity) {
+        grid->cell_capacity = grid->cell_capacity > 0 ? 2 * grid->cell_capacity : 64;
+        grid->cells = memory_resize(grid->cells, grid->cell_capacity, sizeof *grid->cells);
+    }
+    grid->cells[grid->cell_count++] = text_take(&copy);
+}
+
+void grid_column(struct grid *grid, const char *heading, size_t length, bool right)
+{
+    grid->columns = memory_resize(grid->columns, grid->column_count + 1, sizeof *grid->columns);
+    grid->columns[grid->column_count] = (struct column){ .right = right };
+    add(grid, &grid->columns[grid->column_count++], heading, length);
+}
+
+void grid_cell(struct grid *grid, const char *text, size_t length)
+{
+    add(grid, &grid->columns[grid->cell_count % grid->column_count], text, length);
+}
+
+void grid_cellf(struct grid *grid, const char *format, ...)
+{
+    FREE_AUTO char *written = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&written, format, args) < 0)
+        written = memory_copy_text("");
+    va_end(args);
+    grid_cell(grid, written, strlen(written));
+}
+
+/* ---- Widths ---- */
+
+static size_t total_width(const struct grid *grid)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < grid->column_count; i++)
+        total += grid->columns[i].width + (i > 0 ? GAP : 0);
+    return total;
+}
+
+static struct column *widest_of_words(const struct grid *grid)
+{
+    struct column *widest = NULL;
+
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct column *column = &grid->columns[i];
+
+        if (!column->right && column->width > NARROWEST
+            && (widest == NULL || column->width > widest->width))
+            widest = column;
+    }
+    return widest;
+}
+
+static void choose_widths(const struct grid *grid, size_t columns)
+{
+    struct column *widest;
+
+    for (size_t i = 0; i < grid->column_count; i++)
+        grid->columns[i].width =
+            grid->columns[i].natural < columns ? grid->columns[i].natural : columns;
+    while (total_width(grid) > columns && (widest = widest_of_words(grid)) != NULL)
+        widest->width--;
+}
+
+/* As many of the columns from `from` on as fit beside the first; at least one. */
+static struct block choose_block(const struct grid *grid, size_t from, size_t columns)
+{
+    size_t used = grid->columns[0].width, to = from;
+
+    while (to < grid->column_count
+           && (to == from || used + GAP + grid->columns[to].width <= columns))
+        used += GAP + grid->columns[to++].width;
+    return (struct block){ from, to };
+}
+
+/* ---- Lines ---- */
+
+static void add_spaces(struct text *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_add_char(out, ' ');
+}
+
+/* The bytes of the next line of a cell that is wrapped between words, where it can be. */
+static size_t line_length(const char *text, size_t columns)
+{
+    size_t length = strlen(text), fits = display_width_fit(text, length, columns), at = fits;
+
+    if (fits == length)
+        return fits;
+    while (at > 0 && text[at] != ' ')
+        at--;
+    return at > 0 ? at : fits > 0 ? fits : text_utf8_sequence(text, length);
+}
+
+static void add_cell_line(const struct column *column, const char **rest, bool last,
+                          struct text *out)
+{
+    size_t length = line_length(*rest, column->width);
+    size_t width = display_width(*rest, length);
+    size_t padding = column->width > width ? column->width - width : 0;
+
+    add_spaces(out, column->right ? padding : 0);
+    text_add_bytes(out, *rest, length);
+    *rest += length;
+    *rest += **rest == ' ';
+    add_spaces(out, column->right || last ? 0 : padding);
+}
+
+/* Ends a line without the spaces at its end. */
+static void end_line(struct text *out, size_t begin)
+{
+    while (out->length > begin && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+    text_add_char(out, '\n');
+}
+
+static bool is_left(const char *const *rests, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rests[i][0] != '\0')
+            return true;
+    return false;
+}
+
+/* Which column of the grid the block's i-th is. */
+static size_t column_of(const struct block *block, size_t i)
+{
+    return i == 0 ? 0 : block->from + i - 1;
+}
+
+static void render_row(const struct grid *grid, const struct block *block, size_t row,
+                       struct text *out)
+{
+    size_t count = block->to - block->from + 1;
+    FREE_AUTO const char **rests = memory_zeroed(count, sizeof *rests);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = row * grid->column_count + column_of(block, i);
+
+        rests[i] = at < grid->cell_count ? grid->cells[at] : "";
+    }
+    do {
+        size_t begin = out->length;
+
+        for (size_t i = 0; i < count; i++) {
+            add_spaces(out, i > 0 ? GAP : 0);
+            add_cell_line(&grid->columns[column_of(block, i)], &rests[i], i + 1 == count, out);
+        }
+        end_line(out, begin);
+    } while (is_left(rests, count));
+}
+
+static void render_rule(const struct grid *grid, const struct block *block, struct text *out)
+{
+    size_t count = block->to - block->from + 1;
+
+    for (size_t i = 0; i < count; i++) {
+        add_spaces(out, i > 0 ? GAP : 0);
+        for (size_t j = 0; j < grid->columns[column_of(block, i)].width; j++)
+            text_add(out, "─");
+    }
+    text_add_char(out, '\n');
+}
+
+static void render_block(const struct grid *grid, const struct block *block,
+                         const struct terminal *terminal, struct text *out)
+{
+    size_t rows = (grid->cell_count + grid->column_count - 1) / grid->column_count;
+
+    text_add(out, terminal_style(terminal, STYLE_BOLD));
+    render_row(grid, block, 0, out);
+    text_add(out, terminal_style(terminal, STYLE_PLAIN));
+    text_add(out, terminal_style(terminal, STYLE_DIM));
+    render_rule(grid, block, out);
+    text_add(out, terminal_style(terminal, STYLE_PLAIN));
+    for (size_t row = 1; row < rows; row++)
+        render_row(grid, block, row, out);
+}
+
+void grid_render(const struct grid *grid, const struct terminal *terminal, struct text *out)
+{
+    struct block block = { 1, 1 };
+
+    if (grid->column_count == 0)
+        return;
+    choose_widths(grid, terminal->columns);
+    do {
+        block = choose_block(grid, block.to, terminal->columns);
+        if (block.from > 1)
+            text_add_char(out, '\n');
+        render_block(grid, &block, terminal, out);
+    } while (block.to < grid->column_count);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table in aligned columns that fits a width: columns of words are wrapped, columns of numbers
+ * are not; where even that is too wide, the columns come in several blocks, each with the first. */
+#pragma once
+
+#include "base/core/text.h"
+#include "client/terminal/terminal.h"
+
+struct grid;
+
+struct grid *grid_create(void);
+/* The next column's heading: before the first cell. */
+void grid_column(struct grid *grid, const char *heading, size_t length, bool right);
+/* The next cell, in order of rows. The text must be printable. */
+void grid_cell(struct grid *grid, const char *text, size_t length);
+void grid_cellf(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t grid_columns(const struct grid *grid);
+void grid_render(const struct grid *grid, const struct terminal *terminal, struct text *out);
+void grid_destroy(struct grid *grid);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/terminal/hidden_line.h"
+
+#include <stdio.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define CTRL_C 3
+#define CTRL_D 4
+#define BACKSPACE 8
+#define DELETE 127
+
+/* ISIG is off too: a signal would leave the terminal without echo. */
+static bool hide(struct termios *before)
+{
+    struct termios hidden;
+
+    if (tcgetattr(STDIN_FILENO, before) != 0)
+        return false;
+    hidden = *before;
+    hidden.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG | ICANON);
+    return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
+}
+
+/* False at the end of the line. */
+static bool take(struct text *out, char c, bool *cancelled)
+{
+    *cancelled = c == CTRL_C;
+    if (*cancelled || c == CTRL_D || c == '\n' || c == '\r')
+        return false;
+    if ((c == DELETE || c == BACKSPACE) && out->length > 0)
+        out->data[--out->length] = '\0';
+    else if (c != DELETE && c != BACKSPACE)
+        text_add_char(out, c);
+    return out->length < HIDDEN_LINE_LIMIT;
+}
+
+static bool read_line(struct text *out)
+{
+    bool cancelled = false;
+    char c;
+
+    text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* so that no copy is left behind */
+    while (read(STDIN_FILENO, &c, 1) == 1 && take(out, c, &cancelled))
+        continue;
+    return !cancelled;
+}
+
+static void trim(struct text *text)
+{
+    size_t begin = strspn(text_string(text), " \t");
+
+    while (text->length > begin && strchr(" \t", text->data[text->length - 1]) != NULL)
+        text->length--;
+    if (text->data == NULL)
+        return;
+    memmove(text->data, text->data + begin, text->length - begin);
+    text->length -= begin;
+    text->data[text->length] = '\0';
+}
+
+bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
+{
+    struct termios before;
+    bool is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before), done;
+
+    if (is_terminal)
+        fputs(prompt, stderr); /* now nothing that is typed is shown, or lost */
+    done = read_line(out);
+    if (is_terminal) {
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        fputc('\n', stderr);
+    }
+    trim(out);
+    return done || error_set(error, ERROR_CANCELLED, "interrupted: nothing was stored");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A secret from standard input: typed without being shown, or piped. */
+#pragma once
+
+#include "base/core/error.h"
+#include "base/core/text.h"
+
+#define HIDDEN_LINE_LIMIT 512
+
+/* Shows the prompt on standard error if a terminal is there, and reads the first line, without
+ * spaces around it. CANCELLED: Ctrl-C. The caller wipes *out. */
+CHECKED bool hidden_line_read(const char *prompt, struct text *out, struct error *error);

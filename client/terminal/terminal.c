@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/terminal/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_USUAL 80
+#define ROWS_USUAL 24
+#define COLUMNS_LEAST 20
+
+/* https://no-color.org: whatever its value, unless empty. */
+static bool may_colour(void)
+{
+    const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+    return (refused == NULL || refused[0] == '\0') && kind != NULL && kind[0] != '\0'
+           && strcmp(kind, "dumb") != 0;
+}
+
+struct terminal terminal_look(int descriptor)
+{
+    struct terminal terminal = { .columns = COLUMNS_USUAL, .rows = ROWS_USUAL };
+    struct winsize size;
+
+    terminal.is_terminal = isatty(descriptor) == 1;
+    if (!terminal.is_terminal)
+        return terminal;
+    terminal.is_coloured = may_colour();
+    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+        terminal.columns = size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
+        terminal.rows = size.ws_row;
+    }
+    return terminal;
+}
+
+const char *terminal_style(const struct terminal *terminal, enum terminal_colour style)
+{
+    static const char *const sequences[STYLE_COUNT] = {
+        [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m",
+        [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_MARK] = "\033[33m",
+    };
+
+    return terminal->is_coloured ? sequences[style] : "";
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a descriptor writes to: a terminal with a width and perhaps colours, or a pipe or file,
+ * which gets plain text. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct terminal {
+    bool is_terminal;
+    bool is_coloured;     /* a terminal that understands colours, without NO_COLOR */
+    size_t columns, rows; /* of a pipe: 80 and 24 */
+};
+
+enum terminal_colour {
+    STYLE_PLAIN,
+    STYLE_BOLD,
+    STYLE_DIM,
+    STYLE_GOOD,
+    STYLE_BAD,
+    STYLE_MARK,
+    STYLE_COUNT
+};
+
+struct terminal terminal_look(int descriptor);
+/* What switches to the style, "" without colours. STYLE_PLAIN ends every other. */
+const char *terminal_style(const struct terminal *terminal, enum terminal_colour style);

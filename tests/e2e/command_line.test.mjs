@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line as a client of a running server: behind a pipe, on a terminal, and with a key.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { test } from 'node:test';
+import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+
+const PROMPT = /(\(empty: none\):|\[y\/N\]) $/; // then a person types
+const LIMIT_MS = 20_000;
+const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
+
+async function output(file, args, { env = {}, input = '' } = {}) {
+    const child = spawn(file, args, { env: { ...process.env, ...env } });
+    const kept = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'])
+        child[name].setEncoding('utf8').on('data', (chunk) => {
+            kept[name] += chunk;
+            if (PROMPT.test(kept[name])) child.stdin.write(input);
+        });
+    child.stdin.on('error', () => {});
+    if (file !== 'script') child.stdin.end(input);
+    const late = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+    const [code] = await once(child, 'close');
+    clearTimeout(late);
+    assert.notEqual(code, null, `still running after ${LIMIT_MS} ms: ${args}\n${kept.stdout}${kept.stderr}`);
+    assert.doesNotMatch(kept.stdout + kept.stderr, SANITIZER);
+    return { code, ...kept };
+}
+
+// commandLine(t, server): runs commands at it, as somebody whose login is stored in a folder of its own.
+async function commandLine(t, server) {
+    const config = await temporaryFolder(t);
+    const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
+    const run = (...args) => output(OPSBRAIN, args, { env });
+    run.env = env;
+    // run.typed(columns, input, ...args): on a terminal of so many columns.
+    run.typed = (columns, input, ...args) =>
+        output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
+    run.done = async (...args) => {
+        const { code, stdout, stderr } = await run(...args);
+        assert.equal(code, 0, stderr);
+        return stdout;
+    };
+    return run;
+}
+
+async function withDemo(t) {
+    const model = await startSimserve(t);
+    const server = await startServer(t);
+    const run = await commandLine(t, server);
+    await run.done('register', 'demo', model.url);
+    return { run, server, model };
+}
+
+test('a tool is a command by its short name and by its own, with operands, flags and rare options', async (t) => {
+    const { run } = await withDemo(t);
+    const { deployments } = JSON.parse(await run.done('deployments', '--json'));
+    assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
+    assert.match(await run.done('health', 'demo'), /^PASSED/);
+    assert.match(await run.done('call', 'deployment_show', 'deployment=demo'), /^demo \(revision 1\)/);
+    assert.match(await run.done('deployment-show', '--deployment', 'demo'), /^demo \(revision 1\)/);
+    const { plan } = JSON.parse(await run.done('plan', 'demo', '--concurrency', '1,4', '--seed=7', '--natural-output', '--json'));
+    assert.deepEqual(plan.concurrency, [1, 4]);
+    assert.equal(plan.seed, 7);
+    assert.equal(plan.natural_output, true);
+    assert.match(await run.done('tools'), /^run_compare +compare +Compare runs$/m);
+});
+
+test('every refusal is one sentence on standard error, with a status that says its kind', async (t) => {
+    const { run } = await withDemo(t);
+    const cases = [
+        [['health', 'nobody'], 1, /nobody/],
+        [['jobs', '--limit', 'many'], 1, /"limit" is .*many/],
+        [['jobs', '--limt', '3'], 1, /did you mean "limit"/],
+        [['jobs', 'extra'], 2, /one word too many/],
+        [['register', 'x'], 2, /takes name url/],
+        [['nonsense'], 2, /no command "nonsense"/],
+        [['call'], 2, /needs a tool/],
+    ];
+    for (const [args, status, sentence] of cases) {
+        const { code, stdout, stderr } = await run(...args);
+        assert.equal(code, status, `${args}: ${stderr}`);
+        assert.match(stderr, sentence);
+        assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
+        assert.equal(stdout, '');
+    }
+    run.env.OPSBRAIN_URL = `http://127.0.0.1:${await freePort()}`;
+    const { code, stderr } = await run('deployments');
+    assert.equal(code, 3);
+    assert.match(stderr, /no server answers at .*opsbrain serve/);
+});
+
+test('a key is read without being shown, kept for its owner, and sent to its own server only', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'alice', '--role', 'viewer');
+    const server = await startServer(t, { data });
+    const run = await commandLine(t, server);
+    const refused = await run('deployments');
+    assert.equal(refused.code, 4);
+    assert.match(refused.stderr, /needs a key: opsbrain login/);
+    const wrong = await output(OPSBRAIN, ['login'], { env: run.env, input: 'obk_wrong\n' });
+    assert.equal(wrong.code, 4);
+    assert.match(wrong.stderr, /does not accept the key/);
+    assert.equal((await run('login', key)).code, 2);
+
+    const typed = await run.typed(80, `${key}\n`, 'login');
+    assert.equal(typed.code, 0, typed.stdout);
+    assert.ok(!typed.stdout.includes(key), 'the key is shown');
+    const file = path.join(run.env.XDG_CONFIG_HOME, 'opsbrain/login.json');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.ok((await readFile(file, 'utf8')).includes(key));
+    assert.match(await run.done('deployments'), /No deployment/);
+    const viewer = await run('register', 'x', 'http://127.0.0.1:1');
+    assert.equal(viewer.code, 4, viewer.stderr);
+
+    const seen = [];
+    const other = http.createServer((request, response) => { seen.push(request.headers); response.end('{}'); });
+    await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
+    atEnd(t, () => other.close());
+    const elsewhere = await output(OPSBRAIN, ['deployments'], { env: { ...run.env, OPSBRAIN_URL: `http://127.0.0.1:${other.address().port}` } });
+    assert.equal(elsewhere.code, 3, elsewhere.stderr);
+    assert.equal(seen.length, 1);
+    assert.equal(seen[0].authorization, undefined);
+    assert.equal((await run('logout')).code, 0);
+    assert.equal((await run('deployments')).code, 4);
+});
+
+test('files go in and come out as they are', async (t) => {
+    const { run } = await withDemo(t);
+    const file = path.join(await temporaryFolder(t), 'results.csv');
+    await writeFile(file, 'concurrency,input_tokens,output_tokens,ttft_p50_ms,output_tokens_per_s\n1,128,64,20,50\n4,128,64,21,200\n');
+    const told = await run.done('import', file, '--hardware', 'L4');
+    const [id] = told.match(/imp_\w+/);
+    assert.match(told, /results\.csv: imp_/);
+    assert.match(await run.done('import', file, '--hardware', 'L4'), /as before/);
+    const exported = await run('export', id);
+    assert.match(exported.stdout, /^[a-z_,0-9]+\r\n/);
+    assert.doesNotMatch(exported.stdout, /whole file/);
+    assert.match(exported.stderr, /2 of 2 cells/);
+    const { stdout } = await output('sh', ['-c', `${OPSBRAIN} chart ${id} | head -c 8 | od -An -c`], { env: run.env });
+    assert.match(stdout, /P +N +G/);
+    assert.match(await run.done('report', id), /128/);
+    const absent = await run('import', `${file}.none`);
+    assert.equal(absent.code, 1);
+    assert.match(absent.stderr, /No such file/);
+});
+
+test('on a terminal tables fit its width, colours obey NO_COLOR, and a person is asked', async (t) => {
+    const { run } = await withDemo(t);
+    for (const columns of [40, 80, 200]) {
+        const { stdout } = await run.typed(columns, '', 'deployments');
+        assert.match(stdout, /\x1b\[1m/);
+        for (const line of stdout.replaceAll(/\x1b\[[0-9;]*m/g, '').split('\r\n')) assert.ok([...line].length <= columns, line);
+    }
+    run.env.NO_COLOR = '1';
+    assert.doesNotMatch((await run.typed(80, '', 'deployments')).stdout, /\x1b\[[0-9]/);
+    assert.doesNotMatch((await run('deployments')).stdout, /\x1b/);
+
+    const no = await run.typed(80, 'n\n', 'remove', 'demo');
+    assert.match(no.stdout, /\[y\/N\]/);
+    assert.equal(no.code, 1, no.stdout);
+    const pipe = await run('remove', 'demo');
+    assert.match(pipe.stderr, /"confirm": "demo"/);
+    const yes = await run.typed(80, 'y\n', 'remove', 'demo');
+    assert.equal(yes.code, 0, yes.stdout);
+    assert.match(await run.done('deployments'), /No deployment/);
+});
+
+test('foreign text cannot steer the terminal', async (t) => {
+    const evil = '\u001b]0;owned\u0007\u001b[2Jred\u009b31m';
+    const tool = { name: 'evil_show', title: evil, description: evil, inputSchema: { type: 'object', properties: {} } };
+    const reply = { 'tools/list': { tools: [tool] },
+        'tools/call': { content: [{ type: 'text', text: `| ${evil} |\n| - |\n| ${evil} |\n${evil}` }], structuredContent: { evil } } };
+    const server = http.createServer(async (request, response) => {
+        let body = '';
+        for await (const chunk of request.setEncoding('utf8')) body += chunk;
+        const { id, method, params } = JSON.parse(body);
+        const result = params.name === undefined || params.arguments.fail === undefined ? reply[method] : undefined;
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32000, message: evil } }) }));
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    atEnd(t, () => server.close());
+    const run = await commandLine(t, { url: `http://127.0.0.1:${server.address().port}` });
+    for (const args of [['evil_show'], ['evil_show', '--json'], ['evil_show', '--fail', '1'], ['tools'], ['help', 'evil_show'], ['deployments']]) {
+        for (const { stdout, stderr } of [await run(...args), await run.typed(80, '', ...args)]) {
+            const shown = (stdout + stderr).replaceAll(/\x1b\[[0-9;]*m|\r\x1b\[K/g, '');
+            assert.doesNotMatch(shown, /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/, args.join(' '));
+        }
+    }
+});
+
+test('bash completes commands, flags and choices', async (t) => {
+    const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}` };
+    const complete = async (...words) => {
+        const script = `source <(opsbrain completion bash); COMP_WORDS=(opsbrain ${words.map((word) => `'${word}'`).join(' ')}); ` +
+            `COMP_CWORD=${words.length}; _opsbrain; printf '%s\\n' "\${COMPREPLY[@]}"`;
+        return (await output('bash', ['-c', script], { env })).stdout.split('\n').slice(0, -1);
+    };
+    assert.deepEqual(await complete('depl'), ['deployments', 'deployment', 'deployment_list', 'deployment_register',
+        'deployment_remove', 'deployment_show', 'deployment_update']);
+    assert.deepEqual(await complete('plan', 'demo', '--concur'), ['--concurrency']);
+    assert.deepEqual(await complete('plan', '--arrival', ''), ['closed', 'constant', 'poisson', 'gamma']);
+    assert.deepEqual(await complete('call', 'job_'), ['job_cancel', 'job_list', 'job_show']);
+    assert.ok((await complete('help', 'aud')).includes('audit'));
+    for (const shell of ['zsh', 'fish']) assert.match((await output(OPSBRAIN, ['completion', shell])).stdout, /opsbrain complete/);
+});
+
+test('help needs no server', async () => {
+    const { code, stdout } = await output(OPSBRAIN, ['help', 'plan'], { env: { OPSBRAIN_URL: 'http://127.0.0.1:1' } });
+    assert.equal(code, 0);
+    assert.match(stdout, /--input-tokens/);
+    assert.match(stdout, /--warmup-limit-s/);
+    assert.match(stdout, /Exit status: 0 done/);
+    assert.equal((await output(OPSBRAIN, ['plan', '--help'])).stdout, stdout);
+});

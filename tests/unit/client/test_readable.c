@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client/terminal/display_width.h"
+#include "client/terminal/grid.h"
+#include "client/terminal/readable.h"
+
+static const struct terminal narrow = { .is_terminal = true, .columns = 40, .rows = 24 };
+static const struct terminal wide = { .is_terminal = true, .columns = 200, .rows = 24 };
+static const struct terminal a_pipe = { .columns = 80, .rows = 24 };
+
+static int set_up(void **state)
+{
+    (void)state;
+    display_width_begin();
+    return 0;
+}
+
+/* The widest line. */
+static size_t width_of(const char *text)
+{
+    size_t widest = 0;
+
+    for (; *text != '\0'; text += strcspn(text, "\n") + 1) {
+        size_t width = display_width(text, strcspn(text, "\n"));
+
+        widest = width > widest ? width : widest;
+        if (strchr(text, '\n') == NULL)
+            break;
+    }
+    return widest;
+}
+
+static void assert_shown(const struct terminal *terminal, const char *text, const char *expected)
+{
+    TEXT_AUTO out = { 0 };
+
+    readable_add_text(terminal, text, &out);
+    assert_string_equal(text_string(&out), expected);
+}
+
+static void counts_the_columns_of_wide_and_of_combining_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+    } cases[] = {
+        { "", 0 },
+        { "demo", 4 },
+        { "\xe4\xb8\xad\xe6\x96\x87", 4 }, /* two of Chinese */
+        { "e\xcc\x81", 1 },                /* e with a combining accent */
+        { "\xf0\x9f\x98\x80", 2 },         /* an emoji */
+        { "\xc3\xa4\xc3\xb6", 2 },
+        { "\xff\xfe", 2 }, /* no characters */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(display_width(cases[i].text, strlen(cases[i].text)), cases[i].width);
+}
+
+static void never_splits_a_character(void **state)
+{
+    static const char text[] = "a\xe4\xb8\xad\xe6\x96\x87";
+
+    (void)state;
+    assert_int_equal(display_width_fit(text, strlen(text), 2), 1);
+    assert_int_equal(display_width_fit(text, strlen(text), 3), 4);
+    assert_int_equal(display_width_fit(text, strlen(text), 99), 7);
+}
+
+static void nothing_that_a_terminal_obeys_is_shown(void **state)
+{
+    static const char foreign[] = "model \033]0;owned\007\033[2J \xc2\x9b"
+                                  "31m \x7f \xe2\x80\xae back\r";
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        TEXT_AUTO out = { 0 };
+
+        readable_add_text(i == 0 ? &a_pipe : &wide, foreign, &out);
+        assert_null(strpbrk(text_string(&out), "\033\007\r\x7f"));
+        assert_null(strstr(text_string(&out), "\xc2\x9b"));
+        assert_null(strstr(text_string(&out), "\xe2\x80\xae"));
+        assert_non_null(strstr(text_string(&out), "owned"));
+    }
+}
+
+static void json_escapes_what_a_terminal_obeys(void **state)
+{
+    json_auto_t *value =
+        json_pack("{s:s}", "name", "\033[2J\xc2\x9b\x7f\xe2\x80\xae\xf3\xa0\x81\x81\xc3\xa4");
+    TEXT_AUTO out = { 0 };
+
+    (void)state;
+    readable_add_json(value, &out);
+    assert_string_equal(
+        text_string(&out),
+        "{\n  \"name\": \"\\u001B[2J\\u009b\\u007f\\u202e\\udb40\\udc41\xc3\xa4\"\n}\n");
+}
+
+static void a_pipe_gets_the_text_as_it_is(void **state)
+{
+    (void)state;
+    assert_shown(&a_pipe, "# Report\n\n| a | b |\n| - | -: |\n| x | 1 |",
+                 "# Report\n\n| a | b |\n| - | -: |\n| x | 1 |\n");
+}
+
+static void a_terminal_gets_aligned_columns(void **state)
+{
+    (void)state;
+    assert_shown(&wide,
+                 "| Name | tok/s |\n| ---- | ----: |\n| a\\|b | 12 |\n| \xe4\xb8\xad | 3 |\nend\n",
+                 "Name  tok/s\n"
+                 "────  ─────\n"
+                 "a|b      12\n"
+                 "\xe4\xb8\xad        3\n"
+                 "end\n");
+}
+
+static void columns_of_words_are_wrapped_to_the_width(void **state)
+{
+    TEXT_AUTO out = { 0 };
+
+    (void)state;
+    readable_add_text(
+        &narrow,
+        "| Id | Why | n |\n| - | - | -: |\n"
+        "| swp_2851ek9tvgrkhqzm0mrse1zk8a | the server refused all of its requests | 7 |\n",
+        &out);
+    assert_true(width_of(text_string(&out)) <= 40);
+    assert_non_null(strstr(text_string(&out), "refused"));
+}
+
+static void columns_of_numbers_come_in_blocks_with_the_first_column(void **state)
+{
+    struct grid *grid = grid_create();
+    TEXT_AUTO out = { 0 };
+    size_t blocks = 0;
+
+    (void)state;
+    grid_column(grid, "context", 7, true);
+    for (int i = 0; i < 12; i++)
+        grid_column(grid, "100000", 6, true);
+    grid_cellf(grid, "%d", 128);
+    for (int i = 0; i < 12; i++)
+        grid_cellf(grid, "%d", 1000 + i);
+    grid_render(grid, &narrow, &out);
+    grid_destroy(grid);
+    assert_true(width_of(text_string(&out)) <= 40);
+    for (const char *at = text_string(&out); (at = strstr(at, "context")) != NULL; at++)
+        blocks++;
+    assert_int_equal(blocks, 3);
+    assert_non_null(strstr(text_string(&out), "1011"));
+}
+
+static void rows_of_another_length_are_filled_up_or_cut(void **state)
+{
+    (void)state;
+    assert_shown(&wide, "| a | b |\n| - | - |\n| 1 |\n| 1 | 2 | 3 |\n||\n",
+                 "a  b\n─  ─\n1\n1  2\n\n");
+}
+
+static void long_lines_wrap_under_their_text(void **state)
+{
+    (void)state;
+    assert_shown(&narrow, "- one two three four five six seven eight nine\n",
+                 "- one two three four five six seven\n  eight nine\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_the_columns_of_wide_and_of_combining_characters),
+        cmocka_unit_test(never_splits_a_character),
+        cmocka_unit_test(nothing_that_a_terminal_obeys_is_shown),
+        cmocka_unit_test(json_escapes_what_a_terminal_obeys),
+        cmocka_unit_test(a_pipe_gets_the_text_as_it_is),
+        cmocka_unit_test(a_terminal_gets_aligned_columns),
+        cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
+        cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
+        cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut),
+        cmocka_unit_test(long_lines_wrap_under_their_text),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
