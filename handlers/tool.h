@@ -74,6 +74,7 @@ struct field {
 struct call;
 
 #define ANSWER_PAGE_SIZE 512
+#define ANSWER_FILE_SIZE 128
 
 /* A tool's answer: a structure (an object that conforms to its fields, if it has some) and a short
  * text for people. */
@@ -84,6 +85,7 @@ struct answer {
                       * text */
     char page[ANSWER_PAGE_SIZE]; /* the path of the page for people that shows the same, with its
                                   * query (answer_shows); tool_call makes it a URL; "": none */
+    char file[ANSWER_FILE_SIZE]; /* the URI of a resource that is an HTML file; "": none */
     char job_id[ID_SIZE]; /* of the job it started: a task, for clients that support tasks; "" */
     char changed[64];     /* the deployment that it changed, for its subscribers; "" */
 };

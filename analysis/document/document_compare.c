@@ -92,27 +92,64 @@ static void write_headings(const char *const *headings, bool numbers, struct htm
     html_close(html, "thead");
 }
 
-static void write_differences(const struct chart_comparison *input, struct html *html)
+/* Not known of either, and accepted so. */
+static bool says_nothing(const struct difference *difference)
+{
+    return difference->allowed && difference->values[0].length == 0
+           && difference->values[1].length == 0;
+}
+
+static size_t count_shown(const struct comparison *comparison)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        count += !says_nothing(&comparison->differences[i]);
+    return count;
+}
+
+static void write_unknown(const struct comparison *comparison, struct html *html)
+{
+    TEXT_AUTO names = { 0 };
+
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (says_nothing(&comparison->differences[i]))
+            text_addf(&names, "%s%s", names.length > 0 ? ", " : "",
+                      comparison->differences[i].fact);
+    if (names.length == 0)
+        return;
+    html_open(html, "p", { "class", "soft" });
+    html_textf(html, "Not known of either side, and taken as equal: %s.", text_string(&names));
+    html_close(html, "p");
+}
+
+static void write_shown(const struct chart_comparison *input, struct html *html)
 {
     const struct comparison *comparison = input->comparison;
     const char *const headings[] = { "Fact", input->names[SIDE_BASELINE],
                                      input->names[SIDE_CANDIDATE], "", NULL };
 
-    html_element(html, "h2", "Differences");
-    if (comparison->difference_count == 0) {
-        html_element(html, "p", "The two sides differ in no fact that is recorded.");
-        return;
-    }
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
               { "aria-label", "Differences" });
     html_open(html, "table");
     write_headings(headings, false, html);
     html_open(html, "tbody");
     for (size_t i = 0; i < comparison->difference_count; i++)
-        write_difference(&comparison->differences[i], html);
+        if (!says_nothing(&comparison->differences[i]))
+            write_difference(&comparison->differences[i], html);
     html_close(html, "tbody");
     html_close(html, "table");
     html_close(html, "div");
+}
+
+void document_write_differences(const struct chart_comparison *input, struct html *html)
+{
+    html_element(html, "h2", "Differences");
+    if (count_shown(input->comparison) > 0)
+        write_shown(input, html);
+    else
+        html_element(html, "p", "The two sides differ in no fact that is recorded.");
+    write_unknown(input->comparison, html);
 }
 
 /* ---- Cells ---- */
@@ -154,7 +191,8 @@ static void write_cell(const struct compared_cell *cell, struct html *html)
     html_close(html, "tr");
 }
 
-static void write_cells(const struct chart_comparison *input, size_t limit, struct html *html)
+void document_write_compared_cells(const struct chart_comparison *input, size_t limit,
+                                   struct html *html)
 {
     static const char *const headings[] = { "Users or rate", "Context", "Output", "Baseline",
                                             "Candidate",     "Ratio",   "Low",    "High",
@@ -177,19 +215,25 @@ static void write_cells(const struct chart_comparison *input, size_t limit, stru
     html_close(html, "div");
 }
 
-void document_write_comparison(const struct chart_comparison *input, size_t limit,
-                               struct html *html)
+void document_write_comparison_verdict(const struct chart_comparison *input, struct html *html)
 {
-    CHART_AUTO chart = { 0 };
     TEXT_AUTO verdict = { 0 };
 
     add_verdict(input, &verdict);
     html_element(html, "p", text_string(&verdict), { "class", "verdict" });
-    write_differences(input, html);
+}
+
+void document_write_comparison(const struct chart_comparison *input, size_t limit,
+                               struct html *html)
+{
+    CHART_AUTO chart = { 0 };
+
+    document_write_comparison_verdict(input, html);
+    document_write_differences(input, html);
     if (input->comparison->refused > 0)
         return;
     chart_forest(input, &chart);
     if (!document_write_chart("Which is faster, cell by cell?", &chart, limit, html))
         html_element(html, "p", "The chart is too large for this file.", { "class", "soft" });
-    write_cells(input, limit, html);
+    document_write_compared_cells(input, limit, html);
 }

@@ -115,11 +115,23 @@ static void write_import(const struct evidence *run, struct html *html)
                html);
 }
 
-/* What report_json says of a sweep besides its figures. */
+static void write_document(const char *document, struct html *html)
+{
+    json_t *json = NULL;
+    struct error ignored; /* of our own ledger: one that does not parse is not shown */
+
+    if (document != NULL && json_parse(document, strlen(document), &json, &ignored))
+        write_members(json, html);
+    json_decref(json);
+}
+
+/* What report_json says of a sweep besides its figures, and who measured it. */
 static void write_own(const struct report_input *input, struct html *html)
 {
     static const char *const members[] = { "fingerprint", "client", "plan" };
     json_auto_t *report = report_json(input);
+
+    write_document(input->run_count > 0 ? input->runs[0].provenance : NULL, html);
 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         write_members(json_object_get(report, members[i]), html);

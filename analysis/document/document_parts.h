@@ -33,6 +33,11 @@ void document_write_table(const struct document_part *part, size_t limit, struct
 /* Verdict, differences, forest and cells of a comparison; without what does not fit. */
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
+/* Its sections. */
+void document_write_comparison_verdict(const struct chart_comparison *input, struct html *html);
+void document_write_differences(const struct chart_comparison *input, struct html *html);
+void document_write_compared_cells(const struct chart_comparison *input, size_t limit,
+                                   struct html *html);
 
 /* Who measured or imported what, with what. */
 void document_write_origin(const struct document_part *part, struct html *html);

@@ -57,8 +57,9 @@ void document_write_head(const struct document *document, struct html *html)
     html_textf(html, "%zu run%s \xc2\xb7 %zu cell%s", runs, runs == 1 ? "" : "s", cells,
                cells == 1 ? "" : "s");
     if (first->created_ms > 0)
-        html_textf(html, " \xc2\xb7 %s %s", first->imported ? "imported" : "measured",
-                   clock_format_utc(first->created_ms, time));
+        html_textf(html, " \xc2\xb7 %s %.10s %.5s UTC",
+                   first->imported ? "imported" : "measured from",
+                   clock_format_utc(first->created_ms, time), time + strlen("2026-01-01T"));
     html_close(html, "p");
 }
 

@@ -2,6 +2,9 @@
 #include "handlers/answers/sweep_material.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
 
 #define RUNS_MAX 1000
 
@@ -23,4 +26,55 @@ void sweep_material_finish(struct sweep_material *material)
     run_rows_free(material->runs, material->run_count);
     cell_rows_free(material->cells, material->cell_count);
     free(material->interrupted);
+}
+
+/* ---- A part ---- */
+
+static bool is_of(const char *wanted, const char *name)
+{
+    return wanted[0] == '\0' || strcmp(wanted, name) == 0;
+}
+
+struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
+                                          const char *deployment)
+{
+    struct sweep_material out = {
+        .runs = memory_zeroed(whole->run_count + 1, sizeof *out.runs),
+        .cells = memory_zeroed(whole->cell_count + 1, sizeof *out.cells),
+        .interrupted = memory_zeroed(whole->interrupted_count + 1, sizeof *out.interrupted),
+    };
+
+    for (size_t i = 0; i < whole->run_count; i++)
+        if (is_of(run, whole->runs[i].id) && is_of(deployment, whole->runs[i].deployment))
+            out.runs[out.run_count++] = whole->runs[i];
+    for (size_t i = 0; i < whole->cell_count; i++)
+        if (is_of(run, whole->cells[i].run_id) && is_of(deployment, whole->cells[i].deployment))
+            out.cells[out.cell_count++] = whole->cells[i];
+    for (size_t i = 0; i < whole->interrupted_count; i++)
+        if (is_of(run, whole->interrupted[i].run_id)
+            && is_of(deployment, whole->interrupted[i].deployment))
+            out.interrupted[out.interrupted_count++] = whole->interrupted[i];
+    return out;
+}
+
+void sweep_material_part_finish(struct sweep_material *part)
+{
+    free(part->runs);
+    free(part->cells);
+    free(part->interrupted);
+    *part = (struct sweep_material){ 0 };
+}
+
+struct report_input sweep_material_report(const struct sweep_material *whole,
+                                          const struct sweep_material *part)
+{
+    return (struct report_input){
+        .sweep = &whole->sweep,
+        .runs = part->runs,
+        .run_count = part->run_count,
+        .cells = part->cells,
+        .cell_count = part->cell_count,
+        .interrupted = part->interrupted,
+        .interrupted_count = part->interrupted_count,
+    };
 }

@@ -2,6 +2,7 @@
 /* Everything that a sweep's report is made from. */
 #pragma once
 
+#include "analysis/report/report.h"
 #include "handlers/services.h"
 #include "store/ledger/sweeps.h"
 
@@ -19,3 +20,12 @@ struct sweep_material {
 CHECKED bool sweep_material_read(const struct services *services, const char *sweep_id,
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);
+
+/* The rows of one run, or of one deployment; "" is any. Shallow copies, whose heap memory belongs
+ * to the whole: free with sweep_material_part_finish. */
+struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
+                                          const char *deployment);
+void sweep_material_part_finish(struct sweep_material *part);
+/* What a report of the part is made from; borrows both. */
+struct report_input sweep_material_report(const struct sweep_material *whole,
+                                          const struct sweep_material *part);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_report: the report of a sweep, or of one of its runs. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,11 @@
 #include "handlers/answers/run_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/answers/sweep_material.h"
+#include "handlers/runs/report_document.h"
 
 #define SWEEPS_LOOKED_AT 50
+
+static const char *const formats[] = { "markdown", "html", NULL };
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
@@ -22,19 +26,25 @@ static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
       .more = "Without sweep and run. Of an A/B sweep: the report of only this one of its two "
               "deployments." },
+    { "format", VALUE_CHOICE, .choices = formats, .help = "html: a file for people.",
+      .more = "Default: markdown. html is one self-contained page with charts, which the answer "
+              "names: not for your own reading." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
-    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_answer_fields,
-      .described_in = "run_show" },
-    { "report", VALUE_OBJECT,
+    { "runs", VALUE_LIST, .optional = true, .help = "The runs that the report is of.",
+      .fields = run_answer_fields, .described_in = "run_show" },
+    { "report", VALUE_OBJECT, .optional = true,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
     { "candidate_report", VALUE_OBJECT, .optional = true,
       .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
+    { "resource", VALUE_TEXT, .optional = true,
+      .help = "Of html, instead of these: the resource that is the file." },
+    { "bytes", VALUE_INTEGER, .optional = true, .help = "Its size." },
     { 0 },
 };
 
@@ -83,52 +93,12 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     return true;
 }
 
-/* The run or deployment that the report is limited to; "" is any. */
-struct part {
-    const char *run, *deployment;
-};
-
-static bool is_of(const struct part *part, const char *run, const char *deployment)
+/* Adds the report of one run or one deployment ("": any) to the answer, and its runs. */
+static void write_part(const struct sweep_material *material, const char *run,
+                       const char *deployment, json_t *runs, struct answer *answer)
 {
-    return (part->run[0] == '\0' || strcmp(part->run, run) == 0)
-           && (part->deployment[0] == '\0' || strcmp(part->deployment, deployment) == 0);
-}
-
-/* Shallow copies of rows whose heap memory belongs to the whole: free only the arrays. */
-static struct sweep_material part_of(const struct sweep_material *material, const struct part *part)
-{
-    struct sweep_material out = {
-        .runs = memory_zeroed(material->run_count + 1, sizeof *out.runs),
-        .cells = memory_zeroed(material->cell_count + 1, sizeof *out.cells),
-        .interrupted = memory_zeroed(material->interrupted_count + 1, sizeof *out.interrupted),
-    };
-
-    for (size_t i = 0; i < material->run_count; i++)
-        if (is_of(part, material->runs[i].id, material->runs[i].deployment))
-            out.runs[out.run_count++] = material->runs[i];
-    for (size_t i = 0; i < material->cell_count; i++)
-        if (is_of(part, material->cells[i].run_id, material->cells[i].deployment))
-            out.cells[out.cell_count++] = material->cells[i];
-    for (size_t i = 0; i < material->interrupted_count; i++)
-        if (is_of(part, material->interrupted[i].run_id, material->interrupted[i].deployment))
-            out.interrupted[out.interrupted_count++] = material->interrupted[i];
-    return out;
-}
-
-/* Adds one report to the answer, and its runs. */
-static void write_part(const struct sweep_material *material, const struct part *part, json_t *runs,
-                       struct answer *answer)
-{
-    struct sweep_material own = part_of(material, part);
-    const struct report_input input = {
-        .sweep = &material->sweep,
-        .runs = own.runs,
-        .run_count = own.run_count,
-        .cells = own.cells,
-        .cell_count = own.cell_count,
-        .interrupted = own.interrupted,
-        .interrupted_count = own.interrupted_count,
-    };
+    struct sweep_material part = sweep_material_part(material, run, deployment);
+    const struct report_input input = sweep_material_report(material, &part);
     bool first = json_array_size(runs) == 0;
 
     for (size_t i = 0; i < input.run_count; i++)
@@ -138,9 +108,7 @@ static void write_part(const struct sweep_material *material, const struct part 
     report_markdown(&input, &answer->text);
     json_object_set_new(answer->structured, first ? "report" : "candidate_report",
                         report_json(&input));
-    free(own.runs);
-    free(own.cells);
-    free(own.interrupted);
+    sweep_material_part_finish(&part);
 }
 
 static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *name,
@@ -173,24 +141,20 @@ static void write_sweep(const struct sweep_material *material, const char *deplo
     json_t *runs = json_array();
 
     answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_measured(sweep), "runs", runs);
-    for (size_t i = 0; i < sweep->subject_count; i++) {
-        const struct part part = { "", sweep->subjects[i].deployment };
-
-        if (deployment == NULL || strcmp(deployment, part.deployment) == 0)
-            write_part(material, &part, runs, answer);
-    }
+    for (size_t i = 0; i < sweep->subject_count; i++)
+        if (deployment == NULL || strcmp(deployment, sweep->subjects[i].deployment) == 0)
+            write_part(material, "", sweep->subjects[i].deployment, runs, answer);
     answer_shows(answer, "/sweeps/%s", sweep->id);
 }
 
 static void write_run(const struct sweep_material *material, const char *only_run,
                       struct answer *answer)
 {
-    const struct part part = { only_run, "" };
     json_t *runs = json_array();
 
     answer->structured =
         json_pack("{s:o, s:o}", "sweep", sweep_measured(&material->sweep), "runs", runs);
-    write_part(material, &part, runs, answer);
+    write_part(material, only_run, "", runs, answer);
     answer_shows(answer, "/runs/%s", only_run);
 }
 
@@ -212,10 +176,50 @@ static CHECKED bool report_own(struct call *call, struct answer *answer, struct 
     return done;
 }
 
-static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+/* The file is too large for a context: it is written to see that it can be, and named. */
+static CHECKED bool answer_file(struct call *call, const char *id, struct answer *answer,
+                                struct error *error)
+{
+    const char *kind = strncmp(id, "swp_", 4) == 0 ? "sweeps" : "runs";
+    REPORT_DOCUMENT_AUTO document;
+    TEXT_AUTO html = { 0 };
+
+    if (!report_document_find(call, id, &document, error))
+        return false;
+    document_write(&document.document, &html);
+    snprintf(answer->file, sizeof answer->file, "opsbrain://%s/%s/report.html", kind,
+             document.document.id);
+    answer->structured =
+        json_pack("{s:s, s:I}", "resource", answer->file, "bytes", (json_int_t)html.length);
+    text_addf(&answer->text,
+              "The report of %s as one HTML file of %zu bytes, for people: resource %s. It is "
+              "large: give them the link, or save it, instead of reading it.\n",
+              document.document.id, html.length, answer->file);
+    answer_shows(answer, "/%s/%s", kind, document.document.id);
+    return true;
+}
+
+static CHECKED bool report_html(struct call *call, struct answer *answer, struct error *error)
 {
     const char *run_id = call_text(call, "run");
+    char sweep[ID_SIZE], only_run[ID_SIZE];
 
+    if (run_id != NULL && evidence_is_import(run_id))
+        return answer_file(call, run_id, answer, error);
+    if (call_text(call, "sweep") != NULL && call_text(call, "deployment") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the html report of a sweep is of all its deployments: leave out "
+                         "\"deployment\"");
+    return choose(call, sweep, only_run, error)
+           && answer_file(call, only_run[0] != '\0' ? only_run : sweep, answer, error);
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *run_id = call_text(call, "run"), *format = call_text(call, "format");
+
+    if (format != NULL && strcmp(format, "html") == 0)
+        return report_html(call, answer, error);
     return run_id != NULL && evidence_is_import(run_id) ? import_answer_report(call, answer, error)
                                                         : report_own(call, answer, error);
 }
@@ -223,7 +227,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_run_report = {
     .name = "run_report",
     .title = "Report a benchmark's results",
-    .help = "A sweep's report in markdown: matrices, percentiles, peak, saturation, failures, "
+    .help = "A sweep's report: matrices, percentiles, peak, saturation, failures, "
             "takeaways. Quote its figures.",
     .more = "Rows are context, columns users. The figures come from stored measurements: do not "
             "recompute them. Works on unfinished sweeps and imported runs too. Without arguments: "

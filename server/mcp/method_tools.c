@@ -162,16 +162,25 @@ static void add_content(struct text *out, const char *text, size_t length)
 /* Clients of earlier revisions do not know resource_link, and might refuse the whole answer. */
 #define LINKS_SINCE "2025-06-18"
 
-/* The link to the page, as the list's last block. */
-static void add_page(const struct rpc *rpc, const struct answer *answer, struct text *out)
+static void add_link(const char *name, const char *uri, struct text *out)
 {
-    if (answer->page[0] == '\0' || rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
+    if (uri[0] == '\0')
         return;
     out->length--; /* the list's end */
-    text_add(out, ",{\"type\":\"resource_link\",\"name\":\"page\",\"mimeType\":\"text/html\","
-                  "\"uri\":");
-    json_add_string(out, answer->page, strlen(answer->page));
+    text_addf(
+        out,
+        ",{\"type\":\"resource_link\",\"name\":\"%s\",\"mimeType\":\"text/html\",\"uri\":", name);
+    json_add_string(out, uri, strlen(uri));
     text_add(out, "}]");
+}
+
+/* The links to a file and to the page, as the list's last blocks. */
+static void add_links(const struct rpc *rpc, const struct answer *answer, struct text *out)
+{
+    if (rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
+        return;
+    add_link("file", answer->file, out);
+    add_link("page", answer->page, out);
 }
 
 static void write_answer(struct rpc *rpc, const struct answer *answer)
@@ -184,7 +193,7 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
         json_add(out, answer->content);
     else
         add_content(out, text_string(&answer->text), answer->text.length);
-    add_page(rpc, answer, out);
+    add_links(rpc, answer, out);
     if (answer->structured != NULL) {
         text_add(out, ",\"structuredContent\":");
         json_add(out, answer->structured);

@@ -16,6 +16,7 @@
 #include "base/core/text.h"
 
 #define HTML_CHECK_DEPTH 64
+#define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* of our own pages, which may be linked */
 
 struct html_check {
     const char *what; /* said where something is wrong */
@@ -50,6 +51,8 @@ static inline void html_check_value(const struct html_check *check, const char *
         fail_msg("%s: <%s %s>", check->what, element, name);
     if (strchr(value, '<') != NULL)
         fail_msg("%s: <%s %s=\"%s\">", check->what, element, name, value);
+    if (strcmp(element, "a") == 0 && strncmp(value, HTML_CHECK_BASE, strlen(HTML_CHECK_BASE)) == 0)
+        return;
     if (html_is_among(name, urls) && strstr(value, ":") != NULL
         && strncmp(value, "data:image/png;base64,", 22) != 0)
         fail_msg("%s: <%s> has the URL %.100s", check->what, element, value);
@@ -134,4 +137,47 @@ static inline void html_is_sound(const char *what, const struct text *document)
         at = html_check_tag(&check, at);
     assert_int_equal(check.depth, 0);
     assert_true(check.elements > 0);
+}
+
+/* ---- What it contains ---- */
+
+/* Between the first `from` and the next `to`; heap. */
+static inline char *html_between(const struct text *document, const char *from, const char *to)
+{
+    const char *begin = strstr(text_string(document), from), *end;
+
+    if (begin == NULL)
+        fail_msg("there is no %s", from);
+    begin += strlen(from);
+    end = strstr(begin, to);
+    assert_non_null(end);
+    return strndup(begin, (size_t)(end - begin));
+}
+
+/* The text of the n-th cell of a row, from behind "<tr...>". */
+static inline void html_cell_text(const char *row, const char *element, size_t n, char out[256])
+{
+    for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
+        if (n-- > 0)
+            continue;
+        at = strchr(at, '>') + 1;
+        snprintf(out, 256, "%.*s", (int)strcspn(at, "<"), at);
+        return;
+    }
+    fail_msg("a row has too few cells");
+}
+
+/* Which column has the heading; -1: none. */
+static inline int html_column(const char *head, const char *heading)
+{
+    char text[256], wanted[64];
+
+    snprintf(wanted, sizeof wanted, ">%s</th>", heading);
+    if (strstr(head, wanted) == NULL)
+        return -1;
+    for (int i = 0;; i++) {
+        html_cell_text(head, "<th", (size_t)i, text);
+        if (strcmp(text, heading) == 0)
+            return i;
+    }
 }

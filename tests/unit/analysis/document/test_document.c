@@ -44,23 +44,10 @@ static void write_document(const struct evidence *runs, size_t count, struct tex
     free(findings);
 }
 
-/* Between the first `from` and the next `to`; heap. */
-static char *between(const struct text *document, const char *from, const char *to)
-{
-    const char *begin = strstr(text_string(document), from), *end;
-
-    if (begin == NULL)
-        fail_msg("there is no %s", from);
-    begin += strlen(from);
-    end = strstr(begin, to);
-    assert_non_null(end);
-    return strndup(begin, (size_t)(end - begin));
-}
-
 static json_t *data_of(const struct text *document)
 {
     FREE_AUTO char *written =
-        between(document, "<script type=\"application/json\" id=\"data\">", "</script>");
+        html_between(document, "<script type=\"application/json\" id=\"data\">", "</script>");
     struct error error;
     json_t *data;
 
@@ -147,39 +134,11 @@ static const struct shown_figure {
     { "Succeeded", offsetof(struct evidence_cell, success_rate) },
 };
 
-/* The text of the n-th cell of a row, from behind "<tr...>". */
-static void cell_text(const char *row, const char *element, size_t n, char out[256])
-{
-    for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
-        if (n-- > 0)
-            continue;
-        at = strchr(at, '>') + 1;
-        snprintf(out, 256, "%.*s", (int)strcspn(at, "<"), at);
-        return;
-    }
-    fail_msg("a row has too few cells");
-}
-
-/* Which column has the heading; -1: none. */
-static int column_of(const char *head, const char *heading)
-{
-    char text[256], wanted[64];
-
-    snprintf(wanted, sizeof wanted, ">%s</th>", heading);
-    if (strstr(head, wanted) == NULL)
-        return -1;
-    for (int i = 0;; i++) {
-        cell_text(head, "<th", (size_t)i, text);
-        if (strcmp(text, heading) == 0)
-            return i;
-    }
-}
-
 static void shows(const char *row, int column, double value, bool is_asked)
 {
     char text[256], expected[SCALE_NUMBER_SIZE] = "";
 
-    cell_text(row, "<td", (size_t)column, text);
+    html_cell_text(row, "<td", (size_t)column, text);
     if (isfinite(value) && is_asked)
         scale_exact(value, expected);
     else if (isfinite(value))
@@ -190,13 +149,13 @@ static void shows(const char *row, int column, double value, bool is_asked)
 /* Each figure of the table is that of the cell. */
 static void has_the_table_of(const struct evidence *evidence, const struct text *document)
 {
-    FREE_AUTO char *head = between(document, "<thead>", "</thead>");
-    FREE_AUTO char *body = between(document, "<tbody>", "</tbody>");
+    FREE_AUTO char *head = html_between(document, "<thead>", "</thead>");
+    FREE_AUTO char *body = html_between(document, "<tbody>", "</tbody>");
     const char *row;
     size_t i;
 
     for (size_t f = 0; f < sizeof shown_figures / sizeof *shown_figures; f++) {
-        int column = column_of(head, shown_figures[f].heading);
+        int column = html_column(head, shown_figures[f].heading);
 
         for (i = 0, row = html_find(body, "<tr"); row != NULL && column >= 0;
              row = html_find(row + 1, "<tr"), i++)
@@ -346,7 +305,7 @@ static void the_policy_allows_the_style_alone(void **state)
     (void)state;
     shaped_run(&shapes_of_runs[0], &evidence);
     write_document(&evidence, 1, &document);
-    FREE_AUTO char *style = between(&document, "<style>", "</style>");
+    FREE_AUTO char *style = html_between(&document, "<style>", "</style>");
     digest_sha256(style, strlen(style), digest);
     base64_add(&hash, digest, sizeof digest);
     document_policy(&policy);

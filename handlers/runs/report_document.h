@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report of a run, an import, a sweep or a comparison as one HTML file, and what it is made
+ * from: pages show its sections (analysis/document/document_parts.h). */
+#pragma once
+
+#include "analysis/document/document.h"
+#include "handlers/answers/sweep_material.h"
+#include "handlers/runs/compare_request.h"
+
+struct report_document {
+    struct document document; /* points into the members below */
+    struct sweep_material sweep;
+    struct compare_request compared;
+    struct comparison_names {
+        struct text of[SIDES];
+    } names;
+    struct chart_comparison comparison;
+    struct report_document_side {
+        struct sweep_material rows; /* of `sweep` */
+        struct report_input report;
+        struct evidence *runs; /* heap */
+        struct findings *findings;
+        size_t count;
+    } sides[SIDES];
+    struct document_part parts[SIDES];
+    char page[ANSWER_PAGE_SIZE];
+};
+#define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
+void report_document_finish(struct report_document *document);
+
+/* Of a run_..., an imp_... or a swp_...; of an A/B sweep both deployments, compared as soon as one
+ * repetition is finished on both. *out must stay where it is; finish it also after failing. */
+CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
+                                  struct error *error);
+/* Of two sides, by run_compare's arguments. */
+CHECKED bool report_document_compare(struct call *call, const json_t *arguments,
+                                     struct report_document *out, struct error *error);
