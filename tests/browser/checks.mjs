@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of every page. Each check gives a list of sentences: what is wrong, and where.
+import axe from 'axe-core';
+
+const WIDTHS = [320, 1280];
+const SCHEMES = ['light', 'dark'];
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
+
+// In both widths and both schemes: nothing is wider than the window, and axe finds nothing.
+export async function checkLooks(page) {
+    const wrong = [];
+    await page.evaluate(axe.source);
+    for (const width of WIDTHS)
+        for (const colorScheme of SCHEMES) {
+            await page.setViewportSize({ width, height: 800 });
+            await page.emulateMedia({ colorScheme });
+            const found = [...(await widerThanWindow(page)), ...(await violations(page))];
+            wrong.push(...found.map((sentence) => `${width} px, ${colorScheme}: ${sentence}`));
+        }
+    return wrong;
+}
+
+function widerThanWindow(page) {
+    return page.evaluate(() => {
+        const { scrollWidth } = document.documentElement;
+        if (scrollWidth <= innerWidth) return [];
+        const cut = (element) => element.closest('.scroll, figure, pre, [class*=scroll]');
+        const widest = [...document.querySelectorAll('body *')]
+            .filter((element) => element.getBoundingClientRect().right > innerWidth && !cut(element))
+            .map((element) => `<${element.localName} class="${element.getAttribute('class') ?? ''}">`);
+        return [`${scrollWidth} px wide: ${widest.slice(0, 5).join(' ')}`];
+    });
+}
+
+async function violations(page) {
+    const options = { runOnly: { type: 'tag', values: STANDARDS }, resultTypes: ['violations'] };
+    const found = await page.evaluate((options) => globalThis.axe.run(document, options), options);
+    return found.violations.flatMap(({ id, help, nodes }) =>
+        nodes.slice(0, 3).map(({ html, any }) => `axe ${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
+    );
+}
+
+// Foreign text is text: it made no element, no address and no character that changes the order of what is around it.
+export function checkForeignText(page) {
+    return page.evaluate(() => {
+        const wrong = [];
+        const origin = location.origin;
+        for (const element of document.querySelectorAll('*')) {
+            for (const { name, value } of element.attributes) {
+                if (/^on/i.test(name)) wrong.push(`${element.localName} has ${name}`);
+                if (/^(href|src|action|formaction|xlink:href|data)$/i.test(name) && /^\s*(javascript|data|vbscript):/i.test(value))
+                    wrong.push(`${element.localName} has ${name}="${value.slice(0, 60)}"`);
+            }
+            if (element.localName === 'script' && !(element.src.startsWith(`${origin}/assets/`) || element.type === 'application/json'))
+                wrong.push(`a script: ${element.outerHTML.slice(0, 80)}`);
+            if (['iframe', 'object', 'embed', 'base'].includes(element.localName)) wrong.push(`a ${element.localName}`);
+        }
+        for (const image of document.querySelectorAll('img'))
+            if (!image.src.startsWith(`${origin}/`)) wrong.push(`an image: ${image.outerHTML.slice(0, 80)}`);
+        const control = document.documentElement.textContent.match(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
+        if (control) wrong.push(`the control character U+${control[0].charCodeAt(0).toString(16)}`);
+        return wrong;
+    });
+}
+
+// By Tab alone: the first is the link that skips to the content, and each control is reached and shows that it is.
+export async function checkKeyboard(page) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const controls = await page.evaluate(numberControls);
+    const wrong = [];
+    const reached = new Set();
+    for (let presses = 0; presses < controls.length + 100; presses++) {
+        await page.keyboard.press('Tab');
+        const focused = await page.evaluate(describeFocus);
+        if (focused === null || (focused.number !== null && reached.has(focused.number))) break;
+        if (presses === 0 && !focused.skips) wrong.push(`the first Tab reaches ${focused.markup}, not the link to the content`);
+        if (!focused.seen) wrong.push(`focus cannot be seen on ${focused.markup}`);
+        if (focused.number !== null) reached.add(focused.number);
+    }
+    for (const { number, markup } of controls) if (!reached.has(number)) wrong.push(`Tab does not reach ${markup}`);
+    return wrong;
+}
+
+// Gives each visible control a number; of radio buttons with one name, the one that Tab stops at.
+function numberControls() {
+    const selector = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]';
+    const radios = new Set();
+    const stops = (element) => {
+        if (element.disabled || element.tabIndex < 0 || !element.checkVisibility({ visibilityProperty: true })) return false;
+        if (element.type !== 'radio') return true;
+        const { name, form } = element;
+        const checked = form?.querySelector(`input[type=radio][name="${name}"]:checked`);
+        if ((checked && checked !== element) || radios.has(name)) return false;
+        return radios.add(name);
+    };
+    return [...document.querySelectorAll(selector)].filter(stops).map((element, number) => {
+        element.dataset.control = number;
+        return { number: String(number), markup: element.outerHTML.slice(0, 120) };
+    });
+}
+
+function describeFocus() {
+    const element = document.activeElement;
+    if (element === null || element === document.body) return null;
+    const style = getComputedStyle(element);
+    const box = element.getBoundingClientRect();
+    const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+    const inside = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+    return {
+        number: element.dataset.control ?? null,
+        markup: element.outerHTML.slice(0, 120),
+        skips: element.matches('a[href="#main"]'),
+        seen: inside && box.width > 0 && (outlined || style.boxShadow !== 'none'),
+    };
+}
+
+// shownText(page): what <main> shows, with all figures as 0, since they change meanwhile.
+export async function shownText(page) {
+    const text = await page.locator('main').innerText();
+    return text.replace(/\d+([.,:]\d+)*/g, '0').replace(/\s+/g, ' ').trim();
+}

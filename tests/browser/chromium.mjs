@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debian's Chromium through playwright-core, and pages that report what they did wrong.
+import { chromium } from 'playwright-core';
+import { atEnd } from '../e2e/harness.mjs';
+
+const LIMIT_MS = 20_000;
+
+// startChromium(t): closed when the test ends.
+export async function startChromium(t) {
+    const browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    atEnd(t, () => browser.close());
+    return browser;
+}
+
+// openContext(browser, options): as browser.newContext, but it gives up soon.
+export async function openContext(browser, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(LIMIT_MS);
+    return context;
+}
+
+// newPage(context, origin): a page and the list of its faults: messages on the console, among them violations of the
+// content security policy, errors of scripts, dialogs, and requests to anybody but `origin`.
+export async function newPage(context, origin) {
+    const page = await context.newPage();
+    const faults = [];
+    page.on('console', (message) => faults.push(`console, ${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+    page.on('dialog', (dialog) => (faults.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+    page.on('request', (request) => {
+        const url = request.url();
+        if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) faults.push(`request to ${url}`);
+    });
+    await page.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (event) =>
+            console.error(`${event.violatedDirective} keeps out ${event.blockedURI} ${event.sample}`),
+        );
+    });
+    return { page, faults };
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of pages that the program has, with an example of each, from which all tests of pages are made.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+const ROW = /\{\s*"(GET|POST)",\s*"([^"]+)",\s*ROLE_([A-Z]+)/g;
+
+// The rows of web/pages.c: [{verb, pattern, role}]. A pattern's places have no names here: "/runs/{}.svg".
+export function tableOfPages() {
+    const source = readFileSync(new URL('../../web/pages.c', import.meta.url), 'utf8');
+    return [...source.matchAll(ROW)].map(([, verb, path, role]) => ({
+        verb,
+        pattern: path.replace(/\{\w+\}/g, '{}'),
+        role: role.toLowerCase(),
+    }));
+}
+
+// What is asked of each page, made from what world.mjs prepares: {path: how it is called in a failure}. A page that
+// shows several kinds of thing has an example of each.
+const EXAMPLES = {
+    '/': () => ['/'],
+    '/deployments': () => ['/deployments'],
+    '/deployments/new': () => ['/deployments/new'],
+    '/deployments/{}': () => ['/deployments/demo', '/deployments/hostile'],
+    '/sweeps': () => ['/sweeps'],
+    '/sweeps/new': () => ['/sweeps/new?deployment=demo'],
+    '/sweeps/{}': ({ sweeps }) => [sweeps.done, sweeps.running, sweeps.failed].map((id) => `/sweeps/${id}`),
+    '/runs': () => ['/runs'],
+    '/runs/{}': ({ runs }) => [runs.done, runs.grid, runs.hostile].map((id) => `/runs/${id}`),
+    '/compare': ({ sweeps }) => ['/compare', `/compare?a=${sweeps.done}&b=${sweeps.again}`],
+    '/history': () => ['/history?deployment=demo'],
+    '/jobs': () => ['/jobs'],
+    '/leases': () => ['/leases'],
+    '/audit-log': () => ['/audit-log'],
+    '/imports': () => ['/imports'],
+};
+
+const isFile = ({ pattern }) => /\.[a-z]+$/.test(pattern);
+
+// examplesOf(world): the paths of all pages; fails where a page of the table has no example.
+export function examplesOf(world) {
+    const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
+    assert.ok(rows.length > 0, 'web/pages.c has no rows that this test can read');
+    const without = rows.filter(({ pattern }) => !(pattern in EXAMPLES)).map(({ pattern }) => pattern);
+    assert.deepEqual(without, [], 'pages without an example in tests/browser/pages.mjs');
+    return rows.flatMap(({ pattern }) => EXAMPLES[pattern](world));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// People with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { run } from '../e2e/harness.mjs';
+import { checkLooks } from './checks.mjs';
+import { newPage, openContext, startChromium } from './chromium.mjs';
+import { examplesOf } from './pages.mjs';
+import { prepareTeam } from './world.mjs';
+
+// signIn(browser, origin, key): a page of somebody who gave a key to the form, and its faults.
+async function signIn(browser, origin, key) {
+    const { page, faults } = await newPage(await openContext(browser), origin);
+    await page.goto(`${origin}/`);
+    await page.locator('input[type=password]').fill(key);
+    await page.locator('main button').click();
+    await page.waitForURL(`${origin}/`);
+    return { page, faults };
+}
+
+// formsOf(page, origin, paths): what the forms of these pages change: the actions of those that are posted, sorted.
+async function formsOf(page, origin, paths) {
+    const actions = new Set();
+    for (const path of paths) {
+        await page.goto(origin + path, { waitUntil: 'domcontentloaded' });
+        for (const action of await page.locator('form[method=post]').evaluateAll((forms) => forms.map((form) => form.action)))
+            actions.add(new URL(action).pathname);
+    }
+    return [...actions].filter((action) => action !== '/sign-out').sort();
+}
+
+// send(page, action): a form with the token of the page that is shown; the status of the answer.
+function send(page, action) {
+    return page.evaluate(async (action) => {
+        const token = document.querySelector('input[name=token]').value;
+        return (await fetch(action, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' })).status;
+    }, action);
+}
+
+test('the form that takes a key is fit for everybody', async (t) => {
+    const team = await prepareTeam(t);
+    const { page, faults } = await newPage(await openContext(await startChromium(t)), team.origin);
+    await page.goto(`${team.origin}/sign-in`);
+    assert.deepEqual(await checkLooks(page), []);
+    await page.keyboard.type('obk_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    assert.deepEqual(await checkLooks(page), []);
+    assert.deepEqual(faults.filter((fault) => !/status of 403/.test(fault)), []);
+});
+
+test('a viewer sees no button that the server would refuse, and what a viewer sends is refused', async (t) => {
+    const team = await prepareTeam(t);
+    const browser = await startChromium(t);
+    const [otto, eve] = [await signIn(browser, team.origin, team.keys.otto), await signIn(browser, team.origin, team.keys.eve)];
+    const paths = examplesOf(team);
+    const changes = await formsOf(otto.page, team.origin, paths);
+    t.diagnostic(`an operator may send ${changes.join(' ')}`);
+    assert.deepEqual(await formsOf(eve.page, team.origin, paths), []);
+    for (const action of changes) assert.equal(await send(eve.page, action), 403, action);
+    assert.deepEqual(otto.faults, []);
+});
+
+test('a sign-in ends with the button, and with its key', async (t) => {
+    const team = await prepareTeam(t);
+    const browser = await startChromium(t);
+    const { page, faults } = await signIn(browser, team.origin, team.keys.eve);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${team.origin}/sign-in`);
+    await page.goBack();
+    assert.equal(await page.getByText('eve').count(), 0, 'the way back shows the page of somebody who signed out');
+    const otto = await signIn(browser, team.origin, team.keys.otto);
+    await run(['key', 'revoke', 'otto', '--data', team.data]);
+    await otto.page.goto(`${team.origin}/`);
+    assert.match(otto.page.url(), /\/sign-in/);
+    assert.deepEqual([...faults, ...otto.faults], []);
+});

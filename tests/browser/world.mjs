@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server with something on every page: sweeps that ended, run and failed, imports, and foreign text that would be markup.
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from '../e2e/clients.mjs';
+import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
+import { waitForJob } from '../e2e/sweep_by_client.mjs';
+
+// Stored in every field that takes foreign text; where it is refused for its control characters, MARKUP.
+export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
+const HOSTILE = `${MARKUP}\u0001\u001b[31m\u202eנכתב`;
+const HOSTILE_URL = 'javascript:alert(3)';
+const UNQUOTED = MARKUP.slice(1); // simserve takes no quotes
+
+const GRID = { concurrency: [1, 4], input_tokens: [16, 128], output_tokens: [8], window_s: 1, warmup_limit_s: 1 };
+const USERS = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024];
+const CONTEXTS = [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536, 131072];
+
+// gridFile(): results of 12 contexts by 13 numbers of users, in the form of a published study.
+export function gridFile() {
+    const cells = {};
+    for (const [row, input] of CONTEXTS.entries())
+        for (const [column, users] of USERS.entries()) {
+            const rate = (4000 * users) / (users + 40) / (1 + row);
+            const ttft = 20 * (1 + row) * (1 + users / 60);
+            cells[`c${input}-u${users}`] =
+                row * column > 110
+                    ? { concurrency: users, input_len: input, status: 'failed', error: 'timed out' }
+                    : {
+                          ...{ concurrency: users, input_len: input, status: 'ok', completed: 8 * users },
+                          ...{ output_tok_per_s: rate, ttft_ms: { mean: ttft, p50: ttft, p99: 3 * ttft } },
+                      };
+        }
+    return JSON.stringify({ 'study/model-70b': { boot: { max_model_len: 131072 }, cells } });
+}
+
+function hostileFile() {
+    const cells = {
+        'c128-u1': { concurrency: 1, input_len: 128, completed: 8, status: 'ok', output_tok_per_s: 120, ttft_ms: { mean: 20 } },
+        'c128-u4': { concurrency: 4, input_len: 128, status: 'failed', error: HOSTILE },
+    };
+    return JSON.stringify({ [HOSTILE]: { boot: { max_model_len: 8192, note: HOSTILE }, cells } });
+}
+
+// startHostileModel(t): a model server whose names and errors are markup.
+async function startHostileModel(t) {
+    const answers = {
+        '/v1/models': [200, { object: 'list', data: [{ id: MARKUP, object: 'model', owned_by: HOSTILE, root: HOSTILE_URL }] }],
+        '/version': [200, { version: HOSTILE }],
+        '/health': [200, {}],
+    };
+    const server = http.createServer((request, response) => {
+        const [status, body] = answers[request.url] ?? [400, { error: { message: HOSTILE, type: HOSTILE } }];
+        request.resume();
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(t, () => (server.closeAllConnections(), server.close()));
+    return `http://127.0.0.1:${server.address().port}`;
+}
+
+// A call of a client that is called HOSTILE, too.
+async function callAsHostile(server, name, args) {
+    const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: HOSTILE, version: HOSTILE },
+        'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    await post(
+        server.port,
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: meta } },
+        { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name },
+    );
+}
+
+async function addHostileThings(t, server, client) {
+    const url = await startHostileModel(t);
+    const labels = { team: MARKUP };
+    await client.call('deployment_register', { name: 'hostile', url, hardware: MARKUP, options: { labels } });
+    await client.call('metrics_watch', { deployment: 'hostile', interval_s: 1 });
+    for (const args of [{ job: HOSTILE }, { job: HOSTILE_URL }]) await callAsHostile(server, 'job_show', args);
+    await callAsHostile(server, 'dataset_import', { name: HOSTILE, text: '{"prompt":"a","completion":"b"}' });
+    const { sweep } = await client.call('sweep_start', { ...GRID, deployment: 'hostile', concurrency: [1] });
+    const file = { text: hostileFile(), name: `${HOSTILE}.json` };
+    const { run } = await client.call('run_import', { ...file, notes: HOSTILE, hardware: MARKUP });
+    return { sweep: sweep.id, run: run.id };
+}
+
+// prepareWorld(t): {server, origin, sweeps, runs, client, model}.
+export async function prepareWorld(t) {
+    const slow = await startSimserve(t, ['--max-running', '4', '--model', 'simserve/toy-7b']);
+    const quick = await startSimserve(t, ['--ttft-ms', '10', '--step-ms', '10', '--model', UNQUOTED]);
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    atEnd(t, () => client.close());
+    await client.call('deployment_register', { name: 'demo', url: slow.url, hardware: '1xL4', labels: { team: 'search' } });
+    await client.call('deployment_register', { name: 'quick', url: quick.url });
+    await client.call('metrics_watch', { deployment: 'demo', interval_s: 1 });
+    const done = await client.call('sweep_start', { ...GRID, deployment: 'demo' });
+    const again = await client.call('sweep_start', { ...GRID, deployment: 'quick' });
+    const hostile = await addHostileThings(t, server, client);
+    const grid = await client.call('run_import', { text: gridFile(), name: 'study.json', hardware: '8xH100' });
+    for (const { job } of [done, again]) await waitForJob(client, job);
+    const running = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
+    await client.call('sweep_start', { ...GRID, deployment: 'demo', seed: 5 });
+    const { runs } = await client.call('run_list', { sweep: done.sweep.id });
+    return {
+        ...{ server, client, model: slow, origin: `http://127.0.0.1:${server.port}` },
+        sweeps: { done: done.sweep.id, again: again.sweep.id, running: running.sweep.id, failed: hostile.sweep },
+        runs: { done: runs[0].id, grid: grid.run.id, hostile: hostile.run },
+    };
+}
+
+// prepareTeam(t): a server with keys {ada, otto, eve} of an admin, an operator and a viewer, and a sweep of otto's that runs.
+export async function prepareTeam(t) {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const [name, role] of Object.entries({ ada: 'admin', otto: 'operator', eve: 'viewer' }))
+        keys[name] = await addKey(data, name, '--role', role);
+    const server = await startServer(t, { data });
+    const model = await startSimserve(t);
+    const client = await connect('2x-2026', server.url, { key: keys.otto });
+    atEnd(t, () => client.close());
+    await client.call('deployment_register', { name: 'demo', url: model.url });
+    const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
+    const { sweep } = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
+    const [sweeps, runs] = [{}, {}];
+    for (const name of ['done', 'again', 'running', 'failed']) sweeps[name] = sweep.id;
+    for (const name of ['done', 'grid', 'hostile']) runs[name] = run.id;
+    return { server, data, keys, origin: `http://127.0.0.1:${server.port}`, sweeps, runs };
+}
