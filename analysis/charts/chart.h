@@ -51,6 +51,9 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
                    struct chart *out);
 
+/* "TTFT"; the metric's name where it has no other. */
+const char *chart_latency_title(enum metric metric);
+
 /* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
 void chart_pareto(const struct chart_runs *runs, struct chart *out);
 
@@ -126,6 +129,8 @@ struct chart_tail {
     } steps[CHART_TAIL_STEPS];
     size_t count;
     double samples, timeout_ms; /* NaN, 0: not known */
+    bool is_whole;              /* made of every request, not of the percentiles that are known */
+    const struct evidence_cell *cell; /* borrowed; NULL: none */
 };
 /* Fill the steps: from a stored histogram of nanoseconds, or from the percentiles that are known.
  */

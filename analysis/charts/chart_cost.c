@@ -164,8 +164,9 @@ static void describe(const struct cost *cost, struct text *parts)
     for (size_t i = 0; i < cost->count; i++) {
         const struct chart_price *price = &cost->prices[i];
 
-        chart_part(parts, "%.60s: $%s/h (%s, %s)", price->name,
-                   scale_exact(price->usd_per_hour, number), price->source, price->date);
+        chart_part(parts, "%.60s: $%s/h (%s%s%s)", price->name,
+                   scale_money(price->usd_per_hour, number), price->source,
+                   price->date[0] != '\0' ? ", " : "", price->date);
     }
     chart_part(parts, "the cheapest load that meets the limit");
     if (cost->count > 0)
@@ -184,7 +185,7 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
 
     for (size_t i = 0; i < cost.count; i++)
         find_offers(&cost, i);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, "Cost under a limit of TTFT");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", "Cost under a limit of TTFT");
     find_ranges(&cost);
     describe(&cost, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;

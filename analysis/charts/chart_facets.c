@@ -71,6 +71,14 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
+/* Above the first name, unless that is of another kind. */
+static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
+{
+    if (count == 0 || labels[0].series == CHART_NO_MARKER)
+        return plot.y - 9;
+    return labels[0].y - NAME_HEIGHT + 3.5;
+}
+
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room)
 {
@@ -80,7 +88,7 @@ void chart_names_write(struct drawing *drawing, struct box plot, const char *hea
     spread(labels, count, plot);
     drawing_text(drawing, &(struct label){ .kind = TEXT_NOTE,
                                            .x = x,
-                                           .y = plot.y - 9,
+                                           .y = heading_y(labels, count, plot),
                                            .string = heading,
                                            .paint = PAINT_MUTED,
                                            .room = room });

@@ -362,7 +362,7 @@ void chart_forest(const struct chart_comparison *input, struct chart *out)
 
     choose(&forest);
     text_addf(&title, "B against A: ratio of %s", compare_metric_names[input->metric]);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", text_string(&title));
     describe(&forest, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 10;
     fill_table(&forest);

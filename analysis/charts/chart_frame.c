@@ -44,14 +44,27 @@ void chart_name(const struct chart_runs *runs, struct text *out)
         add_hardware(&first->facts, out);
 }
 
-void chart_start(struct chart *chart, double width, double height, const char *title)
+static double title_width(const char *string)
 {
+    return font_measure(string, text_kind_size(TEXT_TITLE), text_kind_weight(TEXT_TITLE));
+}
+
+void chart_start(struct chart *chart, double width, double height, const char *name,
+                 const char *shown)
+{
+    double room = width - 2 * CHART_MARGIN - title_width(shown);
+    TEXT_AUTO whole = { 0 };
+    TEXT_AUTO title = { 0 };
+
+    text_addf(&whole, "%s%s", name, shown);
+    font_fit(name, text_kind_size(TEXT_TITLE), text_kind_weight(TEXT_TITLE), room, &title);
+    text_add(&title, shown);
     drawing_init(&chart->drawing, width, height);
-    drawing_set_title(&chart->drawing, title);
+    drawing_set_title(&chart->drawing, text_string(&whole));
     drawing_text(&chart->drawing, &(struct label){ .kind = TEXT_TITLE,
                                                    .x = CHART_MARGIN,
                                                    .y = CHART_TITLE_Y,
-                                                   .string = title,
+                                                   .string = text_string(&title),
                                                    .paint = PAINT_INK,
                                                    .room = width - 2 * CHART_MARGIN });
 }

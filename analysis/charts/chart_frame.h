@@ -17,8 +17,10 @@
 
 /* ---- Head ---- */
 
-/* Begins the picture with its title. */
-void chart_start(struct chart *chart, double width, double height, const char *title);
+/* Begins the picture with its title, `name` and what is shown of it; where both do not fit, the
+ * name is cut. */
+void chart_start(struct chart *chart, double width, double height, const char *name,
+                 const char *shown);
 /* Parts with " · " between them, in as many lines as they need, three at most, the first below `y`;
  * returns where the next may begin. */
 double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,

@@ -3,29 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/charts/chart_frame.h"
+#include "analysis/charts/chart_heat.h"
 
 #define FIGURES_COLUMNS_MAX 30 /* with more columns or rows, cells are too small for figures */
 #define FIGURES_ROWS_MAX 40
 #define CELL_WIDTH_MIN 42
-#define CELL_WIDTH_MAX 180
+#define CELL_WIDTH_MAX 240
 #define CELL_HEIGHT_MIN 20
-#define CELL_HEIGHT_MAX 96
+#define CELL_HEIGHT_MAX 140
 #define DENSE_CELL_MIN 6
 #define GAP 1.5 /* between cells */
 #define FAILED_SHARE_SHOWN 0.005
-#define LEGEND_HEIGHT 84
-#define HATCH 6 /* distance of lines */
-
-struct heat {
-    struct chart *chart;
-    const struct chart_grid *grid;
-    const struct chart_quantity *quantity;
-    struct scale_range range; /* of measured figures */
-    double left, top, cell_width, cell_height;
-    bool is_dense;
-    bool has_saturation, has_marks, has_failed_share;
-};
 
 /* ---- Layout ---- */
 
@@ -46,7 +34,7 @@ static double between(double value, double low, double high)
 }
 
 /* The picture grows where cells would be too small to read. */
-static void lay_out(struct heat *heat, double top)
+static void lay_out(struct chart_heat *heat, double top)
 {
     const struct chart_grid *grid = heat->grid;
     double columns = (double)grid->load_count, rows = (double)grid->row_count;
@@ -56,15 +44,15 @@ static void lay_out(struct heat *heat, double top)
     heat->top = top + 28;
     heat->cell_width = between((CHART_WIDTH - CHART_MARGIN - heat->left) / columns,
                                heat->is_dense ? DENSE_CELL_MIN : CELL_WIDTH_MIN, CELL_WIDTH_MAX);
-    heat->cell_height = between((CHART_HEIGHT - LEGEND_HEIGHT - heat->top) / rows,
+    heat->cell_height = between((CHART_HEIGHT - CHART_HEAT_LEGEND_HEIGHT - heat->top) / rows,
                                 heat->is_dense ? DENSE_CELL_MIN : CELL_HEIGHT_MIN, CELL_HEIGHT_MAX);
     heat->chart->drawing.width =
         fmax(CHART_WIDTH, heat->left + columns * heat->cell_width + CHART_MARGIN);
     heat->chart->drawing.height =
-        fmax(CHART_HEIGHT, heat->top + rows * heat->cell_height + LEGEND_HEIGHT);
+        fmax(CHART_HEIGHT, heat->top + rows * heat->cell_height + CHART_HEAT_LEGEND_HEIGHT);
 }
 
-static struct box box_of(const struct heat *heat, size_t row, size_t load)
+static struct box box_of(const struct chart_heat *heat, size_t row, size_t load)
 {
     double gap = heat->is_dense ? 0.5 : GAP;
 
@@ -73,7 +61,7 @@ static struct box box_of(const struct heat *heat, size_t row, size_t load)
                          heat->cell_height - gap };
 }
 
-static void draw_axes(const struct heat *heat)
+static void draw_axes(const struct chart_heat *heat)
 {
     struct drawing *drawing = &heat->chart->drawing;
     const struct chart_grid *grid = heat->grid;
@@ -112,7 +100,7 @@ static void draw_axes(const struct heat *heat)
 
 /* ---- Cells ---- */
 
-static int step_of(const struct heat *heat, double value)
+static int step_of(const struct chart_heat *heat, double value)
 {
     const struct scale_range *range = &heat->range;
     double share = range->is_log ? log(value / range->low) / log(range->high / range->low)
@@ -124,7 +112,8 @@ static int step_of(const struct heat *heat, double value)
                            : PALETTE_STEPS / 2;
 }
 
-static void draw_word(const struct heat *heat, struct box box, const char *word, enum paint paint)
+static void draw_word(const struct chart_heat *heat, struct box box, const char *word,
+                      enum paint paint)
 {
     if (!heat->is_dense)
         drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_WORD,
@@ -136,22 +125,7 @@ static void draw_word(const struct heat *heat, struct box box, const char *word,
                                                              .size = box.width < 48 ? 9 : 10 });
 }
 
-/* Lines from below left to above right, cut at the box, and free of the word in its middle. */
-static void draw_hatch(struct drawing *drawing, struct box box)
-{
-    struct spot ends[128];
-    size_t count = 0;
-
-    for (double at = HATCH; at < box.width + box.height && count + 2 <= 128; at += HATCH) {
-        double down = fmin(at, box.height), right = fmin(at, box.width);
-
-        ends[count++] = (struct spot){ box.x + at - down, box.y + down };
-        ends[count++] = (struct spot){ box.x + right, box.y + at - right };
-    }
-    drawing_segments(drawing, ends, count, CHART_STROKE(PAINT_FAIL, 0.6));
-}
-
-static void draw_failed(const struct heat *heat, struct box box, const char *word)
+static void draw_failed(const struct chart_heat *heat, struct box box, const char *word)
 {
     struct drawing *drawing = &heat->chart->drawing;
     double width = font_measure(word, text_kind_size(TEXT_WORD), FONT_SEMIBOLD) + 6;
@@ -159,34 +133,14 @@ static void draw_failed(const struct heat *heat, struct box box, const char *wor
                                 14 };
 
     drawing_rect(drawing, box, 2, CHART_FILL(PAINT_FAIL_PALE));
-    draw_hatch(drawing, box);
+    chart_heat_hatch(drawing, box);
     if (heat->is_dense)
         return;
     drawing_rect(drawing, ground, 2, CHART_FILL(PAINT_FAIL_PALE));
     draw_word(heat, box, word, PAINT_FAIL);
 }
 
-static void draw_corner(struct drawing *drawing, struct box box, double size)
-{
-    const struct spot corners[] = { { box.x + box.width - size, box.y },
-                                    { box.x + box.width, box.y },
-                                    { box.x + box.width, box.y + size } };
-
-    drawing_path(drawing, corners, 3, true,
-                 (struct style){ PAINT_MARK, PAINT_PAPER, .width = 0.8 });
-}
-
-static void draw_failed_share(struct drawing *drawing, struct box box, double share)
-{
-    const struct box bar = { box.x + 2.5, box.y + box.height - 5, box.width - 5, 3.5 };
-    double failed = fmax(2, bar.width * share);
-
-    drawing_rect(drawing, bar, 0, CHART_FILL(PAINT_PAPER));
-    drawing_rect(drawing, (struct box){ bar.x + bar.width - failed, bar.y, failed, bar.height }, 0,
-                 CHART_FILL(PAINT_FAIL));
-}
-
-static void draw_measured(struct heat *heat, const struct chart_point *point, struct box box,
+static void draw_measured(struct chart_heat *heat, const struct chart_point *point, struct box box,
                           double value)
 {
     struct drawing *drawing = &heat->chart->drawing;
@@ -196,12 +150,12 @@ static void draw_measured(struct heat *heat, const struct chart_point *point, st
 
     drawing_rect(drawing, box, heat->is_dense ? 0 : 2, CHART_FILL(PAINT_STEP + (enum paint)step));
     if (point->is_marked)
-        draw_corner(drawing, box, heat->is_dense ? 3 : 7);
+        chart_heat_corner(drawing, box, heat->is_dense ? 3 : 7);
     heat->has_marks |= point->is_marked;
     if (heat->is_dense)
         return;
     if (has_share)
-        draw_failed_share(drawing, box, point->failed_share);
+        chart_heat_failed_share(drawing, box, point->failed_share);
     heat->has_failed_share |= has_share;
     drawing_text(drawing, &(struct label){ .kind = TEXT_FIGURE,
                                            .x = box.x + box.width / 2,
@@ -212,7 +166,8 @@ static void draw_measured(struct heat *heat, const struct chart_point *point, st
                                            .size = heat->cell_height > 60 ? 13 : 0 });
 }
 
-static void draw_unmeasured(struct heat *heat, const struct chart_point *point, struct box box)
+static void draw_unmeasured(struct chart_heat *heat, const struct chart_point *point,
+                            struct box box)
 {
     struct drawing *drawing = &heat->chart->drawing;
     const struct box inner = { box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1 };
@@ -231,8 +186,8 @@ static void draw_unmeasured(struct heat *heat, const struct chart_point *point, 
 }
 
 /* "64 users, context 1024: 22.7 requests/s" */
-static void write_words(const struct heat *heat, const struct chart_point *point, double value,
-                        struct text *out)
+static void write_words(const struct chart_heat *heat, const struct chart_point *point,
+                        double value, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];
     const char *reason = chart_point_reason(point);
@@ -252,7 +207,7 @@ static void write_words(const struct heat *heat, const struct chart_point *point
         text_addf(out, "; %s", text_string(&marks));
 }
 
-static void draw_cell(struct heat *heat, size_t row, size_t load)
+static void draw_cell(struct chart_heat *heat, size_t row, size_t load)
 {
     const struct chart_point *point = chart_grid_at(heat->grid, row, load);
     double value = chart_point_figure(point, heat->quantity->offset).mean;
@@ -271,7 +226,12 @@ static void draw_cell(struct heat *heat, size_t row, size_t load)
         drawing_group_end(&heat->chart->drawing);
 }
 
-static void draw_cells(struct heat *heat)
+static struct box inset(struct box box, double by)
+{
+    return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
+}
+
+static void draw_cells(struct chart_heat *heat)
 {
     for (size_t row = 0; row < heat->grid->row_count; row++)
         for (size_t load = 0; load < heat->grid->load_count; load++)
@@ -283,126 +243,15 @@ static void draw_cells(struct heat *heat)
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
+        box = inset(box, heat->is_dense ? 0 : 0.8); /* two of them touch, but do not overlap */
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
     }
 }
 
-/* ---- Legend ---- */
-
-static void draw_ramp(const struct heat *heat, double y)
-{
-    struct drawing *drawing = &heat->chart->drawing;
-    const double width = 26, x = CHART_MARGIN + 8;
-    char number[SCALE_NUMBER_SIZE];
-
-    if (!heat->range.known)
-        return;
-    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
-                                           .x = x,
-                                           .y = y,
-                                           .string = heat->quantity->title,
-                                           .paint = PAINT_MUTED });
-    for (int i = 0; i < PALETTE_STEPS; i++)
-        drawing_rect(drawing, (struct box){ x + i * width, y + 7, width, 11 }, 0,
-                     CHART_FILL(PAINT_STEP + (enum paint)i));
-    drawing_text(drawing, &(struct label){ .kind = TEXT_FIGURE,
-                                           .x = x,
-                                           .y = y + 31,
-                                           .string = scale_number(heat->range.low, number),
-                                           .paint = PAINT_MUTED });
-    drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_FIGURE,
-                                                   .x = x + PALETTE_STEPS * width,
-                                                   .y = y + 31,
-                                                   .string = scale_number(heat->range.high, number),
-                                                   .paint = PAINT_MUTED,
-                                                   .anchor = ANCHOR_END });
-}
-
-static void swatch_saturation(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2, CHART_STROKE(chart_series_paint(1), 2.2));
-}
-
-static void swatch_marked(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_STEP + 2));
-    draw_corner(drawing, box, 7);
-}
-
-static void swatch_share(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_STEP + 2));
-    draw_failed_share(drawing, box, 0.4);
-}
-
-static void swatch_failed(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_FAIL_PALE));
-    draw_hatch(drawing, box);
-}
-
-static void swatch_outline(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2, CHART_STROKE(PAINT_MUTED, 1));
-}
-
-static void swatch_inferred(struct drawing *drawing, struct box box)
-{
-    drawing_rect(drawing, box, 2,
-                 (struct style){ PAINT_NONE, PAINT_MUTED, .width = 1, .dashed = true });
-}
-
-static void swatch_absent(struct drawing *drawing, struct box box)
-{
-    drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 }, 1.5,
-                   CHART_FILL(PAINT_MUTED));
-}
-
-/* Only what the picture has. */
-static void draw_legend(const struct heat *heat, double y)
-{
-    const struct chart_grid *grid = heat->grid;
-    const struct {
-        bool is_there;
-        const char *words;
-        void (*draw)(struct drawing *drawing, struct box box);
-    } items[] = {
-        { heat->has_saturation, "saturated from here on", swatch_saturation },
-        { heat->has_marks, "marked: see warnings", swatch_marked },
-        { heat->has_failed_share, "share of requests failed", swatch_share },
-        { chart_grid_count(grid, CHART_FAILED) > 0, "failed", swatch_failed },
-        { chart_grid_count(grid, CHART_INFERRED) > 0, "inferred, not measured", swatch_inferred },
-        { chart_grid_count(grid, CHART_INFEASIBLE) + chart_grid_count(grid, CHART_SKIPPED) > 0,
-          "not attempted", swatch_outline },
-        { chart_grid_count(grid, CHART_ABSENT) > 0, "not measured", swatch_absent },
-    };
-    const double left = CHART_MARGIN + 8 + 26 * PALETTE_STEPS + 40,
-                 right = CHART_WIDTH - CHART_MARGIN;
-    double x = left;
-
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-        double width = 36 + font_measure(items[i].words, text_kind_size(TEXT_NOTE), FONT_REGULAR);
-
-        if (!items[i].is_there)
-            continue;
-        if (x > left && x + width > right) {
-            x = left;
-            y += 22;
-        }
-        items[i].draw(&heat->chart->drawing, (struct box){ x, y - 6, 26, 14 });
-        drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_NOTE,
-                                                             .x = x + 32,
-                                                             .y = y + 5,
-                                                             .string = items[i].words,
-                                                             .paint = PAINT_INK });
-        x += width + 14;
-    }
-}
-
 /* ---- The chart ---- */
 
-static void fill_table(const struct heat *heat)
+static void fill_table(const struct chart_heat *heat)
 {
     const char *const names[] = { chart_load_column(heat->grid),
                                   chart_row_column(heat->grid),
@@ -441,28 +290,23 @@ static void fill_table(const struct heat *heat)
     }
 }
 
-static void write_title(const struct chart_grid *grid, const struct chart_quantity *quantity,
-                        struct text *out)
-{
-    chart_name(grid->runs, out);
-    text_addf(out, ": %s by %s and %s", quantity->title, grid->is_rate ? "rate" : "users",
-              grid->by_output ? "output length" : "context");
-}
-
 void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
                 struct chart *out)
 {
     CHART_GRID_AUTO grid;
-    struct heat heat = { .chart = out, .grid = &grid, .quantity = quantity };
-    TEXT_AUTO title = { 0 };
+    struct chart_heat heat = { .chart = out, .grid = &grid, .quantity = quantity };
+    TEXT_AUTO name = { 0 };
+    TEXT_AUTO shown = { 0 };
     double top;
 
     chart_grid_init(&grid, runs);
     heat.range.is_log = quantity->is_latency;
     for (size_t i = 0; i < grid.load_count * grid.row_count; i++)
         scale_range_add(&heat.range, chart_point_figure(&grid.points[i], quantity->offset).mean);
-    write_title(&grid, quantity, &title);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_name(runs, &name);
+    text_addf(&shown, ": %s by %s and %s", quantity->title, grid.is_rate ? "rate" : "users",
+              grid.by_output ? "output length" : "context");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name), text_string(&shown));
     top = chart_head(out, &grid, "");
     fill_table(&heat);
     if (grid.entry_count == 0) {
@@ -472,6 +316,5 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
     lay_out(&heat, top);
     draw_axes(&heat);
     draw_cells(&heat);
-    draw_ramp(&heat, heat.top + (double)grid.row_count * heat.cell_height + 24);
-    draw_legend(&heat, heat.top + (double)grid.row_count * heat.cell_height + 26);
+    chart_heat_legend(&heat, heat.top + (double)grid.row_count * heat.cell_height + 24);
 }

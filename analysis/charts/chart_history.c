@@ -14,6 +14,7 @@
 #define PANEL_GAP 34
 #define GAP_STEPS 2.5 /* without a value for so many steps a line breaks */
 #define TIME_TICKS 7
+#define NOTE_WIDTH 16
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -90,11 +91,6 @@ static void draw_time(const struct history *history, double y, double top)
                                                        .paint = PAINT_MUTED,
                                                        .anchor = ANCHOR_MIDDLE });
     }
-    drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_HEADING,
-                                                   .x = history->right + 12,
-                                                   .y = y + 16,
-                                                   .string = "UTC",
-                                                   .paint = PAINT_MUTED });
 }
 
 /* ---- Events ---- */
@@ -128,21 +124,25 @@ static void draw_restarts(const struct history *history, double top, double bott
 static void draw_notes(const struct history *history, double y)
 {
     struct drawing *drawing = &history->chart->drawing;
+    double shown = 0;
 
     for (size_t i = 0; i < history->input->note_count; i++) {
         double x = x_of(history, history->input->notes[i].at_ms);
         char number[SCALE_NUMBER_SIZE];
+        struct label label = { .kind = TEXT_NOTE,
+                               .x = x,
+                               .y = y + 3.5,
+                               .string = number,
+                               .paint = PAINT_MARK,
+                               .anchor = ANCHOR_MIDDLE };
 
         if (!is_within(history, history->input->notes[i].at_ms))
             continue;
-        if (drawing_text_if_free(drawing,
-                                 &(struct label){ .kind = TEXT_NOTE,
-                                                  .x = x,
-                                                  .y = y + 3.5,
-                                                  .string = scale_exact((double)i + 1, number),
-                                                  .paint = PAINT_MARK,
-                                                  .anchor = ANCHOR_MIDDLE }))
-            drawing_circle(drawing, (struct spot){ x, y }, 7,
+        scale_exact(++shown, number);
+        while (label.x < history->right + NOTE_WIDTH && !drawing_text_if_free(drawing, &label))
+            label.x += NOTE_WIDTH; /* beside the one that has its place */
+        if (label.x < history->right + NOTE_WIDTH)
+            drawing_circle(drawing, (struct spot){ label.x, y }, 7,
                            (struct style){ PAINT_NONE, PAINT_MARK, .width = 1.2 });
     }
 }
@@ -265,21 +265,25 @@ static void describe(const struct history *history, struct text *parts)
 {
     const struct chart_history *input = history->input;
     char from[32], to[32], number[SCALE_NUMBER_SIZE];
+    size_t spans = 0, restarts = 0;
 
+    for (size_t i = 0; i < input->span_count; i++)
+        spans += input->spans[i].from_ms < input->to_ms && input->spans[i].to_ms > input->from_ms;
+    for (size_t i = 0; i < input->restart_count; i++)
+        restarts += is_within(history, input->restarts_ms[i]);
     write_time(input->from_ms, DAY, from);
     write_time(input->to_ms, DAY, to);
-    chart_part(parts, "%s%s%s", from, strcmp(from, to) == 0 ? "" : " to ",
+    chart_part(parts, "%s%s%s, UTC", from, strcmp(from, to) == 0 ? "" : " to ",
                strcmp(from, to) == 0 ? "" : to);
     chart_part(parts, "a value every %s s", scale_exact((double)input->step_ms / SECOND, number));
     chart_part(parts, "gaps: no values");
-    if (input->span_count > 0)
-        chart_part(parts, "shaded: %zu sweep%s", input->span_count,
-                   input->span_count == 1 ? "" : "s");
-    if (input->restart_count > 0)
-        chart_part(parts, "dashed rule: %zu restart%s", input->restart_count,
-                   input->restart_count == 1 ? "" : "s");
-    for (size_t i = 0; i < input->note_count; i++)
-        chart_part(parts, "%zu: %s", i + 1, input->notes[i].words);
+    if (spans > 0)
+        chart_part(parts, "shaded: %zu sweep%s", spans, spans == 1 ? "" : "s");
+    if (restarts > 0)
+        chart_part(parts, "dashed rule: %zu restart%s", restarts, restarts == 1 ? "" : "s");
+    for (size_t i = 0, number_shown = 0; i < input->note_count; i++)
+        if (is_within(history, input->notes[i].at_ms))
+            chart_part(parts, "%zu: %s", ++number_shown, input->notes[i].words);
 }
 
 static void draw(const struct history *history, double top)
@@ -304,12 +308,10 @@ static void draw(const struct history *history, double top)
 void chart_history(const char *name, const struct chart_history *input, struct chart *out)
 {
     struct history history = { out, input, LEFT, CHART_WIDTH - RIGHT };
-    TEXT_AUTO title = { 0 };
     TEXT_AUTO parts = { 0 };
     double top;
 
-    text_addf(&title, "%s: what happened when", name);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, name, ": what happened when");
     fill_table(&history);
     describe(&history, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 8;

@@ -25,6 +25,14 @@ static const struct chart_latency_kind {
       { "e2e_p99_ms", "e2e_p95_ms" } },
 };
 
+const char *chart_latency_title(enum metric metric)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].metric == metric)
+            return kinds[i].title;
+    return metric_name(metric);
+}
+
 struct latency {
     struct chart *chart;
     const struct chart_grid *grid;
@@ -372,14 +380,15 @@ void chart_latency(const struct chart_runs *runs, enum metric metric, double lim
     struct latency latency = {
         .chart = out, .grid = &grid, .kind = kind_of(metric), .limit_ms = limit_ms
     };
-    TEXT_AUTO title = { 0 };
+    TEXT_AUTO name = { 0 };
+    TEXT_AUTO shown = { 0 };
 
     chart_grid_init(&grid, runs);
     latency.centre = first_known(&grid, latency.kind->centres);
     latency.tail = first_known(&grid, latency.kind->tails);
-    chart_name(runs, &title);
-    text_addf(&title, ": %s by %s", latency.kind->title, grid.is_rate ? "rate" : "users");
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_name(runs, &name);
+    text_addf(&shown, ": %s by %s", latency.kind->title, grid.is_rate ? "rate" : "users");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name), text_string(&shown));
     if (latency.centre != NULL)
         draw(&latency);
     else

@@ -248,14 +248,14 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
     CHART_GRID_AUTO grid;
     double chips = runs->runs[0].facts.chips;
     struct pareto pareto = { .chart = out, .grid = &grid, .chips = chips > 0 ? chips : 1 };
-    TEXT_AUTO title = { 0 };
+    TEXT_AUTO name = { 0 };
     struct chart_facets facets;
     double top;
 
     chart_grid_init(&grid, runs);
-    chart_name(runs, &title);
-    text_add(&title, ": speed for each user against throughput");
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_name(runs, &name);
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name),
+                ": speed for each user against throughput");
     fill_table(&pareto);
     top = chart_head(
         out, &grid,

@@ -9,6 +9,7 @@
 #include "analysis/charts/chart_facets.h"
 
 #define BAND 0.1
+#define DODGE 9        /* of the outermost contexts, from their load */
 #define NAMES_ROOM 130 /* for the rules' names */
 #define RULES_SHOWN                                                                                \
     4 /* with a colour of their own; then the others, and cells without findings                   \
@@ -119,28 +120,45 @@ static void write_words(const struct residuals *residuals, const struct chart_en
         text_addf(out, "; %s", text_string(&marks));
 }
 
+/* Cells of one load stand side by side, by their context. */
+static double dodge_of(const struct residuals *residuals, const struct chart_entry *entry)
+{
+    const struct chart_grid *grid = residuals->grid;
+    size_t row = 0;
+
+    while (row + 1 < grid->row_count && grid->rows[row] != entry->row)
+        row++;
+    return grid->row_count > 1 ? DODGE * (2 * (double)row / (double)(grid->row_count - 1) - 1) : 0;
+}
+
+static void draw_cell(struct residuals *residuals, size_t index, size_t series)
+{
+    const struct chart_entry *entry = &residuals->grid->entries[index];
+    struct drawing *drawing = &residuals->chart->drawing;
+    const struct spot at = { scale_at(&residuals->x, entry->load) + dodge_of(residuals, entry),
+                             scale_at(&residuals->y, ratio_of(residuals, entry)) };
+    TEXT_AUTO words = { 0 };
+
+    residuals->has_others |= series == SERIES_OTHERS;
+    residuals->has_none |= series == SERIES_NONE;
+    write_words(residuals, entry, &words);
+    drawing_group(drawing, "point", (int64_t)index, text_string(&words));
+    chart_marker(drawing, series == SERIES_NONE ? 0 : series, at, paint_of(series),
+                 series == SERIES_NONE);
+    drawing_group_end(drawing);
+}
+
+/* The rarest last, so that nothing covers them. */
 static void draw_cells(struct residuals *residuals)
 {
-    struct drawing *drawing = &residuals->chart->drawing;
+    for (size_t series = SERIES_NONE + 1; series-- > 0;)
+        for (size_t i = 0; i < residuals->grid->entry_count; i++) {
+            const struct chart_entry *entry = &residuals->grid->entries[i];
 
-    for (size_t i = 0; i < residuals->grid->entry_count; i++) {
-        const struct chart_entry *entry = &residuals->grid->entries[i];
-        double ratio = ratio_of(residuals, entry);
-        size_t series = series_of(residuals, entry);
-        TEXT_AUTO words = { 0 };
-
-        if (isnan(ratio) || entry->load <= 0)
-            continue;
-        residuals->has_others |= series == SERIES_OTHERS;
-        residuals->has_none |= series == SERIES_NONE;
-        write_words(residuals, entry, &words);
-        drawing_group(drawing, "point", (int64_t)i, text_string(&words));
-        chart_marker(
-            drawing, series == SERIES_NONE ? 0 : series,
-            (struct spot){ scale_at(&residuals->x, entry->load), scale_at(&residuals->y, ratio) },
-            paint_of(series), series == SERIES_NONE);
-        drawing_group_end(drawing);
-    }
+            if (series_of(residuals, entry) == series && entry->load > 0
+                && isfinite(ratio_of(residuals, entry)))
+                draw_cell(residuals, i, series);
+        }
 }
 
 static void add_name(struct chart_name_label *labels, size_t *count, double y, size_t series,
@@ -204,7 +222,7 @@ static void draw(struct residuals *residuals, double top)
     /* The true value and its band are always in the picture. */
     scale_range_add(&residuals->ratios, 0.5);
     scale_range_add(&residuals->ratios, 2);
-    residuals->x = scale_fit(&residuals->loads, box.x, box.x + box.width);
+    residuals->x = scale_fit(&residuals->loads, box.x + DODGE, box.x + box.width - DODGE);
     residuals->y = scale_fit(&residuals->ratios, box.y + box.height, box.y);
     draw_bands(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
@@ -212,6 +230,9 @@ static void draw(struct residuals *residuals, double top)
                                           : "requests in flight / users asked");
     chart_axis_x(&residuals->chart->drawing, &residuals->x, box.y + box.height, box.y,
                  residuals->grid->is_rate ? "requests/s asked" : "users asked");
+    drawing_line(&residuals->chart->drawing, (struct spot){ box.x, box.y + box.height },
+                 (struct spot){ box.x + box.width, box.y + box.height },
+                 CHART_STROKE(PAINT_MUTED, 1));
     drawing_line(&residuals->chart->drawing, (struct spot){ box.x, scale_at(&residuals->y, 1) },
                  (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },
                  CHART_STROKE(PAINT_INK, 1.2));
@@ -225,18 +246,19 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
     struct residuals residuals = {
         .chart = out, .grid = &grid, .loads = { .is_log = true }, .ratios = { .is_log = true }
     };
-    TEXT_AUTO title = { 0 };
+    TEXT_AUTO name = { 0 };
     double top;
 
     chart_grid_init(&grid, runs);
-    chart_name(runs, &title);
-    text_add(&title, ": was the load what it is said to be?");
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    chart_name(runs, &name);
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name),
+                ": was the load what it is said to be?");
     choose_rules(&residuals);
     fill_table(&residuals);
     top = chart_head(out, &grid,
                      "1 = as asked \xc2\xb7 shaded: \xc2\xb1"
-                     "10 % \xc2\xb7 a dot per cell, by the rarest of its findings");
+                     "10 % \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
+                     "contexts from left to right");
     if (residuals.loads.known)
         draw(&residuals, top);
     else

@@ -35,6 +35,8 @@ void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tai
 {
     double n = (double)histogram_count(histogram);
 
+    curve->count = 0;
+    curve->is_whole = true;
     curve->samples = n;
     for (int i = 0; n > 0 && i <= STEPS_PER_DECADE * 12; i++) {
         double share = fmax(1 / n, pow(10, -(double)i / STEPS_PER_DECADE));
@@ -79,7 +81,8 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
         const struct chart_point *point = points[most > 1 ? i * (count - 1) / (most - 1) : 0];
         char load[SCALE_NUMBER_SIZE];
 
-        curves[i] = (struct chart_tail){ .timeout_ms = 1000 * point->entries[0].cell->timeout_s };
+        curves[i] = (struct chart_tail){ .timeout_ms = 1000 * point->entries[0].cell->timeout_s,
+                                         .cell = point->entries[0].cell };
         snprintf(curves[i].name, sizeof curves[i].name, "%s %s", scale_exact(point->load, load),
                  grid.is_rate       ? "/s"
                  : point->load == 1 ? "user"
@@ -142,12 +145,8 @@ static void draw_names(const struct tail *tail, struct box box)
     struct chart_name_label labels[CHART_TAILS_MAX];
 
     for (size_t i = 0; i < tail->count; i++) {
-        const struct chart_tail *curve = &tail->curves[i];
-        double share = curve->count > 0 ? curve->steps[curve->count - 1].share : 1;
-
-        labels[i] =
-            (struct chart_name_label){ scale_at(&tail->y, share), "", i, chart_series_paint(i) };
-        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", curve->name);
+        labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
+        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", tail->curves[i].name);
     }
     chart_names_write(&tail->chart->drawing, box, "", labels, tail->count, CHART_NAMES_ROOM);
 }
@@ -172,6 +171,14 @@ static void fill_table(struct tail *tail)
             scale_range_add(&tail->times, step->ms);
             scale_range_add(&tail->shares, step->share);
         }
+}
+
+static bool are_whole(const struct tail *tail)
+{
+    for (size_t i = 0; i < tail->count; i++)
+        if (!tail->curves[i].is_whole)
+            return false;
+    return true;
 }
 
 static void draw(struct tail *tail, double top)
@@ -199,15 +206,16 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
                          .count = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX,
                          .times = { .is_log = true },
                          .shares = { .is_log = true } };
-    TEXT_AUTO title = { 0 };
+    TEXT_AUTO shown = { 0 };
     TEXT_AUTO parts = { 0 };
     double top;
 
-    text_addf(&title, "%s: %s, the tail", name, metric);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&title));
+    text_addf(&shown, ": %s, the tail", metric);
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, name, text_string(&shown));
     fill_table(&tail);
     chart_part(&parts, "%zu cell%s", tail.count, tail.count == 1 ? "" : "s");
-    chart_part(&parts, "a step from percentile to percentile, as they are known");
+    if (!are_whole(&tail))
+        chart_part(&parts, "a step from percentile to percentile, as they are known");
     chart_part(&parts, "ends at one request of n");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;

@@ -208,6 +208,8 @@ void drawing_text(struct drawing *drawing, const struct label *label)
                               .size = size_of(label) });
 }
 
+#define WORD_GAP 3
+
 static bool overlap(const struct box *a, const struct box *b)
 {
     return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height
@@ -227,8 +229,12 @@ static bool is_free(const struct drawing *drawing, const struct box *box)
 
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label)
 {
-    const struct box box = drawing_label_box(label);
+    struct box box = drawing_label_box(label);
 
+    if (!label->upwards) { /* words that touch read as one */
+        box.x -= WORD_GAP;
+        box.width += 2 * WORD_GAP;
+    }
     if (!is_free(drawing, &box))
         return false;
     drawing_text(drawing, label);

@@ -10,6 +10,8 @@
 #define TICKS_WANTED 6
 #define DECADES_OF_THREES 4 /* up to so many decades, ticks stand at 1, 3, 10 */
 #define DECADES_OF_TWOS 1.7 /* or at 1, 2, 5 */
+#define DECADES_OF_ALL 0.6  /* or at 1, 2, 3, 4, ... */
+#define DECADES_LEAST 0.18  /* of which that gives three */
 #define EXACT_LIMIT 1e15
 
 /* ---- Ranges ---- */
@@ -42,6 +44,8 @@ static double step_of(double span)
 /* The factors of a decade at which a log axis has ticks. */
 static const char *factors_of(double decades)
 {
+    if (decades >= DECADES_LEAST && decades <= DECADES_OF_ALL)
+        return "\1\2\3\4\5\6\7\10\11";
     return decades <= DECADES_OF_TWOS ? "\1\2\5" : decades <= DECADES_OF_THREES ? "\1\3" : "\1";
 }
 
@@ -183,5 +187,13 @@ const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE])
     if (!isfinite(value) || fabs(value) > EXACT_LIMIT / 1e4)
         return scale_number(value, out);
     write_decimals(value, 4, true, out);
+    return out;
+}
+
+const char *scale_money(double value, char out[SCALE_NUMBER_SIZE])
+{
+    if (!isfinite(value) || fabs(value) > EXACT_LIMIT / 1e4)
+        return scale_number(value, out);
+    write_decimals(value, fabs(value) < 0.1 ? 4 : 2, false, out);
     return out;
 }

@@ -38,3 +38,5 @@ const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
 /* All of a number that was asked for, to four decimals: "1024", "2.5". */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
+/* An amount in dollars, to the cent, or to four decimals below ten cents: "0.70". */
+const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

@@ -65,6 +65,7 @@ struct evidence_cell {
                        * it was measured, or when it was exported; "" */
     char *error;      /* what went wrong, heap; NULL: not known */
     json_t *original; /* the row as it is in the file: name to text; NULL for our own */
+    int64_t attempt_id;      /* that was accepted, of our own runs; 0: none */
     const char *found_wrong; /* the audit's rule that found it wrong; static, not stored; NULL */
 };
 

@@ -85,6 +85,7 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
     const char *error = from->reason[0] != '\0' ? from->reason : from->measurement.first_error;
 
     out->position = from->position;
+    out->attempt_id = from->attempt_id;
     out->state = states[from->state];
     if (from->request_rate > 0) /* the number of users follows from the arrivals */
         out->request_rate_asked = from->request_rate;

@@ -128,6 +128,22 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
+/* Our own runs have stored every request of a cell, as a histogram. */
+static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
+                           struct error *error)
+{
+    struct histogram *histogram;
+
+    if (curve->cell->attempt_id == 0)
+        return true;
+    if (!cell_histogram_find(call->services->store, curve->cell->attempt_id, metric, &histogram,
+                             error))
+        return error->kind == ERROR_NOT_FOUND;
+    chart_tail_of_histogram(histogram, curve);
+    histogram_destroy(histogram);
+    return true;
+}
+
 static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, struct chart *out,
                               struct error *error)
 {
@@ -139,8 +155,11 @@ static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, 
     if (!read_metric(call, &metric, error))
         return false;
     count = chart_tails_of_runs(runs, metric, curves);
+    for (size_t i = 0; i < count; i++)
+        if (!refine(call, metric, &curves[i], error))
+            return false;
     chart_name(runs, &name);
-    chart_tail(text_string(&name), metric_name(metric), curves, count, out);
+    chart_tail(text_string(&name), chart_latency_title(metric), curves, count, out);
     return true;
 }
 

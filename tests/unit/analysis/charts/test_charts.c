@@ -10,76 +10,12 @@
 
 #include "analysis/charts/raster.h"
 #include "tests/unit/support/chart_boxes.h"
+#include "tests/unit/support/chart_plots.h"
 #include "tests/unit/support/imports.h"
 #include "tests/unit/support/made_runs.h"
-#include "tests/unit/support/shaped_runs.h"
 
 #define RUNS 200
 #define PNG_LIMIT 65536
-#define COMPARED_MAX 5000
-static void draw_heat(const struct chart_runs *runs, struct chart *out)
-{
-    chart_heat(runs, chart_quantity_default(runs), out);
-}
-
-static void draw_heat_of_ttft(const struct chart_runs *runs, struct chart *out)
-{
-    chart_heat(runs, chart_quantity_find("ttft_p50_ms"), out);
-}
-
-static void draw_ttft(const struct chart_runs *runs, struct chart *out)
-{
-    chart_latency(runs, METRIC_TTFT, 300, out);
-}
-
-static void draw_e2e(const struct chart_runs *runs, struct chart *out)
-{
-    chart_latency(runs, METRIC_E2E, 0, out);
-}
-
-static void draw_cost(const struct chart_runs *runs, struct chart *out)
-{
-    const struct chart_price prices[] = {
-        { LONG_NAME, *runs, 0.7, "a price list", "2026-08-01" },
-        { "other", *runs, 1.4, "a price list", "2026-08-01" },
-    };
-
-    chart_cost(prices, 2, out);
-}
-
-static void draw_tail(const struct chart_runs *runs, struct chart *out)
-{
-    struct chart_tail curves[CHART_TAILS_MAX];
-    size_t count = chart_tails_of_runs(runs, METRIC_E2E, curves);
-
-    chart_tail(runs->runs[0].facts.model, "whole request", curves, count, out);
-}
-
-/* Every fact may be unknown. */
-static const char *const facts[] = { "model",    "model_revision", "quantization",
-                                     "engine",   "engine_version", "flags",
-                                     "hardware", "chips",          "provider",
-                                     "region",   "limits",         "workload",
-                                     "tool",     "dataset",        NULL };
-
-/* The runs against themselves. */
-static void draw_forest(const struct chart_runs *runs, struct chart *out)
-{
-    static const char *const none[] = { NULL };
-    struct evidence sides[] = { runs->runs[0], runs->runs[runs->count - 1] };
-    const struct compare_input input = { .runs = sides,
-                                         .counts = { 1, 1 },
-                                         .factors = none,
-                                         .accepted = facts,
-                                         .as_deployments = true,
-                                         .keeps_wrong = true };
-    COMPARISON_AUTO comparison = { 0 };
-    const struct chart_comparison compared = { &comparison, 0, { "one", LONG_NAME }, { 1, 1 } };
-
-    if (runs->runs[0].cell_count < COMPARED_MAX)
-        compare_runs(&input, &comparison);
-    chart_forest(&compared, out);
-}
 
 static const struct {
     const char *name;
@@ -194,37 +130,15 @@ static void repetitions_of_a_run(void **state)
         evidence_finish(&evidence[i]);
 }
 
-/* A day of a server with a gap, a restart, two sweeps and notes, one of them outside; a series that
- * it does not have. */
 static void a_history(void **state)
 {
-    static struct chart_moment moments[2][288];
-    const struct chart_series load[] = { { "running", moments[0], 288 },
-                                         { LONG_NAME, moments[1], 288 } };
-    const struct chart_panel panels[] = { { "requests", false, load, 2 },
-                                          { "TTFT, ms", true, load, 1 },
-                                          { "KV cache, %", false, NULL, 0 },
-                                          { "tokens/s", false, load, 1 } };
-    const struct chart_span spans[] = { { 3600000, 7200000 }, { -5, 90000000 } };
-    const int64_t restarts[] = { 40000000, 90000000 };
-    const struct chart_note notes[] = { { 20000000, "deployed " LONG_NAME },
-                                        { 20000001, "again" },
-                                        { 99000000000, "later" } };
-    struct chart_history history = {
-        0, 86400000, 300000, panels, 4, spans, 2, restarts, 2, notes, 3
-    };
+    static const int64_t ends[] = { 86400000, 60000, 86400000ll * 400, 1, 0 };
 
     (void)state;
-    for (int i = 0; i < 288; i++) {
-        moments[0][i] = (struct chart_moment){ i * 300000, i > 100 && i < 120 ? NAN : i % 40 };
-        moments[1][i] = (struct chart_moment){ i * 300000 + (i > 200 ? 3000000 : 0), 1e6 * i };
-    }
-    for (int i = 0; i < 5; i++) {
-        static const int64_t ends[] = { 86400000, 60000, 86400000ll * 400, 1, 0 };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         CHART_AUTO chart = { 0 };
 
-        history.to_ms = ends[i];
-        chart_history(ARABIC_NAME, &history, &chart);
+        draw_history_to(ARABIC_NAME, ends[i], &chart);
         chart_is_sound("history", &chart);
     }
 }

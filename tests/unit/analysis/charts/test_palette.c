@@ -14,6 +14,9 @@
 
 #define TEXT_CONTRAST 4.5
 #define MARK_CONTRAST 3
+/* CIE76: 2.3 is just noticeable */
+#define SERIES_DIFFERENCE 10
+#define STEP_DIFFERENCE 4
 
 static double linear(uint32_t rgb, int shift)
 {
@@ -67,6 +70,85 @@ static void marks_can_be_seen(void **state)
     has_contrast(PAINT_FAINT, PAINT_PAPER, MARK_CONTRAST);
 }
 
+/* ---- Colour vision ---- */
+
+enum vision { PROTANOPIA, DEUTERANOPIA, TRITANOPIA, VISIONS };
+
+/* Machado, Oliveira and Fernandes 2009, severity 1: of linear RGB. */
+static const double seen_as[VISIONS][3][3] = {
+    { { 0.152286, 1.052583, -0.204868 },
+      { 0.114503, 0.786281, 0.099216 },
+      { -0.003882, -0.048116, 1.051998 } },
+    { { 0.367322, 0.860646, -0.227968 },
+      { 0.280085, 0.672501, 0.047413 },
+      { -0.011820, 0.042940, 0.968881 } },
+    { { 1.255528, -0.076749, -0.178779 },
+      { -0.078411, 0.930809, 0.147602 },
+      { 0.004733, 0.691367, 0.303900 } },
+};
+
+static double cube(double share)
+{
+    return share > 0.008856 ? cbrt(share) : 7.787 * share + 16.0 / 116;
+}
+
+/* CIE L*a*b* of the colour as it is seen. */
+static void lab_of(uint32_t rgb, enum vision vision, double out[3])
+{
+    double seen[3], xyz[3];
+    static const double to_xyz[3][3] = { { 0.4124, 0.3576, 0.1805 },
+                                         { 0.2126, 0.7152, 0.0722 },
+                                         { 0.0193, 0.1192, 0.9505 } };
+    static const double white[3] = { 0.9505, 1, 1.089 };
+
+    for (int i = 0; i < 3; i++)
+        seen[i] = fmin(1, fmax(0, seen_as[vision][i][0] * linear(rgb, 16)
+                                      + seen_as[vision][i][1] * linear(rgb, 8)
+                                      + seen_as[vision][i][2] * linear(rgb, 0)));
+    for (int i = 0; i < 3; i++)
+        xyz[i] = cube((to_xyz[i][0] * seen[0] + to_xyz[i][1] * seen[1] + to_xyz[i][2] * seen[2])
+                      / white[i]);
+    out[0] = 116 * xyz[1] - 16;
+    out[1] = 500 * (xyz[0] - xyz[1]);
+    out[2] = 200 * (xyz[1] - xyz[2]);
+}
+
+static double difference(enum theme theme, enum paint a, enum paint b, enum vision vision)
+{
+    double first[3], second[3];
+
+    lab_of(palette_colour(theme, a), vision, first);
+    lab_of(palette_colour(theme, b), vision, second);
+    return sqrt(pow(first[0] - second[0], 2) + pow(first[1] - second[1], 2)
+                + pow(first[2] - second[2], 2));
+}
+
+static void differ(enum paint a, enum paint b, double least)
+{
+    for (enum theme theme = THEME_LIGHT; theme < THEMES; theme++)
+        for (enum vision vision = 0; vision < VISIONS; vision++) {
+            char first[PALETTE_NAME_SIZE], second[PALETTE_NAME_SIZE];
+
+            if (difference(theme, a, b, vision) < least)
+                fail_msg("%s and %s, theme %d, vision %d: %.1f", palette_name(a, first),
+                         palette_name(b, second), (int)theme, (int)vision,
+                         difference(theme, a, b, vision));
+        }
+}
+
+/* Series have shapes, failed cells are hatched and say so: nothing depends on this alone. */
+static void colours_differ_without_full_colour_vision(void **state)
+{
+    (void)state;
+    for (enum paint a = 0; a < PALETTE_SERIES; a++)
+        for (enum paint b = 0; b < a; b++)
+            differ(PAINT_SERIES + a, PAINT_SERIES + b, SERIES_DIFFERENCE);
+    for (enum paint i = 0; i + 1 < PALETTE_STEPS; i++)
+        differ(PAINT_STEP + i, PAINT_STEP + i + 1, STEP_DIFFERENCE);
+    for (enum paint i = 0; i < PALETTE_STEPS; i++)
+        differ(PAINT_FAIL_PALE, PAINT_STEP + i, STEP_DIFFERENCE);
+}
+
 static void the_style_sheet_has_every_paint_twice(void **state)
 {
     TEXT_AUTO css = { 0 };
@@ -86,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(marks_can_be_seen),
+        cmocka_unit_test(colours_differ_without_full_colour_vision),
         cmocka_unit_test(the_style_sheet_has_every_paint_twice),
     };
 

@@ -71,6 +71,7 @@ static void axes_end_at_round_values(void **state)
     fits(0.1, 0.1, false, 0, 0.1, "0.1");
     fits(14.4, 16000, true, 10, 30000, "30k");
     fits(3, 4, true, 2, 5, "5");
+    fits(53, 99, true, 50, 100, "100");
     fits(100, 100, true, 50, 200, "200");
     fits(1e-7, 1e13, true, 1e-7, 1e13, "1T");
 }

@@ -56,6 +56,52 @@ static void every_plot_of_an_import(void **state)
     draws(world, id, ",\"plot\":\"tail\"", "tail chart");
 }
 
+static bool has_text(const struct chart *chart, const char *words)
+{
+    for (size_t i = 0; i < chart->drawing.count; i++)
+        if (chart->drawing.shapes[i].kind == SHAPE_TEXT
+            && strstr(chart->drawing.shapes[i].string, words) != NULL)
+            return true;
+    return false;
+}
+
+/* A cell of our own has all its requests: a step for each time, not for each percentile. */
+static void a_tail_is_made_of_every_request(void **state)
+{
+    struct world *world = *state;
+    struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
+    struct histogram *histogram = histogram_create();
+    struct cell_result result = { .state = CELL_MEASURED, .workload_digest = "abc" };
+    struct cell_row *cells;
+    struct claim claim;
+    char sweep[ID_SIZE];
+    json_auto_t *arguments = NULL;
+    CHART_AUTO chart = { 0 };
+    size_t count;
+    int64_t attempt;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    claim = sweep_claimed(world, sweep);
+    assert_stored(world,
+                  cell_list(world->services.store, sweep, NULL, &cells, &count, &world->error));
+    for (int64_t i = 1; i <= 1000; i++)
+        histogram_record(histogram, i * 1000000);
+    result.histograms[METRIC_TTFT] = histogram;
+    result.measurement = (struct measurement){ .attempted = 1000, .succeeded = 1000 };
+    assert_stored(world, attempt_begin(world->services.store, &claim, cells[0].id, clock_utc_ms(),
+                                       &attempt, &world->error));
+    assert_stored(world, attempt_accept(world->services.store, &claim, attempt, &result,
+                                        clock_utc_ms(), &world->error));
+    arguments = json_pack("{s:s, s:s}", "run", sweep, "plot", "tail");
+    assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
+    assert_true(chart_table_rows(&chart.table) > 30);
+    assert_false(has_text(&chart, "as they are known"));
+    assert_true(chart_table_at(&chart.table, 0, 4)->number == 1000);
+    cell_rows_free(cells, count);
+    histogram_destroy(histogram);
+}
+
 static void what_cannot_be_drawn_is_refused(void **state)
 {
     struct world *world = *state;
@@ -123,15 +169,6 @@ static void a_cost_needs_a_price(void **state)
     world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID, "no price of imp_");
 }
 
-static bool has_text(const struct chart *chart, const char *words)
-{
-    for (size_t i = 0; i < chart->drawing.count; i++)
-        if (chart->drawing.shapes[i].kind == SHAPE_TEXT
-            && strstr(chart->drawing.shapes[i].string, words) != NULL)
-            return true;
-    return false;
-}
-
 /* A scrape every ten seconds; the server started anew after half of them. */
 static void scraped(struct world *world, int64_t deployment, int64_t from_ms)
 {
@@ -189,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_plot_of_an_import),
+        cmocka_unit_test(a_tail_is_made_of_every_request),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
         cmocka_unit_test(a_cost_needs_a_price),
