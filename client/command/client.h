@@ -48,5 +48,8 @@ CHECKED bool client_call(struct client *client, const char *tool, const json_t *
 /* The same, without showing progress. *structured: a new reference. */
 CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
                                  json_t **structured, struct error *error);
+/* The file that the answer is or names, or its text. */
+CHECKED bool client_read_file(struct client *client, const json_t *result, struct text *out,
+                              struct error *error);
 /* Shows a tool's answer: its text, as JSON, or the file or picture that it is. */
 CHECKED bool client_show(struct client *client, const json_t *result, struct error *error);

@@ -80,25 +80,26 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
     return finish(&text, error);
 }
 
-/* The whole file, where the answer has only its first page. */
-static CHECKED bool read_file(struct client *client, const json_t *structured, struct text *out,
-                              struct error *error)
+/* What the answer names, which may be more than it has. */
+bool client_read_file(struct client *client, const json_t *result, struct text *out,
+                      struct error *error)
 {
+    const json_t *structured = json_object_get(result, "structuredContent");
     const char *uri = json_get_text(structured, "resource", NULL);
-    json_auto_t *params = json_pack("{s:s?}", "uri", uri);
+    json_auto_t *params = uri == NULL ? NULL : json_pack("{s:s}", "uri", uri), *read = NULL;
     const struct remote_request request = { .method = "resources/read",
                                             .name = uri,
                                             .params = params };
-    json_auto_t *result = NULL;
     const json_t *contents;
 
     if (uri == NULL) {
-        text_add(out, json_get_text(structured, "content", ""));
+        contents = json_array_get(json_object_get(result, "content"), 0);
+        text_add(out, json_get_text(contents, "text", ""));
         return true;
     }
-    if (!remote_ask(&client->remote, &request, &result, error))
+    if (!remote_ask(&client->remote, &request, &read, error))
         return false;
-    contents = json_array_get(json_object_get(result, "contents"), 0);
+    contents = json_array_get(json_object_get(read, "contents"), 0);
     text_add(out, json_get_text(contents, "text", ""));
     return true;
 }
@@ -106,24 +107,28 @@ static CHECKED bool read_file(struct client *client, const json_t *structured, s
 /* The words about it go where they are not in the file. */
 static CHECKED bool show_file(struct client *client, const json_t *result, struct error *error)
 {
-    const json_t *structured = json_object_get(result, "structuredContent");
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);
+    const json_t *page = json_object_get(json_object_get(result, "structuredContent"), "content");
     TEXT_AUTO file = { 0 }, clean = { 0 }, told = { 0 };
 
-    if (!read_file(client, structured, &file, error))
-        return false;
     readable_add_text(&client->err, json_get_text(words, "text", ""), &told);
     fputs(text_string(&told), stderr);
+    if (client->out.is_terminal && page == NULL) {
+        fputs("It is written where the output is redirected to: ... >FILE\n", stderr);
+        return true;
+    }
+    if (!client_read_file(client, result, &file, error))
+        return false;
     if (!client->out.is_terminal)
         return finish(&file, error);
     text_add_printable(&clean, text_string(&file), file.length, SIZE_MAX / 2);
     return finish(&clean, error);
 }
 
+/* An answer that is a file names the resource that is all of it. */
 static bool is_file(const json_t *structured)
 {
-    return json_get_text(structured, "file_name", NULL) != NULL
-           && json_get_text(structured, "content", NULL) != NULL;
+    return json_get_text(structured, "resource", NULL) != NULL;
 }
 
 bool client_show(struct client *client, const json_t *result, struct error *error)

@@ -249,6 +249,21 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
     return true;
 }
 
+/* ---- The server ---- */
+
+/* As the transport sets it: without a server there is none. */
+static CHECKED bool execute_address(const struct access *access, const json_t *request,
+                                    json_t **reply, struct error *error)
+{
+    const char *address = json_get_text(request, "address", NULL);
+
+    (void)access;
+    if (address == NULL)
+        return error_set(error, ERROR_NOT_FOUND, "no server has this folder");
+    *reply = json_pack("{s:s}", "address", address);
+    return true;
+}
+
 /* ---- All of them ---- */
 
 static const struct command {
@@ -270,6 +285,7 @@ static const struct command {
     { "audit_export", admin_audit_export, false },
     { "clock_show", execute_clock, false },
     { "clock_accept", execute_clock_accept, false },
+    { "server_address", execute_address, false },
 };
 
 static CHECKED const struct command *find_command(const json_t *request, struct error *error)

@@ -23,6 +23,7 @@ struct authority;
  *     secret_list
  *     clock_show
  *     clock_accept
+ *     server_address
  * and those of admin_audit.h. **reply: a new object; if the last admin lost access it has a
  * "warning". */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
@@ -31,9 +32,11 @@ CHECKED bool admin_execute(const struct access *access, const json_t *request, j
 /* Sets who is at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
-/* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes. */
+/* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes.
+ * `address`: where the server listens; borrowed. */
 CHECKED bool admin_create(const char *folder, const struct access *access,
-                          struct authority *authority, struct admin **out, struct error *error);
+                          struct authority *authority, const char *address, struct admin **out,
+                          struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
 /* Asks the server that has the folder, and waits for its reply for as many seconds as the request's

@@ -28,6 +28,7 @@
 struct admin {
     const struct access *access;
     struct authority *authority;
+    const char *address;
     int folder_fd, listen_fd, stop_fd;
     pthread_t thread;
     bool started;
@@ -128,6 +129,7 @@ static void serve_one(struct admin *admin, int fd)
         return;
     }
     name_client(fd, request);
+    json_object_set_new(request, "address", json_string(admin->address));
     reply = answer(admin, request);
     if (!send_line(fd, reply))
         log_warning("admin.sock: the reply could not be sent");
@@ -172,12 +174,13 @@ static CHECKED bool start_listening(struct admin *admin, const char *folder, str
 }
 
 bool admin_create(const char *folder, const struct access *access, struct authority *authority,
-                  struct admin **out, struct error *error)
+                  const char *address, struct admin **out, struct error *error)
 {
     struct admin *admin = memory_zeroed(1, sizeof *admin);
 
     admin->access = access;
     admin->authority = authority;
+    admin->address = address;
     admin->folder_fd = admin->listen_fd = -1;
     admin->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (!start_listening(admin, folder, error)

@@ -13,13 +13,15 @@ const PROMPT = /(\(empty: none\):|\[y\/N\]) $/; // then a person types
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
-async function output(file, args, { env = {}, input = '' } = {}) {
-    const child = spawn(file, args, { env: { ...process.env, ...env } });
+// output(file, args, {env, input, cwd, during}): during(child, kept) is called once there is output.
+async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
+    const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
     const kept = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'])
         child[name].setEncoding('utf8').on('data', (chunk) => {
             kept[name] += chunk;
             if (PROMPT.test(kept[name])) child.stdin.write(input);
+            during?.(child, kept);
         });
     child.stdin.on('error', () => {});
     if (file !== 'script') child.stdin.end(input);
@@ -37,6 +39,7 @@ async function commandLine(t, server) {
     const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
+    run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
     // run.typed(columns, input, ...args): on a terminal of so many columns.
     run.typed = (columns, input, ...args) =>
         output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
@@ -217,4 +220,65 @@ test('help needs no server', async () => {
     assert.match(stdout, /--warmup-limit-s/);
     assert.match(stdout, /Exit status: 0 done/);
     assert.equal((await output(OPSBRAIN, ['plan', '--help'])).stdout, stdout);
+});
+
+// ---- opsbrain bench ----
+
+const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
+const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
+const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];
+
+test('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
+    const { run } = await withDemo(t);
+    const unasked = await run('bench', 'demo', ...SHORT);
+    assert.equal(unasked.code, 1);
+    assert.match(unasked.stderr, /Plan for demo .*2 cells[^]*nobody is there to ask: --yes/);
+    const { code, stdout } = await run.typed(80, 'y\n', 'bench', 'demo', ...SHORT);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /Start it\? \[y\/N\]/);
+    assert.match(stdout, /\[[█░]+\] [012] of 2/);
+    assert.match(stdout, / {5}1 {6}128 {6}16 +2\d/);
+    assert.match(stdout, /is completed\.[^]*saturated/);
+    assert.equal((await run.typed(80, 'n\n', 'bench', 'demo', ...SHORT)).code, 130);
+
+    const stopped = await run.with({ during: (child, { stdout }) => /^ +1 +128/m.test(stdout) && child.kill('SIGINT') },
+        'bench', 'demo', '--yes', ...LONG);
+    assert.equal(stopped.code, 130, stopped.stderr);
+    const [, again] = stopped.stderr.match(/To see it again: opsbrain (bench swp_\w+);/);
+    const shown = await run(...again.split(' '));
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.equal(shown.stdout.match(/^ +1 +(128|256) /gm).length, 2);
+
+    let cancelled;
+    const ended = await run.with({ during: (child, { stdout }) => {
+        if (/^ +1 +128/m.test(stdout)) cancelled ??= run('jobs', '--state', 'running', '--json')
+            .then((jobs) => run('cancel', JSON.parse(jobs.stdout).jobs[0].id));
+    } }, 'bench', 'demo', '--yes', ...LONG);
+    assert.equal((await cancelled).code, 0);
+    assert.equal(ended.code, 5, ended.stdout);
+    assert.match(ended.stdout, /cancelled/);
+});
+
+test('a URL needs no server: one command measures it and writes the report', async (t) => {
+    const model = await startSimserve(t);
+    const folder = await temporaryFolder(t);
+    const run = await commandLine(t, { url: '' });
+    run.env.XDG_DATA_HOME = path.join(folder, 'share');
+    const first = await run.with({ cwd: folder }, 'bench', model.url, '--yes', ...SHORT);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stderr, /^Started a server for this benchmark/);
+    assert.match(first.stdout, /^## Key takeaways$/m);
+    const [, file] = first.stderr.match(/^Report: (.*\.html)$/m);
+    assert.ok((await readFile(path.join(folder, file), 'utf8')).includes(sweepOf(first.stdout)));
+
+    const stopped = await run.with({ cwd: folder, during: (child, { stdout }) => /^ +1 +128/m.test(stdout) && child.kill('SIGINT') },
+        'bench', `${model.url}/v1/`, '--yes', ...LONG);
+    assert.equal(stopped.code, 130, stopped.stderr);
+    const [, again] = stopped.stderr.match(/To go on: opsbrain (bench swp_\w+ --data .*)/);
+    const server = await startServer(t, { data: path.join(folder, 'share/opsbrain') });
+    const ended = await run(...again.split(' ')); // the server that has the folder now is asked
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.doesNotMatch(ended.stderr, /Started a server/);
+    run.env.OPSBRAIN_URL = server.url;
+    assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });

@@ -32,7 +32,7 @@ static int start(void **state)
     folder_create(folder);
     return store_open(folder, 2, &to_servers.store, &error)
                    && authority_create(to_servers.store, folder, "auto", true, &authority, &error)
-                   && admin_create(folder, &to_servers, authority, &admin, &error)
+                   && admin_create(folder, &to_servers, authority, "127.0.0.1:1", &admin, &error)
                ? 0
                : -1;
 }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep while it runs: a row for each finished cell, and under them what is being measured. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json/json.h"
+#include "client/command/client_bench.h"
+#include "client/terminal/interrupt.h"
+#include "client/terminal/progress_bar.h"
+
+#define LOOK_MS 400
+#define LOST_MAX 75 /* looks without an answer, half a minute: a server may be restarted */
+#define CELLS_PER_PAGE 200
+
+/* The columns, in the order of the rows below. */
+#define ROW_FORMAT "%6s %8s %7s %9s %9s %8s %9s %8s  %s"
+
+struct follow {
+    struct bench *bench;
+    struct interrupt interrupt;
+    json_t *shown;     /* positions of the cells whose rows are written */
+    double done;       /* cells, when the rows were read last; -1: never */
+    bool bar, headed;  /* stands on standard error; the headings are written */
+    unsigned lost;     /* looks without an answer, one after the other */
+    size_t unmeasured; /* of the cells that are over: without figures */
+};
+
+/* ---- The bar ---- */
+
+static void hide_bar(struct follow *follow)
+{
+    if (follow->bar)
+        fputs("\r\033[K", stderr);
+    follow->bar = false;
+}
+
+static void show_bar(struct follow *follow, const json_t *job, const char *message)
+{
+    struct terminal terminal = terminal_look(fileno(stderr));
+    TEXT_AUTO line = { 0 };
+
+    if (!terminal.is_terminal)
+        return;
+    progress_bar_add(&terminal, json_get_number(job, "progress", 0),
+                     json_get_number(job, "progress_total", 0), message, &line);
+    fprintf(stderr, "\r\033[K%s", text_string(&line));
+    fflush(stderr);
+    follow->bar = true;
+}
+
+/* ---- Rows ---- */
+
+static const char *figure(const json_t *cell, const char *name, char out[16])
+{
+    double value = json_get_number(cell, name, NAN);
+
+    if (!isfinite(value))
+        return "-";
+    snprintf(out, 16, value >= 100 ? "%.0f" : "%.3g", value);
+    return out;
+}
+
+/* Why there are no figures, or what to doubt about them. */
+static void add_note(const json_t *cell, struct text *out)
+{
+    static const char *const marks[] = { "contaminated",    "uneven",   "overloaded",
+                                         "unsettled",       "censored", "client_limited",
+                                         "tokens_estimated" };
+    const char *state = json_get_text(cell, "state", ""),
+               *reason = json_get_text(cell, "reason", "");
+    double success = json_get_number(cell, "success_rate", 1);
+
+    if (strcmp(state, "measured") != 0)
+        text_addf(out, "%s ", state);
+    if (success < 1)
+        text_addf(out, "%.3g %% succeeded ", 100 * success);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (json_get_boolean(cell, marks[i], false))
+            text_addf(out, "%s ", marks[i]);
+    text_add_printable(out, reason, strlen(reason), 160);
+}
+
+static void add_load(const json_t *cell, char out[24])
+{
+    double rate = json_get_number(cell, "request_rate", 0);
+
+    if (rate > 0)
+        snprintf(out, 24, "%.3g/s", rate);
+    else
+        snprintf(out, 24, "%" PRId64, json_get_integer(cell, "concurrency", 0));
+}
+
+static void show_row(struct follow *follow, const json_t *cell)
+{
+    char load[24], input[24], output[24], figures[5][16];
+    TEXT_AUTO note = { 0 }, line = { 0 };
+
+    if (!follow->headed)
+        printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50", "TTFT p99", "ITL p50",
+               "tokens/s", "req/s", "");
+    follow->headed = true;
+    add_load(cell, load);
+    snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
+    snprintf(output, sizeof output, "%" PRId64, json_get_integer(cell, "output_tokens", 0));
+    add_note(cell, &note);
+    text_addf(&line, ROW_FORMAT, load, input, output, figure(cell, "ttft_p50_ms", figures[0]),
+              figure(cell, "ttft_p99_ms", figures[1]), figure(cell, "itl_p50_ms", figures[2]),
+              figure(cell, "output_tokens_per_s", figures[3]),
+              figure(cell, "requests_per_s", figures[4]), text_string(&note));
+    while (line.length > 0 && line.data[line.length - 1] == ' ')
+        line.data[--line.length] = '\0';
+    puts(text_string(&line));
+}
+
+/* Inferred and infeasible cells need no figures. */
+static bool is_without_figures(const char *state)
+{
+    return strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0
+           || strcmp(state, "pending") == 0;
+}
+
+static void take_cell(struct follow *follow, const json_t *cell)
+{
+    const char *state = json_get_text(cell, "state", "");
+    char position[24];
+
+    snprintf(position, sizeof position, "%" PRId64, json_get_integer(cell, "position", -1));
+    if (strcmp(state, "pending") == 0 || strcmp(state, "inferred") == 0
+        || json_object_get(follow->shown, position) != NULL)
+        return;
+    json_object_set_new(follow->shown, position, json_true());
+    follow->unmeasured += is_without_figures(state);
+    hide_bar(follow);
+    if (!follow->bench->client.json)
+        show_row(follow, cell);
+}
+
+static CHECKED bool read_cells(struct follow *follow, struct error *error)
+{
+    json_auto_t *arguments =
+        json_pack("{s:s, s:i}", "sweep", follow->bench->sweep, "limit", CELLS_PER_PAGE);
+    const char *cursor = "";
+
+    while (cursor != NULL) {
+        json_auto_t *page = NULL;
+        const json_t *cell;
+        size_t i;
+
+        if (!client_call_quietly(&follow->bench->client, "sweep_show", arguments, &page, error))
+            return false;
+        json_array_foreach(json_object_get(page, "cells"), i, cell)
+            take_cell(follow, cell);
+        cursor = json_get_text(page, "next_cursor", NULL);
+        json_object_set_new(arguments, "cursor", json_string(cursor == NULL ? "" : cursor));
+    }
+    fflush(stdout);
+    return true;
+}
+
+/* ---- The end ---- */
+
+static int status_of(const struct follow *follow, const json_t *job)
+{
+    const char *state = json_get_text(job, "state", "");
+    const char *outcome = json_get_text(json_object_get(job, "outcome"), "state", "completed");
+
+    return strcmp(state, "completed") == 0 && strcmp(outcome, "completed") == 0
+                   && follow->unmeasured == 0
+               ? STATUS_DONE
+               : STATUS_INCOMPLETE;
+}
+
+static void show_end(const struct follow *follow, const json_t *answer, int status)
+{
+    const json_t *job = json_object_get(answer, "job"), *sentence;
+    const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
+    TEXT_AUTO out = { 0 };
+    size_t i;
+
+    reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
+    text_addf(&out, "\n%s is %s", follow->bench->sweep,
+              status == STATUS_DONE ? "completed" : json_get_text(job, "state", "over"));
+    if (follow->unmeasured > 0)
+        text_addf(&out, ", %zu cells have no figures", follow->unmeasured);
+    text_add(&out, reason[0] != '\0' ? ": " : ".\n");
+    if (reason[0] != '\0') {
+        text_add_printable(&out, reason, strlen(reason), 400);
+        text_add_char(&out, '\n');
+    }
+    json_array_foreach(json_object_get(answer, "verdict"), i, sentence) {
+        text_add(&out, "- ");
+        text_add_printable(&out, json_string_value(sentence), json_string_length(sentence), 400);
+        text_add_char(&out, '\n');
+    }
+    error_ignore(client_write(&out)); /* nobody reads it: the sweep is over all the same */
+}
+
+/* What runs in this process ends with it; the sweep goes on when its folder is served again. */
+static void show_interrupted(const struct bench *bench)
+{
+    if (bench->server == NULL)
+        fprintf(
+            stderr,
+            "The sweep goes on. To see it again: opsbrain bench %s; to stop it: opsbrain cancel "
+            "%s\n",
+            bench->sweep, bench->sweep);
+    else
+        fprintf(stderr, "Stopped; finished cells are kept. To go on: opsbrain bench %s --data %s\n",
+                bench->sweep, bench->folder);
+}
+
+/* ---- All of it ---- */
+
+/* One look; *over: it was the last. A server that does not answer may come back. */
+static CHECKED bool look(struct follow *follow, bool *over, int *status, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *answer = NULL;
+    const json_t *job;
+
+    if (!client_call_quietly(&follow->bench->client, "job_show", arguments, &answer, error)) {
+        show_bar(follow, NULL, "the server does not answer; still trying");
+        return error->kind == ERROR_UPSTREAM && ++follow->lost <= LOST_MAX;
+    }
+    follow->lost = 0;
+    job = json_object_get(answer, "job");
+    *over = json_get_boolean(answer, "over", false);
+    if (*over || json_get_number(job, "progress", 0) > follow->done) {
+        if (!read_cells(follow, error))
+            return false;
+        follow->done = json_get_number(job, "progress", 0);
+    }
+    hide_bar(follow);
+    if (!*over) {
+        show_bar(follow, job, json_get_text(job, "message", json_get_text(job, "state", "")));
+        return true;
+    }
+    *status = status_of(follow, job);
+    if (!follow->bench->client.json)
+        show_end(follow, answer, *status);
+    return true;
+}
+
+bool bench_follow(struct bench *bench, int *status, struct error *error)
+{
+    struct follow follow = { .bench = bench, .shown = json_object(), .done = -1 };
+    bool done = true, over = false;
+
+    interrupt_begin(&follow.interrupt);
+    while (done && !over) {
+        done = look(&follow, &over, status, error);
+        if (done && !over && !interrupt_sleep(&follow.interrupt, LOOK_MS)) {
+            hide_bar(&follow);
+            show_interrupted(bench);
+            *status = STATUS_INTERRUPTED;
+            over = true;
+        }
+    }
+    hide_bar(&follow);
+    interrupt_end(&follow.interrupt);
+    json_decref(follow.shown);
+    return done;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which server measures the model server at an address, and under which name. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json/json.h"
+#include "base/net/url.h"
+#include "client/command/client_bench.h"
+
+/* ---- Which server ---- */
+
+/* An address such as http://127.0.0.1:8000 means this machine: without a server that was named for
+ * it, only one that runs here is asked. */
+static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)
+{
+    const char *named = getenv("OPSBRAIN_URL");
+    const json_t *none;
+
+    *answering = false;
+    if (bench->data != NULL)
+        return true;
+    if (named != NULL && named[0] != '\0')
+        return *answering = client_find_tool(&bench->client, "", &none, error);
+    if (!login_read_for(LOGIN_URL_USUAL, &bench->client.remote.login, error))
+        return false;
+    *answering = client_find_tool(&bench->client, "", &none, error);
+    return true;
+}
+
+static CHECKED bool choose_folder(const struct bench *bench, struct text *out, struct error *error)
+{
+    const char *shared = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+
+    if (bench->data != NULL)
+        text_add(out, bench->data);
+    else if (shared != NULL && shared[0] == '/')
+        text_addf(out, "%s/opsbrain", shared);
+    else if (home != NULL && home[0] == '/')
+        text_addf(out, "%s/.local/share/opsbrain", home);
+    else
+        return error_set(error, ERROR_INVALID,
+                         "neither XDG_DATA_HOME nor HOME is set: name a folder with --data");
+    return true;
+}
+
+/* With its parents. */
+static CHECKED bool make_folder(const char *folder, struct error *error)
+{
+    TEXT_AUTO path = { 0 };
+    char *part;
+
+    text_addf(&path, "%s/", folder);
+    part = path.data;
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return error_set(error, ERROR_INTERNAL, "%.200s: %s", part, strerror(errno));
+        *slash = '/';
+    }
+    return true;
+}
+
+static bool exists(const char *folder)
+{
+    struct stat status;
+
+    return stat(folder, &status) == 0;
+}
+
+bool bench_target_serve(struct bench *bench, struct error *error)
+{
+    char url[LOGIN_URL_SIZE] = "";
+    TEXT_AUTO folder = { 0 };
+
+    if (!choose_folder(bench, &folder, error)
+        || (exists(text_string(&folder)) && !bench->host->find(text_string(&folder), url, error)))
+        return false;
+    if (url[0] == '\0') {
+        if (!make_folder(text_string(&folder), error)
+            || !bench->host->start(text_string(&folder), &bench->server, url, error))
+            return false;
+        text_copy(bench->folder, sizeof bench->folder, text_string(&folder));
+        fprintf(stderr,
+                "Started a server for this benchmark at %s; what it measures is kept in "
+                "%s\n",
+                url, text_string(&folder));
+    }
+    return login_read_for(url, &bench->client.remote.login, error);
+}
+
+/* ---- Which deployment ---- */
+
+/* Without what the registry omits. */
+static void trim(const char *url, char out[LOGIN_URL_SIZE])
+{
+    static const char *const endings[] = { "/", "/v1", "/" };
+
+    text_copy(out, LOGIN_URL_SIZE, url);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t length = strlen(out), end = strlen(endings[i]);
+
+        if (length > end && strcmp(out + length - end, endings[i]) == 0)
+            out[length - end] = '\0';
+    }
+}
+
+static CHECKED bool find_registered(struct bench *bench, const char *url, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:i}", "limit", 100);
+    const char *cursor = "";
+
+    while (cursor != NULL && bench->deployment[0] == '\0') {
+        json_auto_t *page = NULL;
+        const json_t *row;
+        size_t i;
+
+        if (!client_call_quietly(&bench->client, "deployment_list", arguments, &page, error))
+            return false;
+        json_array_foreach(json_object_get(page, "deployments"), i, row)
+            if (strcmp(json_get_text(row, "url", ""), url) == 0)
+                text_copy(bench->deployment, sizeof bench->deployment,
+                          json_get_text(row, "name", ""));
+        cursor = json_get_text(page, "next_cursor", NULL);
+        json_object_set_new(arguments, "cursor", json_string(cursor == NULL ? "" : cursor));
+    }
+    return true;
+}
+
+/* "127.0.0.1-8000" */
+static void make_name(const char *url, char out[64])
+{
+    const char *authority = strstr(url, "://");
+    size_t length = 0;
+
+    authority = authority == NULL ? url : authority + 3;
+    for (; *authority != '\0' && *authority != '/' && length < 63; authority++)
+        if (isalnum((unsigned char)*authority) || *authority == '.')
+            out[length++] = *authority;
+        else if (length > 0 && *authority != ']')
+            out[length++] = '-';
+    out[length] = '\0';
+}
+
+static CHECKED bool register_it(struct bench *bench, const char *url, struct error *error)
+{
+    json_auto_t *arguments = NULL, *answer = NULL;
+    char name[64];
+
+    make_name(url, name);
+    arguments = json_pack("{s:s, s:s}", "name", name, "url", url);
+    if (!client_call_quietly(&bench->client, "deployment_register", arguments, &answer, error))
+        return false;
+    text_copy(bench->deployment, sizeof bench->deployment, name);
+    return true;
+}
+
+bool bench_target_find(struct bench *bench, const char *url, struct error *error)
+{
+    char host[URL_HOST_SIZE], trimmed[LOGIN_URL_SIZE];
+    bool answering;
+    int port;
+
+    if (!url_check(url, host, &port, error) || !is_answering(bench, &answering, error)
+        || (!answering && !bench_target_serve(bench, error)))
+        return false;
+    trim(url, trimmed);
+    return find_registered(bench, trimmed, error)
+           && (bench->deployment[0] != '\0' || register_it(bench, trimmed, error));
+}

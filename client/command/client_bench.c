@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/command/client_bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json/json.h"
+#include "client/command/client_commands.h"
+#include "client/command/person.h"
+#include "client/command/tool_flags.h"
+#include "client/terminal/display_width.h"
+#include "client/terminal/readable.h"
+
+static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
+
+/* As people call them. */
+static const struct flag_alias aliases[] = {
+    { "users", "concurrency" },
+    { "context", "input_tokens" },
+    { "output_length", "output_tokens" },
+    { "window", "window_s" },
+    { 0 },
+};
+
+static const char help[] =
+    "  opsbrain bench DEPLOYMENT|URL [--users 1,4,16] [--context 128,1024] [--FLAG VALUE]...\n"
+    "  opsbrain bench SWEEP\n"
+    "      Benchmarks a registered deployment, or the model server at a URL, and shows each cell "
+    "as "
+    "it is measured: first the plan, which it asks about, at the end where it saturates. Without "
+    "--users it climbs until more users give nothing more. Ctrl-C leaves the sweep running: "
+    "opsbrain bench SWEEP shows it again.\n"
+    "      A URL needs no server: one is started for it, on $XDG_DATA_HOME/opsbrain or --data, and "
+    "the report is written to a file. A server that has this folder is asked instead, and so is "
+    "OPSBRAIN_URL.\n\n"
+    "  --yes\n"
+    "      starts without asking\n"
+    "  --output FILE\n"
+    "      writes the report there; of a URL it is written anyway\n"
+    "  --data FOLDER\n"
+    "      of a URL: where what it measures is kept\n"
+    "  --users, --context, --output-length, --window\n"
+    "      other names of --concurrency, --input-tokens, --output-tokens, --window-s\n"
+    "  --json\n"
+    "      the report as JSON\n\n"
+    "and the flags of opsbrain plan:\n\n";
+
+static bool is_url(const char *target)
+{
+    return strncmp(target, "http://", 7) == 0 || strncmp(target, "https://", 8) == 0;
+}
+
+static bool is_sweep(const char *target)
+{
+    return strncmp(target, "swp_", 4) == 0;
+}
+
+/* ---- The plan ---- */
+
+static CHECKED bool show_plan(const struct bench *bench, const json_t *result, struct error *error)
+{
+    const json_t *block = json_array_get(json_object_get(result, "content"), 0);
+    const char *text = json_get_text(block, "text", "");
+    TEXT_AUTO plan = { 0 }, shown = { 0 };
+
+    /* the digest and what follows it are for agents */
+    text_add_bytes(&plan, text,
+                   strstr(text, "\nplan_digest") == NULL
+                       ? strlen(text)
+                       : (size_t)(strstr(text, "\nplan_digest") - text));
+    readable_add_text(&bench->client.err, text_string(&plan), &shown);
+    fputs(text_string(&shown), stderr);
+    if (bench->yes)
+        return true;
+    if (!bench->client.remote.can_ask)
+        return error_set(error, ERROR_INVALID, "nobody is there to ask: --yes starts it");
+    return person_confirm("Start it?")
+           || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
+}
+
+static CHECKED bool start(struct bench *bench, const json_t *arguments, struct error *error)
+{
+    json_auto_t *result = NULL, *order = NULL, *started = NULL;
+    const json_t *plan;
+
+    if (!client_call(&bench->client, "sweep_plan", arguments, &result, error)
+        || !show_plan(bench, result, error))
+        return false;
+    plan = json_object_get(result, "structuredContent");
+    order = json_pack("{s:s}", "plan_digest", json_get_text(plan, "plan_digest", ""));
+    if (!client_call_quietly(&bench->client, "sweep_start", order, &started, error))
+        return false;
+    text_copy(bench->sweep, sizeof bench->sweep,
+              json_get_text(json_object_get(started, "sweep"), "id", ""));
+    return true;
+}
+
+/* ---- The report ---- */
+
+static CHECKED bool write_report(const char *path, const struct text *report, struct error *error)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool done =
+        file >= 0 && write(file, text_string(report), report->length) == (ssize_t)report->length;
+
+    if (file >= 0)
+        done = close(file) == 0 && done;
+    return done || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
+}
+
+/* Whether the server writes it as HTML. */
+static CHECKED bool has_html(struct bench *bench, bool *out, struct error *error)
+{
+    const json_t *tool, *schema;
+
+    if (!client_find_tool(&bench->client, "run_report", &tool, error))
+        return false;
+    schema = json_object_get(json_object_get(tool, "inputSchema"), "properties");
+    *out = json_object_get(schema, "format") != NULL;
+    return true;
+}
+
+/* As a file: one page, or else Markdown. */
+static CHECKED bool save(struct bench *bench, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:s}", "sweep", bench->sweep), *result = NULL;
+    TEXT_AUTO path = { 0 }, report = { 0 };
+    bool html;
+
+    if (!has_html(bench, &html, error))
+        return false;
+    if (html)
+        json_object_set_new(arguments, "format", json_string("html"));
+    if (bench->output != NULL)
+        text_add(&path, bench->output);
+    else
+        text_addf(&path, "%s.%s", bench->sweep, html ? "html" : "md");
+    if (!client_call(&bench->client, "run_report", arguments, &result, error)
+        || !client_read_file(&bench->client, result, &report, error)
+        || !write_report(text_string(&path), &report, error))
+        return false;
+    fprintf(stderr, "Report: %s\n", text_string(&path));
+    return true;
+}
+
+static CHECKED bool show_report(struct bench *bench, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:s}", "sweep", bench->sweep), *result = NULL;
+
+    return client_call(&bench->client, "run_report", arguments, &result, error)
+           && client_show(&bench->client, result, error);
+}
+
+static CHECKED bool finish(struct bench *bench, bool by_url, struct error *error)
+{
+    if ((by_url || bench->client.json) && !show_report(bench, error))
+        return false;
+    if (by_url || bench->output != NULL)
+        return save(bench, error);
+    fprintf(stderr, "opsbrain report %s shows all of it\n", bench->sweep);
+    return true;
+}
+
+/* ---- All of it ---- */
+
+/* *target: what stands without a flag; "": nothing does. */
+static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc,
+                               char *const *given, const char **target, json_t **arguments,
+                               struct error *error)
+{
+    const struct own_flag own[] = {
+        { "yes", .set = &bench->yes },         { "json", .set = &bench->client.json },
+        { "help", .set = &bench->help },       { "data", .value = &bench->data },
+        { "output", .value = &bench->output }, { 0 }
+    };
+    const struct tool_flags flags = { .word = &word,
+                                      .schema = json_object_get(tool, "inputSchema"),
+                                      .tool = "sweep_plan",
+                                      .own = own,
+                                      .aliases = aliases };
+
+    *target = "";
+    tool_flags_operands(&flags, argc, given, target, 1);
+    return tool_flags_read(&flags, argc, given, arguments, error);
+}
+
+static CHECKED bool follow(struct bench *bench, bool by_url, int *status, struct error *error)
+{
+    return bench_follow(bench, status, error)
+           && (*status == STATUS_INTERRUPTED || finish(bench, by_url, error));
+}
+
+/* The server's schema decides what is a list: a first reading only finds the target. */
+static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
+                              struct error *error)
+{
+    json_auto_t *first = NULL, *arguments = NULL;
+    const char *target;
+    const json_t *tool;
+    bool by_url;
+
+    *status = STATUS_USAGE;
+    if (!read_words(bench, NULL, argc, given, &target, &first, error))
+        return false;
+    *status = STATUS_FAILED;
+    by_url = is_url(target);
+    if ((by_url && !bench_target_find(bench, target, error))
+        || (!by_url && bench->data != NULL && !bench_target_serve(bench, error)))
+        return false;
+    if (!client_find_tool(&bench->client, "sweep_plan", &tool, error)
+        || !read_words(bench, tool, argc, given, &target, &arguments, error))
+        return false;
+    if (by_url)
+        json_object_set_new(arguments, "deployment", json_string(bench->deployment));
+    if (is_sweep(target))
+        text_copy(bench->sweep, sizeof bench->sweep, target);
+    return (is_sweep(target) || start(bench, arguments, error))
+           && follow(bench, by_url, status, error);
+}
+
+static int show_help(void)
+{
+    TEXT_AUTO text = { 0 };
+    struct error error;
+
+    text_add(&text, help);
+    return client_help("plan", &text, &error) && client_help_print(&text) ? STATUS_DONE
+                                                                          : STATUS_FAILED;
+}
+
+static bool asks_for_help(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int client_bench(const struct bench_host *host, int argc, char *const *argv)
+{
+    struct bench bench = { .host = host };
+    struct error error;
+    int status = STATUS_FAILED;
+
+    if (asks_for_help(argc, argv))
+        return show_help();
+    display_width_begin();
+    if (!client_open(&bench.client, &error)
+        || !carry_out(&bench, argc - 1, argv + 1, &status, &error)) {
+        int failed = client_fail(&bench.client, &error);
+
+        status = status == STATUS_USAGE ? STATUS_USAGE : failed;
+    }
+    if (bench.server != NULL)
+        host->stop(bench.server);
+    client_finish(&bench.client);
+    return status;
+}

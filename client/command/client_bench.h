@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* opsbrain bench: from a deployment, or the address of a model server, to a report. */
+#pragma once
+
+#include "client/command/client.h"
+
+/* How to get a server where none is named: what the program does, and the client does not know. */
+struct bench_host {
+    /* The address of the server that has the data folder; url[0] == '\0': none has it. */
+    CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
+    /* Starts one in this process, on loopback. *server: for stop. */
+    CHECKED bool (*start)(const char *folder, void **server, char url[LOGIN_URL_SIZE],
+                          struct error *error);
+    void (*stop)(void *server);
+};
+
+struct bench {
+    const struct bench_host *host;
+    struct client client;
+    const char *data, *output; /* flags; NULL: not given */
+    bool yes, help;
+    void *server;        /* started here; NULL: none */
+    char deployment[64]; /* to be measured */
+    char sweep[64];
+    char folder[512]; /* of the server that was started here */
+};
+
+int client_bench(const struct bench_host *host, int argc, char *const *argv);
+
+/* The server that has the data folder, or else one on it in this process. */
+CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
+/* A server that may be asked to measure `url`, and the deployment that has this address, which is
+ * registered if there is none. */
+CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
+
+/* Shows a sweep until it is over, or until Ctrl-C, which leaves it running. *status: how it ended.
+ */
+CHECKED bool bench_follow(struct bench *bench, int *status, struct error *error);

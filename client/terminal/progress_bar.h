@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A line that shows how far something is. */
+#pragma once
+
+#include "base/core/text.h"
+#include "client/terminal/terminal.h"
+
+/* "[████░░░░] 3 of 6  MESSAGE", cut to the width. total 0: not known yet. */
+void progress_bar_add(const struct terminal *terminal, double done, double total,
+                      const char *message, struct text *out);

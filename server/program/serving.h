@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server with all its parts, built in order and taken down in reverse. */
+#pragma once
+
+#include "server/settings/settings.h"
+
+struct serving;
+
+/* Takes the port and the folder before jobs run or anyone is served. The caller has blocked the
+ * signals that are its own. Free with serving_stop. */
+CHECKED bool serving_start(const struct settings *settings, struct serving **out,
+                           struct error *error);
+const char *serving_address(const struct serving *serving); /* "127.0.0.1:8080" */
+/* Lets requests finish and jobs reach a point from which they can continue; ends the process if
+ * that takes longer than a few seconds. `why` stands in the audit log. */
+void serving_stop(struct serving *serving, const char *why);
