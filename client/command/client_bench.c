@@ -221,22 +221,10 @@ static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given,
            && follow(bench, by_url, status, error);
 }
 
-static int show_help(void)
+bool client_bench_help(struct text *out, struct error *error)
 {
-    TEXT_AUTO text = { 0 };
-    struct error error;
-
-    text_add(&text, help);
-    return client_help("plan", &text, &error) && client_help_print(&text) ? STATUS_DONE
-                                                                          : STATUS_FAILED;
-}
-
-static bool asks_for_help(int argc, char *const *argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
+    text_add(out, help);
+    return client_help("plan", out, error);
 }
 
 int client_bench(const struct bench_host *host, int argc, char *const *argv)
@@ -245,8 +233,8 @@ int client_bench(const struct bench_host *host, int argc, char *const *argv)
     struct error error;
     int status = STATUS_FAILED;
 
-    if (asks_for_help(argc, argv))
-        return show_help();
+    if (client_asks_for_help(argc, argv))
+        return client_help_show("bench");
     display_width_begin();
     if (!client_open(&bench.client, &error)
         || !carry_out(&bench, argc - 1, argv + 1, &status, &error)) {

@@ -6,6 +6,7 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
+int client_watch(int argc, char *const *argv);
 int client_login(int argc, char *const *argv);
 int client_logout(int argc, char *const *argv);
 int client_call_command(int argc, char *const *argv);  /* opsbrain call TOOL name=value ... */
@@ -17,9 +18,16 @@ int client_complete(int argc, char *const *argv);      /* what the scripts of th
  */
 int client_word(int argc, char *const *argv);
 
-/* What a short name or a tool takes; false: there is none of that name here, nor at the server. */
+/* What the commands without a tool of their own take. */
+CHECKED bool client_bench_help(struct text *out, struct error *error);
+CHECKED bool client_watch_help(struct text *out, struct error *error);
+/* Whether --help or -h stands after the command's name. */
+bool client_asks_for_help(int argc, char *const *argv);
+/* Writes what a command takes to standard output; the exit status. */
+int client_help_show(const char *name);
+
+/* What a command, a short name or a tool takes; false: there is none of that name here, nor at the
+ * server. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
-/* Writes help to standard output, wrapped on a terminal. */
-bool client_help_print(const struct text *text);
 /* A line for each command, for `opsbrain help`. */
 void client_help_overview(struct text *out);

@@ -124,7 +124,7 @@ static CHECKED bool describe_listed(const char *name, struct text *out, struct e
     return done;
 }
 
-bool client_help(const char *name, struct text *out, struct error *error)
+static CHECKED bool describe_word(const char *name, struct text *out, struct error *error)
 {
     const struct tool_word *word = tool_word_find(name, 0);
     const struct tool *tool;
@@ -144,14 +144,39 @@ bool client_help(const char *name, struct text *out, struct error *error)
     return true;
 }
 
-bool client_help_print(const struct text *text)
+bool client_help(const char *name, struct text *out, struct error *error)
 {
-    struct terminal terminal = terminal_look(STDOUT_FILENO);
-    TEXT_AUTO shown = { 0 };
+    static const struct {
+        const char *name;
+        CHECKED bool (*add)(struct text *out, struct error *error);
+    } fixed[] = { { "bench", client_bench_help }, { "watch", client_watch_help } };
+
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (strcmp(name, fixed[i].name) == 0)
+            return fixed[i].add(out, error);
+    return describe_word(name, out, error);
+}
+
+bool client_asks_for_help(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int client_help_show(const char *name)
+{
+    struct client client = { .out = terminal_look(STDOUT_FILENO),
+                             .err = terminal_look(STDERR_FILENO) };
+    TEXT_AUTO text = { 0 }, shown = { 0 };
+    struct error error;
 
     display_width_begin();
-    readable_add_text(&terminal, text_string(text), &shown);
-    return client_write(&shown);
+    if (!client_help(name, &text, &error))
+        return client_fail(&client, &error);
+    readable_add_text(&client.out, text_string(&text), &shown);
+    return client_write(&shown) ? STATUS_DONE : STATUS_FAILED;
 }
 
 /* ---- All of them ---- */
@@ -175,6 +200,8 @@ void client_help_overview(struct text *out)
             add_overview_line(word, out);
     text_add(out,
              "  opsbrain call TOOL name=value ...          any tool; opsbrain tools lists them\n"
+             "  opsbrain watch [DEPLOYMENT]                its load, tokens/s, latencies as live "
+             "charts\n"
              "  opsbrain login [URL], logout [URL]         stores a key, reads it without showing "
              "it\n"
              "  opsbrain completion bash|zsh|fish          for a shell: source it\n"

@@ -233,34 +233,17 @@ static CHECKED bool carry_out(struct order *order, int argc, char *const *given,
                : call(order, arguments, error);
 }
 
-static bool asks_for_help(int argc, char *const *given)
-{
-    for (int i = 0; i < argc && strcmp(given[i], "--") != 0; i++)
-        if (strcmp(given[i], "--help") == 0 || strcmp(given[i], "-h") == 0)
-            return true;
-    return false;
-}
-
-static int show_help(const struct order *order)
-{
-    TEXT_AUTO text = { 0 };
-    struct error error;
-
-    if (!client_help(order->name, &text, &error))
-        return client_fail(&order->client, &error);
-    return client_help_print(&text) ? STATUS_DONE : STATUS_FAILED;
-}
-
-static int run(struct order *order, int argc, char *const *given)
+/* argv[0] is the command's name. */
+static int run(struct order *order, int argc, char *const *argv)
 {
     struct error error;
     bool usage = false;
     int status;
 
-    if (asks_for_help(argc, given))
-        return show_help(order);
+    if (client_asks_for_help(argc, argv))
+        return client_help_show(order->name);
     if (client_open(&order->client, &error) && find_tool(order, &error)
-        && carry_out(order, argc, given, &usage, &error))
+        && carry_out(order, argc - 1, argv + 1, &usage, &error))
         return STATUS_DONE;
     status = client_fail(&order->client, &error);
     return usage || error.kind == ERROR_NOT_FOUND ? STATUS_USAGE : status;
@@ -272,7 +255,7 @@ int client_word(int argc, char *const *argv)
     int status;
 
     display_width_begin();
-    status = run(&order, argc - 1, argv + 1);
+    status = run(&order, argc, argv);
     client_finish(&order.client);
     return status;
 }
@@ -289,7 +272,7 @@ int client_call_command(int argc, char *const *argv)
         return STATUS_USAGE;
     }
     display_width_begin();
-    status = run(&order, argc - 2, argv + 2);
+    status = run(&order, argc - 1, argv + 1);
     client_finish(&order.client);
     return status;
 }

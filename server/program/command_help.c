@@ -41,22 +41,12 @@ static const char serve_usage[] =
     "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
     "\n";
 
-static int help_on(const char *name)
-{
-    TEXT_AUTO text = { 0 };
-    struct error error;
-
-    if (!client_help(name, &text, &error))
-        return command_fail(error.message);
-    return client_help_print(&text) ? 0 : 1;
-}
-
 int command_help(int argc, char *const *argv)
 {
     TEXT_AUTO text = { 0 };
 
     if (argc > 1 && argv[1][0] != '-')
-        return help_on(argv[1]);
+        return client_help_show(argv[1]);
     if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
         config_markdown(settings_table, settings_count, &text);
     } else {

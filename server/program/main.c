@@ -11,14 +11,23 @@ static const struct {
     const char *name;
     int (*run)(int argc, char *const *argv);
 } commands[] = {
-    { "serve", command_serve },         { "key", command_key },
-    { "principal", command_principal }, { "secret", command_secret },
-    { "audit-log", command_audit },     { "clock", command_clock },
-    { "bench", command_bench },         { "login", client_login },
-    { "logout", client_logout },        { "call", client_call_command },
-    { "tools", client_tools_command },  { "completion", client_completion },
-    { "complete", client_complete },    { "help", command_help },
-    { "--help", command_help },         { "version", command_version },
+    { "serve", command_serve },
+    { "key", command_key },
+    { "principal", command_principal },
+    { "secret", command_secret },
+    { "audit-log", command_audit },
+    { "clock", command_clock },
+    { "bench", command_bench },
+    { "watch", client_watch },
+    { "login", client_login },
+    { "logout", client_logout },
+    { "call", client_call_command },
+    { "tools", client_tools_command },
+    { "completion", client_completion },
+    { "complete", client_complete },
+    { "help", command_help },
+    { "--help", command_help },
+    { "version", command_version },
     { "--version", command_version },
 };
 

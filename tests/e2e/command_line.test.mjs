@@ -9,7 +9,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder } from './harness.mjs';
 
-const PROMPT = /(\(empty: none\):|\[y\/N\]) $/; // then a person types
+const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // then a person types
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
@@ -281,4 +281,22 @@ test('a URL needs no server: one command measures it and writes the report', asy
     assert.doesNotMatch(ended.stderr, /Started a server/);
     run.env.OPSBRAIN_URL = server.url;
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
+});
+
+test('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
+    const { run } = await withDemo(t);
+    const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
+    assert.equal(lines.length, 2);
+    for (const line of lines) assert.match(line, /^\d{4}-\S+Z running \d+ waiting \d+ tokens\/s \S+ ttft_ms \S+ itl_ms \S+ kv_% \S+$/);
+    assert.equal(JSON.parse(await run.done('watch', '--interval', '0.2', '--count', '1', '--json')).deployment, 'demo');
+    for (const columns of [50, 80, 200]) {
+        const { code, stdout } = await run.typed(columns, 'q', 'watch', 'demo', '--interval', '0.2');
+        assert.equal(code, 0, stdout);
+        assert.match(stdout, /^\x1b\[\?1049h\x1b\[\?25l/);
+        assert.match(stdout, /\x1b\[\?25h\x1b\[\?1049l$/);
+        for (const line of stdout.replaceAll('\x1b[H', '\r\n').replaceAll(/\x1b\[[?0-9]*[a-zA-Z]/g, '').split('\r\n')) assert.ok([...line].length <= columns, line);
+    }
+    const nobody = await run('watch', 'nobody');
+    assert.equal(nobody.code, 1);
+    assert.match(nobody.stderr, /nobody/);
 });

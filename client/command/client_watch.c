@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* opsbrain watch: a model server's figures as they are, in the terminal. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "client/command/client.h"
+#include "client/command/client_commands.h"
+#include "client/command/tool_flags.h"
+#include "client/terminal/display_width.h"
+#include "client/terminal/interrupt.h"
+#include "client/terminal/line_chart.h"
+#include "client/terminal/screen.h"
+
+#define KEPT 1024      /* samples: more than a terminal has columns for */
+#define TWO_ABREAST 60 /* columns from which charts stand in pairs */
+#define ROWS_MOST 16   /* of a chart */
+#define RETRY_MS 1000
+
+static const struct series {
+    const char *title, *name, *member, *figure; /* in the answer of metrics_show */
+    double scale;
+} series[] = {
+    { "Requests running", "running", "now", "requests_running", 1 },
+    { "Requests waiting", "waiting", "now", "requests_waiting", 1 },
+    { "Output tokens/s", "tokens/s", "rates", "output_tokens_per_s", 1 },
+    { "TTFT, mean, ms", "ttft_ms", "rates", "mean_ttft_ms", 1 },
+    { "Gap between tokens, mean, ms", "itl_ms", "rates", "mean_itl_ms", 1 },
+    { "KV cache in use, %", "kv_%", "now", "kv_cache_use", 100 },
+};
+#define SERIES (sizeof series / sizeof *series)
+
+struct watch {
+    struct client client;
+    struct interrupt interrupt;
+    struct screen screen;
+    struct terminal drawn;       /* as it was when the view was drawn */
+    double values[SERIES][KEPT]; /* the newest last */
+    size_t count;
+    char deployment[64];
+    struct error trouble;         /* why the newest sample is missing; kind NONE: it is not */
+    bool live, ended;             /* on a terminal; by q, Ctrl-C or a signal */
+    const char *interval, *limit; /* flags */
+};
+
+/* ---- Samples ---- */
+
+static double read_value(const json_t *answer, const struct series *one)
+{
+    double value = json_get_number(json_object_get(answer, one->member), one->figure, NAN);
+
+    return value * one->scale;
+}
+
+/* answer NULL: a gap. */
+static void add_sample(struct watch *watch, const json_t *answer)
+{
+    if (watch->count == KEPT) {
+        for (size_t i = 0; i < SERIES; i++)
+            memmove(watch->values[i], watch->values[i] + 1, (KEPT - 1) * sizeof(double));
+        watch->count--;
+    }
+    for (size_t i = 0; i < SERIES; i++)
+        watch->values[i][watch->count] = read_value(answer, &series[i]);
+    watch->count++;
+}
+
+static bool is_known(const struct watch *watch, size_t which)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        if (isfinite(watch->values[which][i]))
+            return true;
+    return false;
+}
+
+/* ---- The view ---- */
+
+static void add_padded(struct text *out, const struct text *cell, size_t columns)
+{
+    size_t length = display_width_fit(text_string(cell), cell->length, columns);
+    size_t width = display_width(text_string(cell), length);
+
+    text_add_bytes(out, text_string(cell), length);
+    for (; width < columns; width++)
+        text_add_char(out, ' ');
+}
+
+/* One chart as rows + 1 lines, the first of them its title. */
+static void make_chart(const struct watch *watch, size_t which, size_t columns, size_t rows,
+                       struct text *lines)
+{
+    const double *values = watch->values[which];
+    char figure[LINE_CHART_FIGURE_SIZE];
+
+    text_addf(&lines[0], "%s: %s", series[which].title,
+              line_chart_figure(watch->count > 0 ? values[watch->count - 1] : NAN, figure));
+    if (watch->count > 0 && !is_known(watch, which))
+        text_add(&lines[1], "      this server has no such series");
+    else
+        line_chart_render(values, watch->count, columns, rows, lines + 1);
+}
+
+static void add_pair(const struct watch *watch, size_t first, size_t abreast, size_t rows,
+                     struct text *out)
+{
+    size_t columns = watch->drawn.columns / abreast - (abreast > 1);
+    struct text lines[2][ROWS_MOST + 1] = { 0 };
+
+    for (size_t i = 0; i < abreast && first + i < SERIES; i++)
+        make_chart(watch, first + i, columns, rows, lines[i]);
+    for (size_t row = 0; row <= rows; row++) {
+        text_add(out, row == 0 ? terminal_style(&watch->drawn, STYLE_BOLD) : "");
+        for (size_t i = 0; i < abreast; i++) {
+            add_padded(out, &lines[i][row], columns);
+            text_add(out, i + 1 < abreast ? "  " : "");
+        }
+        text_add(out, row == 0 ? terminal_style(&watch->drawn, STYLE_PLAIN) : "");
+        text_add_char(out, '\n');
+    }
+    for (size_t i = 0; i < 2; i++)
+        for (size_t row = 0; row <= ROWS_MOST; row++)
+            text_finish(&lines[i][row]);
+}
+
+static void add_head(const struct watch *watch, struct text *out)
+{
+    char time[CLOCK_TEXT_SIZE];
+    TEXT_AUTO head = { 0 };
+
+    text_add_printable(&head, watch->deployment, strlen(watch->deployment), 64);
+    text_addf(&head, "  %.19sZ  q ends it", clock_format_utc(clock_utc_ms(), time));
+    if (watch->trouble.kind != ERROR_NONE) {
+        text_add(&head, "  ");
+        text_add_printable(&head, watch->trouble.message, strlen(watch->trouble.message), 300);
+    }
+    for (char *c = head.data; *c != '\0'; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    add_padded(out, &head, watch->drawn.columns);
+    text_add_char(out, '\n');
+}
+
+static void draw(struct watch *watch)
+{
+    size_t abreast, blocks, rows;
+    TEXT_AUTO lines = { 0 };
+
+    watch->drawn = terminal_look(fileno(stdout));
+    abreast = watch->drawn.columns >= TWO_ABREAST ? 2 : 1;
+    blocks = (SERIES + abreast - 1) / abreast;
+    rows = watch->drawn.rows / blocks > 3 ? (watch->drawn.rows - 1) / blocks - 1 : 2;
+    rows = rows > ROWS_MOST ? ROWS_MOST : rows;
+    add_head(watch, &lines);
+    for (size_t i = 0; i < blocks && 1 + (i + 1) * (rows + 1) <= watch->drawn.rows; i++)
+        add_pair(watch, i * abreast, abreast, rows, &lines);
+    screen_draw(&lines);
+}
+
+/* ---- Lines ---- */
+
+static bool write_line(const struct watch *watch, const json_t *answer)
+{
+    char time[CLOCK_TEXT_SIZE], figure[LINE_CHART_FIGURE_SIZE];
+    TEXT_AUTO line = { 0 }, json = { 0 };
+
+    if (watch->client.json) {
+        json_add(&json, answer);
+        text_add_printable(&line, text_string(&json), json.length, SIZE_MAX / 2);
+    } else {
+        text_addf(&line, "%.19sZ", clock_format_utc(clock_utc_ms(), time));
+        for (size_t i = 0; i < SERIES; i++)
+            text_addf(&line, " %s %s", series[i].name,
+                      line_chart_figure(read_value(answer, &series[i]), figure));
+    }
+    text_add_char(&line, '\n');
+    return client_write(&line);
+}
+
+/* ---- All of it ---- */
+
+/* Asked several times a second while a call waits: keys, signals, and a resized terminal. */
+static bool is_over(void *context)
+{
+    struct watch *watch = context;
+    char key = watch->live ? screen_key(&watch->screen) : '\0';
+    struct terminal now;
+
+    watch->ended = watch->ended || key == 'q' || key == 'Q' || key == '\3'
+                   || interrupt_seen(&watch->interrupt);
+    if (watch->ended || !watch->live)
+        return watch->ended;
+    now = terminal_look(fileno(stdout));
+    if (now.columns != watch->drawn.columns || now.rows != watch->drawn.rows)
+        draw(watch);
+    return false;
+}
+
+static void take(struct watch *watch, const json_t *answer)
+{
+    if (answer != NULL)
+        text_copy(watch->deployment, sizeof watch->deployment,
+                  json_get_text(answer, "deployment", ""));
+    add_sample(watch, answer);
+    if (watch->live)
+        draw(watch);
+    else if (answer != NULL)
+        watch->ended = !write_line(watch, answer);
+    else
+        client_fail(&watch->client, &watch->trouble);
+}
+
+/* A failure after the first sample is a gap: the server may come back. */
+static CHECKED bool sample(struct watch *watch, const json_t *arguments, struct error *error)
+{
+    json_auto_t *answer = NULL;
+
+    watch->trouble = (struct error){ 0 };
+    if (client_call_quietly(&watch->client, "metrics_show", arguments, &answer, &watch->trouble)) {
+        take(watch, answer);
+        return true;
+    }
+    if (watch->ended)
+        return true;
+    if (watch->count == 0) {
+        *error = watch->trouble;
+        return false;
+    }
+    take(watch, NULL);
+    for (int waited = 0; waited < RETRY_MS && !is_over(watch); waited += 100)
+        interrupt_sleep(&watch->interrupt, 100);
+    return true;
+}
+
+static CHECKED bool run(struct watch *watch, const json_t *arguments, struct error *error)
+{
+    int64_t limit = INT64_MAX;
+    bool done = true;
+
+    if (watch->limit != NULL && !text_to_integer(watch->limit, 1, INT64_MAX, &limit))
+        return error_set(error, ERROR_INVALID, "--count is \"%.40s\": it must be a number",
+                         watch->limit);
+    interrupt_begin(&watch->interrupt);
+    watch->client.remote.cancelled = is_over;
+    watch->client.remote.context = watch;
+    if (watch->live) {
+        screen_begin(&watch->screen);
+        draw(watch);
+    }
+    for (int64_t i = 0; done && !watch->ended && i < limit; i++)
+        done = sample(watch, arguments, error);
+    if (watch->live)
+        screen_end(&watch->screen);
+    interrupt_end(&watch->interrupt);
+    return done;
+}
+
+static CHECKED bool read_words(struct watch *watch, int argc, char *const *given,
+                               json_t **arguments, struct error *error)
+{
+    static const struct tool_word word = { "watch", "metrics_show", "[deployment]" };
+    const struct own_flag own[] = { { "json", .set = &watch->client.json },
+                                    { "interval", .value = &watch->interval },
+                                    { "count", .value = &watch->limit },
+                                    { 0 } };
+    const struct tool_flags flags = { .word = &word, .tool = "metrics_show", .own = own };
+    double interval = 2;
+    char *end = NULL;
+
+    if (!tool_flags_read(&flags, argc, given, arguments, error))
+        return false;
+    if (watch->interval != NULL)
+        interval = strtod(watch->interval, &end);
+    if (watch->interval != NULL && (*end != '\0' || !(interval >= 0.2 && interval <= 30)))
+        return error_set(error, ERROR_INVALID,
+                         "--interval is \"%.40s\": it must be seconds from 0.2 to 30",
+                         watch->interval);
+    json_object_set_new(*arguments, "interval_s", json_real(interval));
+    return true;
+}
+
+bool client_watch_help(struct text *out, struct error *error)
+{
+    (void)error;
+    text_add(out, "  opsbrain watch [DEPLOYMENT] [--interval 2] [--count N] [--json]\n"
+                  "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they "
+                  "are, asked from the model server itself: as charts on a terminal (q or Ctrl-C "
+                  "ends it), as lines behind a pipe.\n\n");
+    text_add(out, client_statuses);
+    return true;
+}
+
+int client_watch(int argc, char *const *argv)
+{
+    struct watch *watch;
+    json_auto_t *arguments = NULL;
+    struct error error;
+    int status = STATUS_DONE;
+
+    if (client_asks_for_help(argc, argv))
+        return client_help_show("watch");
+    display_width_begin();
+    watch = memory_zeroed(1, sizeof *watch);
+    if (!client_open(&watch->client, &error)
+        || !read_words(watch, argc - 1, argv + 1, &arguments, &error)) {
+        client_fail(&watch->client, &error);
+        status = STATUS_USAGE;
+    } else {
+        watch->live = watch->client.out.is_terminal && !watch->client.json;
+        if (!run(watch, arguments, &error))
+            status = client_fail(&watch->client, &error);
+    }
+    client_finish(&watch->client);
+    free(watch);
+    return status;
+}

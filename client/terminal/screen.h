@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole terminal, for a view that is redrawn: what was on it comes back at the end. */
+#pragma once
+
+#include <stdbool.h>
+#include <termios.h>
+
+#include "base/core/text.h"
+#include "client/terminal/terminal.h"
+
+struct screen {
+    struct termios before;
+    bool is_raw;
+};
+
+/* Standard output must be a terminal; keys are read from standard input, if that is one too. */
+void screen_begin(struct screen *screen);
+void screen_end(struct screen *screen);
+/* Replaces what is shown. Lines end with "\n", and are no wider than the terminal. */
+void screen_draw(const struct text *lines);
+/* The key that was pressed; '\0': none was. Ctrl-C is '\3'. */
+char screen_key(const struct screen *screen);
