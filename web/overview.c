@@ -1,28 +1,175 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/overview.h"
 
+#include <string.h>
+
 #include "base/json/json.h"
+#include "web/job_pages.h"
 #include "web/page_call.h"
+#include "web/page_list.h"
+
+#define TILES_MAX 12
+#define RECENT_MINUTES 5 /* of the metrics that are called the load now */
+
+/* ---- Deployments ---- */
+
+static const struct {
+    const char *metric, *words;
+} loads[] = {
+    { "requests_running", "running" },
+    { "requests_waiting", "waiting" },
+    { "output_tokens_per_s", "output tokens/s" },
+    { "kv_cache_use", "of the KV cache" },
+};
+
+static const json_t *find_figure(const json_t *history, const char *metric)
+{
+    const json_t *figure;
+    size_t i;
+
+    json_array_foreach(json_object_get(history, "figures"), i, figure)
+        if (strcmp(json_get_text(figure, "metric", ""), metric) == 0)
+            return figure;
+    return NULL;
+}
+
+static void write_figure(const json_t *figure, const char *words, bool is_share, struct html *html)
+{
+    double latest = json_get_number(figure, "latest", 0);
+
+    html_open(html, "li");
+    if (is_share)
+        html_textf(html, "%.0f %% %s", 100 * latest, words);
+    else
+        html_textf(html, "%.3g %s", latest, words);
+    html_close(html, "li");
+}
+
+/* From its stored metrics: nobody's server is asked when an overview is opened. */
+static void write_load(const struct page_request *request, const char *name, struct html *html)
+{
+    json_auto_t *history = NULL;
+    struct error ignored;
+    size_t found = 0;
+
+    html_open(html, "ul", { "class", "load" });
+    if (page_call_take(request, "metrics_history",
+                       json_pack("{s:s, s:i}", "deployment", name, "minutes", RECENT_MINUTES),
+                       &history, &ignored))
+        for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+            const json_t *figure = find_figure(history, loads[i].metric);
+
+            found += figure != NULL;
+            if (figure != NULL)
+                write_figure(figure, loads[i].words, strcmp(loads[i].metric, "kv_cache_use") == 0,
+                             html);
+        }
+    if (found == 0)
+        html_element(html, "li", "no metrics of the last minutes", { "class", "soft" });
+    html_close(html, "ul");
+}
+
+static void write_tile(const struct page_request *request, const json_t *deployment,
+                       struct html *html)
+{
+    html_open(html, "li", { "class", "tile" });
+    html_open(html, "h3");
+    page_cell_write(PAGE_DEPLOYMENT, json_object_get(deployment, "name"), html);
+    html_close(html, "h3");
+    html_open(html, "div", { "class", "soft" });
+    page_cell_write(PAGE_FOREIGN, page_cell_member(deployment, "model"), html);
+    html_text(html, " ");
+    page_cell_write(PAGE_FOREIGN, page_cell_member(deployment, "hardware"), html);
+    html_close(html, "div");
+    write_load(request, json_get_text(deployment, "name", ""), html);
+    html_close(html, "li");
+}
+
+static void write_tiles(const struct page_request *request, const json_t *deployments,
+                        struct html *html)
+{
+    size_t count = json_array_size(deployments);
+
+    html_element(html, "h2", "Deployments");
+    html_open(html, "ul", { "class", "tiles" });
+    for (size_t i = 0; i < count && i < TILES_MAX; i++)
+        write_tile(request, json_array_get(deployments, i), html);
+    html_close(html, "ul");
+    if (count > TILES_MAX)
+        html_element(html, "a", "All deployments", { "href", "/deployments" });
+}
+
+static void write_first_steps(const struct page_request *request, struct html *html)
+{
+    html_element(html, "p", "No model server is registered yet.", { "class", "empty" });
+    if (!page_may(request, ROLE_OPERATOR))
+        return;
+    html_open(html, "p");
+    html_element(html, "a", "Register a deployment", { "class", "button" },
+                 { "href", "/deployments/new" });
+    html_close(html, "p");
+}
+
+/* ---- Jobs ---- */
+
+static CHECKED bool write_jobs(const struct page_request *request, const char *state,
+                               const char *heading, size_t *found, struct html *html,
+                               struct error *error)
+{
+    json_t *arguments = json_pack("{s:s, s:i}", "state", state, "limit", 10);
+    json_auto_t *listed = NULL;
+    const json_t *jobs;
+
+    if (strcmp(state, "failed") == 0)
+        json_object_set_new(arguments, "since", json_string("24h"));
+    if (!page_call_take(request, "job_list", arguments, &listed, error))
+        return false;
+    jobs = json_object_get(listed, "jobs");
+    *found += json_array_size(jobs);
+    if (json_array_size(jobs) == 0)
+        return true;
+    html_element(html, "h2", heading);
+    job_page_table(request, heading, jobs, "", html);
+    return true;
+}
+
+/* What runs, and what needs somebody. */
+static CHECKED bool write_work(const struct page_request *request, struct html *html,
+                               struct error *error)
+{
+    size_t found = 0;
+
+    if (!write_jobs(request, "waiting", "Waits for a person's answer", &found, html, error)
+        || !write_jobs(request, "failed", "Failed in the last 24 hours", &found, html, error)
+        || !write_jobs(request, "running", "Running now", &found, html, error)
+        || !write_jobs(request, "queued", "Waiting for its turn", &found, html, error))
+        return false;
+    if (found == 0)
+        html_element(html, "p", "Nothing runs, waits or has failed in the last 24 hours.",
+                     { "class", "state good" });
+    return true;
+}
 
 bool overview_write(const struct page_request *request, struct page_answer *answer,
                     struct error *error)
 {
     struct html html = html_begin(&answer->body);
     json_auto_t *listed = NULL;
-    const json_t *row;
-    size_t i;
+    const json_t *deployments;
 
-    if (!page_call_take(request, "deployment_list", NULL, &listed, error))
+    if (!page_call_take(request, "deployment_list", json_pack("{s:i}", "limit", TILES_MAX + 1),
+                        &listed, error))
         return false;
+    deployments = json_object_get(listed, "deployments");
     text_add(&answer->title, "Overview");
+    text_add(&answer->follows, "*");
     html_element(&html, "h1", "Overview");
-    html_open(&html, "ul");
-    json_array_foreach(json_object_get(listed, "deployments"), i, row) {
-        html_open(&html, "li");
-        html_name(&html, json_get_text(row, "name", ""));
-        html_close(&html, "li");
-    }
-    html_close(&html, "ul");
+    if (!write_work(request, &html, error))
+        return false;
+    if (json_array_size(deployments) > 0)
+        write_tiles(request, deployments, &html);
+    else
+        write_first_steps(request, &html);
     html_finish(&html);
     return true;
 }

@@ -40,15 +40,10 @@ static void report_change(const struct page_request *request, const struct tool 
                                                                    : call_text(call, "deployment"));
 }
 
-bool page_call_take(const struct page_request *request, const char *name, json_t *arguments,
-                    json_t **out, struct error *error)
+struct call page_call_make(const struct page_request *request)
 {
-    const struct tool *tool = tool_find(name);
-    json_auto_t *given = arguments;
-    struct answer answer = { 0 };
-    struct call call = {
+    return (struct call){
         .services = request->services,
-        .arguments = given,
         .file = request->file,
         .file_bytes = request->file_bytes,
         .principal = request->principal,
@@ -60,8 +55,19 @@ bool page_call_take(const struct page_request *request, const char *name, json_t
         .close_stream = no_stream,
         .log_take = no_log,
     };
-    bool done = tool_call(tool, &call, &answer, error);
+}
 
+bool page_call_take(const struct page_request *request, const char *name, json_t *arguments,
+                    json_t **out, struct error *error)
+{
+    const struct tool *tool = tool_find(name);
+    json_auto_t *given = arguments;
+    struct answer answer = { 0 };
+    struct call call = page_call_make(request);
+    bool done;
+
+    call.arguments = given;
+    done = tool_call(tool, &call, &answer, error);
     if (done) {
         report_change(request, tool, &call, &answer);
         *out = json_incref(answer.structured);

@@ -4,6 +4,9 @@
 
 #include "web/page.h"
 
+/* For the functions of handlers/ that take a call; its arguments are not set. */
+struct call page_call_make(const struct page_request *request);
+
 /* Takes over `arguments` (NULL: none). *out: the structured content, a new reference. False: the
  * tool's error. A tool that would ask its client something fails as for a client that cannot. */
 CHECKED bool page_call_take(const struct page_request *request, const char *tool, json_t *arguments,

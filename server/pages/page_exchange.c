@@ -33,6 +33,7 @@ static void page_exchange_finish(void *request)
 {
     struct page_exchange *page = request;
 
+    page_body_finish(&page->body);
     free(page->path);
     form_finish(&page->places);
     form_finish(&page->query);
@@ -127,6 +128,16 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
     return find_principal(exchange);
 }
 
+/* Also the boundary is kept: its header is the connection's. */
+void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size)
+{
+    struct page_body *body = &page_exchange_of(exchange)->body;
+
+    if (body->boundary[0] == '\0')
+        multipart_boundary(exchange->headers.content_type, body->boundary);
+    page_body_add(body, exchange, exchange->context, bytes, size);
+}
+
 /* ---- On a worker ---- */
 
 static bool is_cancelled(void *host)
@@ -150,8 +161,12 @@ bool page_exchange_read_form(struct exchange *exchange)
     struct page_exchange *page = page_exchange_of(exchange);
     struct page_values values;
     const char *token;
+    struct error error;
 
-    form_read(&page->form, text_string(&exchange->body), exchange->body.length);
+    if (!page_body_read(&page->body, &exchange->body, &page->form, &error)) {
+        exchange_refuse_fault(exchange, "a form", &error);
+        return false;
+    }
     values = form_values(&page->form);
     token = page_value(&values, "token");
     page_caller_token(&page->caller, page->token);
@@ -178,6 +193,8 @@ struct page_request page_exchange_request(struct exchange *exchange)
         .form = form_values(&page->form),
         .token = page->token,
         .request_id = exchange->id,
+        .file = page->body.file,
+        .file_bytes = page->body.file_bytes,
         .host = exchange,
         .cancelled = is_cancelled,
         .changed = report_change,

@@ -2,7 +2,7 @@
 /* A request for a page: who asks, what it holds, and its function on a worker. */
 #pragma once
 
-#include "server/pages/form.h"
+#include "server/pages/page_body.h"
 #include "server/pages/page_caller.h"
 #include "server/pages/page_server.h"
 
@@ -13,12 +13,14 @@ struct page_exchange {
     char *path;
     struct form places, query, form;
     struct page_caller caller;
+    struct page_body body;
     bool is_signed_in; /* with its session's cookie */
     char token[DIGEST_TEXT_SIZE];
 };
 
 /* The routes' functions. */
 bool page_exchange_admit(struct exchange *exchange, const char *path);
+void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size);
 void page_exchange_serve(struct exchange *exchange);
 
 /* For the routes that are no rows of pages[]. */

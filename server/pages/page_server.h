@@ -2,11 +2,14 @@
 /* What the HTTP side of the pages receives. */
 #pragma once
 
+#include <stdatomic.h>
+
+#include "handlers/services.h"
+
 struct authority;
 struct notifier;
 struct rate_limit;
 struct route;
-struct services;
 struct settings;
 struct sign_ins;
 struct workers;
@@ -20,5 +23,6 @@ struct page_server {
     struct rate_limit *sign_in_attempts; /* of each address */
     struct notifier *notifier;
     struct workers *workers, *waiting;
+    atomic_int files;     /* that are being received or read */
     struct route *routes; /* page_routes.h: those of pages[], in its order, then the others */
 };

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/program/upload.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/values.h"
+#include "server/http/body_file.h"
 #include "server/http/http_status.h"
 #include "server/http/public_url.h"
 #include "server/http/routes.h"
@@ -20,13 +17,13 @@
 #include "server/streams/notifier.h"
 #include "store/ledger/disk_space.h"
 
+#define STORING "storing an uploaded file"
 #define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
 
 /* What exchange->request is. */
 struct upload {
     struct uploads *uploads;
-    int fd; /* of a file without a name; -1: not yet */
-    size_t size;
+    struct body_file file;
     const struct tool *tool; /* the tool that imports it */
     json_t *arguments;
 };
@@ -40,29 +37,10 @@ static void upload_finish(void *request)
 {
     struct upload *upload = request;
 
-    if (upload->fd >= 0)
-        close(upload->fd);
+    body_file_finish(&upload->file);
     atomic_fetch_sub(&upload->uploads->count, 1);
     json_decref(upload->arguments);
     free(upload);
-}
-
-static bool refuse_disk(struct exchange *exchange)
-{
-    int cause = errno;
-    bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
-    struct error error;
-
-    if (full)
-        error_set(
-            &error, ERROR_BUSY,
-            "the disk of the data folder is full: the file cannot be accepted; free some space "
-            "and try again");
-    else
-        error_set(&error, ERROR_INTERNAL, "%s: %s", uploads_of(exchange)->settings->data,
-                  strerror(cause));
-    exchange_refuse_fault(exchange, "storing an uploaded file", &error);
-    return false;
 }
 
 /* Called before a file is received that could not be stored. */
@@ -82,6 +60,7 @@ static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
     struct upload *upload;
+    struct error error;
 
     if (!check_room(exchange))
         return false;
@@ -94,31 +73,24 @@ static bool begin(struct exchange *exchange)
     }
     upload = memory_zeroed(1, sizeof *upload);
     upload->uploads = uploads;
-    upload->fd = open(uploads->settings->data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     exchange->request = upload;
     exchange->request_finish = upload_finish;
-    return upload->fd >= 0 || refuse_disk(exchange);
+    if (body_file_create(uploads->settings->data, &upload->file, &error))
+        return true;
+    exchange_refuse_fault(exchange, STORING, &error);
+    return false;
 }
 
 static void take(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *upload;
+    struct error error;
 
     if (exchange->request == NULL && !begin(exchange))
         return;
     upload = exchange->request;
-    for (size_t written = 0; written < size;) {
-        ssize_t length = write(upload->fd, bytes + written, size - written);
-
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0) {
-            refuse_disk(exchange);
-            return;
-        }
-        written += (size_t)length;
-    }
-    upload->size += size;
+    if (!body_file_add(&upload->file, bytes, size, &error))
+        exchange_refuse_fault(exchange, STORING, &error);
 }
 
 /* ---- The call ---- */
@@ -240,23 +212,22 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     answer_finish(&answer);
 }
 
-/* The file is mapped: the kernel loads its pages and drops them again. */
 static void work(struct exchange *exchange)
 {
     const struct upload *upload = exchange->request;
-    void *bytes;
+    const char *bytes;
+    struct error error;
 
     if (is_cancelled(exchange)) {
         exchange_refuse(exchange, 401, "nothing was taken: the API key became invalid meanwhile");
         return;
     }
-    bytes = mmap(NULL, upload->size, PROT_READ, MAP_PRIVATE, upload->fd, 0);
-    if (bytes == MAP_FAILED) {
-        refuse_disk(exchange);
-    } else {
-        import(exchange, bytes, upload->size);
-        munmap(bytes, upload->size);
+    if (!body_file_map(&upload->file, &bytes, &error)) {
+        exchange_refuse_fault(exchange, STORING, &error);
+        return;
     }
+    import(exchange, bytes, upload->file.size);
+    body_file_unmap(&upload->file, bytes);
 }
 
 static void serve(struct exchange *exchange, const char *tool)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages: what each shows to whom, and that text of others is never markup.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Browser, tokenOf } from './browser.mjs';
+import { connect } from './clients.mjs';
+import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+
+const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
+const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts
+const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports'];
+const FORMS = ['/deployments/new', '/sweeps/new?deployment=sim'];
+
+// What an HTML page must not have: markup that the text brought, attributes that run, control characters.
+function assertHarmless(body, where) {
+    assert.doesNotMatch(body, /<script>|<img/, where);
+    assert.doesNotMatch(body.replaceAll(/"[^"]*"/g, '""'), /<[a-z][^>]*\s(style|on[a-z]+)=/, where);
+    assert.doesNotMatch(body, /href="javascript:/i, where);
+    assert.doesNotMatch(body, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/, where);
+}
+
+test('text of others is never markup, on no page', async (t) => {
+    const sim = await startSimserve(t);
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: sim.url, hardware: PLAIN, labels: [`team=${PLAIN}`], engine: '<b>x' });
+    const csv = `concurrency,input_len,output_tok_per_s,${HOSTILE.replaceAll(',', '')}\n1,64,100,1\n`;
+    await client.call('run_import', { text: csv, name: `${HOSTILE}.csv`, notes: HOSTILE, model: HOSTILE });
+    await client.refusal('job_show', { job: HOSTILE });
+    await client.close();
+
+    const query = new URLSearchParams({ principal: HOSTILE, tool: HOSTILE, subject: HOSTILE, cursor: HOSTILE, minutes: HOSTILE });
+    for (const path of [...PAGES, ...FORMS]) {
+        const { status, body, headers } = await browser.get(path);
+        assert.equal(status, 200, `${path}: ${body}`);
+        assertHarmless(body, path);
+        assert.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self'/);
+        assertHarmless((await browser.get(`${path}${path.includes('?') ? '&' : '?'}${query}`)).body, path);
+    }
+    const deployment = (await browser.get('/deployments/sim')).body;
+    assert.match(deployment, /&lt;script&gt;alert\(1\)/);
+    for (const path of [`/deployments/${encodeURIComponent(HOSTILE)}`, `/jobs/${encodeURIComponent(HOSTILE)}`, `/${encodeURIComponent(HOSTILE)}`])
+        assertHarmless((await browser.get(path)).body, path);
+    const token = await browser.token('/deployments/new');
+    const refused = await browser.post('/deployments/new', { token, name: HOSTILE, url: HOSTILE, hardware: HOSTILE });
+    assert.equal(refused.status, 422);
+    assertHarmless(refused.body, 'the form again');
+});
+
+test('a viewer sees no button that is refused, and is refused without one', async (t) => {
+    const data = await temporaryFolder(t);
+    const keys = { eve: await addKey(data, 'eve', '--role', 'viewer'), otto: await addKey(data, 'otto', '--role', 'operator') };
+    const server = await startServer(t, { data });
+    const [eve, otto] = [new Browser(server.port), new Browser(server.port)];
+    await eve.signIn(keys.eve);
+    await otto.signIn(keys.otto);
+    const token = await otto.token('/deployments/new');
+    assert.equal((await otto.post('/deployments/new', { token, name: 'sim', url: 'http://127.0.0.1:9' })).status, 303);
+
+    for (const path of PAGES) {
+        const { status, body } = await eve.get(path);
+        assert.equal(status, 200, `${path}: ${body}`);
+        const actions = [...body.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action);
+        assert.deepEqual(actions, ['/sign-out'], path);
+        assert.doesNotMatch(body, /\/new"/, path);
+    }
+    const own = await eve.token();
+    for (const path of ['/deployments/new', '/sweeps/new', '/deployments/sim/watch', '/jobs/job_x/cancel', '/imports'])
+        assert.equal((await eve.post(path, { token: own, name: 'x', url: 'http://127.0.0.1:9' })).status, 403, path);
+    for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
+});
+
+test('a deployment is registered, planned, measured and cancelled with forms alone', async (t) => {
+    const sim = await startSimserve(t);
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const token = await browser.token('/deployments/new');
+    const wrong = await browser.post('/deployments/new', { token, name: 'a b', url: sim.url });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.body, /role="alert">[^<]*may have letters/);
+    assert.match(wrong.body, new RegExp(`name="url" value="${sim.url}"`));
+    const made = await browser.post('/deployments/new', { token, name: 'sim', url: sim.url, labels: 'team=a\r\nstage=b', chips: '2' });
+    assert.equal(made.headers.location, '/deployments/sim');
+    assert.match((await browser.get('/deployments/sim')).body, /class="state good">up/);
+
+    const plan = await browser.post('/sweeps/new', {
+        token, step: 'plan', deployment: 'sim', concurrency: '1, 4', input_tokens: '64', window_s: '60',
+    });
+    assert.equal(plan.status, 200);
+    assert.match(plan.body, /<dt>Cells<\/dt><dd>2<\/dd>/);
+    const fields = Object.fromEntries([...plan.body.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+    assert.match(fields.plan_digest, /^[0-9a-f]{64}$/);
+    const [started, again] = [await browser.post('/sweeps/new', { ...fields, step: 'start' }), await browser.post('/sweeps/new', { ...fields, step: 'start' })];
+    assert.match(started.headers.location, /^\/sweeps\/swp_/);
+    assert.equal(again.headers.location, started.headers.location);
+
+    const jobs = await browser.get('/jobs');
+    const cancel = jobs.body.match(/action="(\/jobs\/job_[^"]+\/cancel)"/)[1];
+    assert.equal((await browser.post(cancel, { token: tokenOf(jobs.body) })).status, 303);
+    await until('the job to be cancelled', async () => /class="state warn">cancelled/.test((await browser.get('/jobs')).body));
+});
+
+test('a dropped file is imported, and what was not read is shown', async (t) => {
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const token = await browser.token('/imports');
+    const send = (file, more = {}) => {
+        const form = new FormData();
+        for (const [name, value] of Object.entries({ token, ...more })) form.append(name, value);
+        if (file !== undefined) form.append('file', new Blob([file]), 'results.csv');
+        return fetch(`http://127.0.0.1:${server.port}/imports`, {
+            method: 'POST',
+            body: form,
+            headers: { Cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; '), Origin: browser.origin, Accept: 'text/html' },
+        });
+    };
+    const csv = 'concurrency,input_len,output_tok_per_s,weather\n1,64,100,fine\n4,64,300,rain\n';
+    const taken = await send(csv, { hardware: 'L4', chips: '2' });
+    const body = await taken.text();
+    assert.equal(taken.status, 200, body);
+    assert.match(body, /href="\/runs\/imp_/);
+    assert.match(body, /weather/);
+    assert.match(body, /results\.csv/);
+    assert.match(await (await send(csv, { hardware: 'L4', chips: '2' })).text(), /imported before/);
+    assert.equal((await send('nothing that one could read')).status, 422);
+    assert.equal((await send(undefined)).status, 422);
+    assert.equal((await send(csv, { token: '' })).status, 403);
+    assert.match((await browser.get('/imports')).body, /results\.csv/);
+});
+
+test('lists have pages, and filters stand in the query', async (t) => {
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const client = await connect('2x-2026', server.url);
+    for (let i = 0; i < 25; i++) await client.call('deployment_register', { name: `d${i}`, url: 'http://127.0.0.1:9' });
+    await client.close();
+    const first = await browser.get('/audit-log?tool=deployment_register');
+    assert.equal(first.body.match(/<tr>/g).length, 21);
+    const next = first.body.match(/<a href="(\/audit-log\?tool=deployment_register&amp;cursor=[^"]+)">Next page/)[1];
+    const second = await browser.get(next.replaceAll('&amp;', '&'));
+    assert.equal(second.body.match(/<tr>/g).length, 6);
+    assert.match(second.body, /<a href="\/audit-log\?tool=deployment_register">First page/);
+    assert.match(first.body, /name="tool" value="deployment_register"/);
+    const head = await browser.ask('HEAD', '/audit-log');
+    assert.equal(head.status, 200);
+    assert.equal(head.body, '');
+});

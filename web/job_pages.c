@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/job_pages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "web/page_call.h"
+#include "web/page_list.h"
+
+static const char *const filters[] = { "state", "principal", NULL };
+
+static void write_progress(const struct page_request *request, const json_t *job, struct html *html)
+{
+    double done = json_get_number(job, "progress", 0);
+    double total = json_get_number(job, "progress_total", 0);
+    char value[32], most[32];
+
+    (void)request;
+    if (!(total > 0))
+        return;
+    snprintf(value, sizeof value, "%.6g", done);
+    snprintf(most, sizeof most, "%.6g", total);
+    html_element(html, "progress", "", { "value", value }, { "max", most },
+                 { "aria-label", "Progress" });
+    html_textf(html, " %.6g of %.6g", done, total);
+}
+
+static bool is_over(const json_t *job)
+{
+    static const char *const over[] = { "completed", "failed", "cancelled", NULL };
+    const char *state = json_get_text(job, "state", "");
+
+    for (size_t i = 0; over[i] != NULL; i++)
+        if (strcmp(state, over[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Operators cancel what they started, admins everything. */
+static bool may_cancel(const struct page_request *request, const json_t *job)
+{
+    return !is_over(job)
+           && (page_may(request, ROLE_ADMIN)
+               || (page_may(request, ROLE_OPERATOR)
+                   && strcmp(json_get_text(job, "principal", ""), request->principal.name) == 0));
+}
+
+static void write_cancel(const struct page_request *request, const json_t *job, struct html *html)
+{
+    TEXT_AUTO action = { 0 };
+
+    if (!may_cancel(request, job))
+        return;
+    text_add(&action, "/jobs/");
+    page_url_add_path(&action, json_get_text(job, "id", ""));
+    text_add(&action, "/cancel");
+    page_form_begin(request, html, text_string(&action));
+    html_element(html, "button", "Cancel", { "class", "danger" });
+    html_close(html, "form");
+}
+
+static const struct page_column columns[] = {
+    { "Job", "id", PAGE_THING },
+    { "State", "state", PAGE_STATE },
+    { "Kind", "kind", PAGE_TEXT },
+    { "Of", "subject", PAGE_THING },
+    { "Progress", .write = write_progress },
+    { "Message", "message", PAGE_FOREIGN },
+    { "Started by", "principal", PAGE_FOREIGN },
+    { "Created (UTC)", "created_at", PAGE_TIME },
+    { "Action", .write = write_cancel },
+    { 0 },
+};
+
+void job_page_table(const struct page_request *request, const char *caption, const json_t *jobs,
+                    const char *none, struct html *html)
+{
+    page_list_write(request, caption, columns, jobs, none, html);
+}
+
+bool job_page_list(const struct page_request *request, struct page_answer *answer,
+                   struct error *error)
+{
+    struct html html = html_begin(&answer->body);
+    json_auto_t *listed = NULL;
+
+    if (!page_call_take(request, "job_list", page_list_arguments(request, filters), &listed, error))
+        return false;
+    text_add(&answer->title, "Jobs");
+    text_add(&answer->follows, "*");
+    html_element(&html, "h1", "Jobs");
+    page_list_filter(request, "job_list", filters, &html);
+    job_page_table(request, "Jobs, the newest first", json_object_get(listed, "jobs"),
+                   "There are no such jobs.", &html);
+    page_list_ends(request, listed, &html);
+    html_finish(&html);
+    return true;
+}
+
+bool job_page_show(const struct page_request *request, struct page_answer *answer,
+                   struct error *error)
+{
+    const char *id = page_place(request, "id");
+    struct html html = html_begin(&answer->body);
+    json_auto_t *shown = NULL, *rows = json_array();
+    const json_t *job;
+
+    if (!page_call_take(request, "job_show", json_pack("{s:s}", "job", id), &shown, error))
+        return false;
+    job = json_object_get(shown, "job");
+    page_cell_url(json_get_text(job, "subject", ""), &answer->location);
+    text_add(&answer->title, "Job");
+    text_add(&answer->follows, id);
+    html_element(&html, "h1", "Job");
+    json_array_append(rows, json_iterable(job));
+    job_page_table(request, "The job", rows, "", &html);
+    html_finish(&html);
+    return true;
+}
+
+bool job_page_cancel(const struct page_request *request, struct page_answer *answer,
+                     struct error *error)
+{
+    json_auto_t *cancelled = NULL;
+
+    if (!page_call_take(request, "job_cancel", json_pack("{s:s}", "job", page_place(request, "id")),
+                        &cancelled, error))
+        return false;
+    text_add(&answer->location, "/jobs");
+    return true;
+}

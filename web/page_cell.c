@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/page_cell.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+
+void page_cell_label(const char *name, struct html *html)
+{
+    TEXT_AUTO words = { 0 };
+
+    text_add(&words, name);
+    words.data[0] = (char)toupper((unsigned char)words.data[0]);
+    for (char *c = words.data; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    html_text(html, text_string(&words));
+}
+
+const json_t *page_cell_member(const json_t *object, const char *path)
+{
+    const char *dot = strchr(path, '.');
+    char name[64];
+
+    if (dot == NULL)
+        return json_object_get(object, path);
+    snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+    return page_cell_member(json_object_get(object, name), dot + 1);
+}
+
+void page_cell_url(const char *id, struct text *out)
+{
+    static const struct {
+        const char *prefix, *path;
+    } kinds[] = {
+        { "run_", "/runs/" },
+        { "imp_", "/runs/" },
+        { "swp_", "/sweeps/" },
+        { "job_", "/jobs/" },
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(id, kinds[i].prefix, 4) == 0) {
+            text_add(out, kinds[i].path);
+            page_url_add_path(out, id);
+        }
+}
+
+/* ---- Values ---- */
+
+/* A value of any kind on one line. */
+static void add_words(const json_t *value, struct text *out)
+{
+    if (json_is_string(value))
+        text_add(out, json_string_value(value));
+    else if (json_is_number(value))
+        text_addf(out, "%.6g", json_number_value(value));
+    else if (json_is_boolean(value))
+        text_add(out, json_is_true(value) ? "yes" : "no");
+    else if (value != NULL && !json_is_null(value))
+        json_add(out, value);
+}
+
+/* To the second, without T and Z. */
+static void write_time(const char *time, struct html *html)
+{
+    char shown[20];
+
+    html_open(html, "time", { "datetime", time });
+    snprintf(shown, sizeof shown, "%.10s %.8s", time, strlen(time) > 11 ? time + 11 : "");
+    html_text(html, shown);
+    html_close(html, "time");
+}
+
+static const char *state_class(const char *state)
+{
+    static const char *const good[] = { "up", "completed", "ok", "PASSED", NULL };
+    static const char *const warn[] = { "cancelled", "cancelling", "interrupted", "waiting",
+                                        "conflict",  "invalid",    NULL };
+    static const char *const bad[] = { "down", "failed", "FAILED", "internal", "forbidden", NULL };
+    static const struct {
+        const char *const *words;
+        const char *name;
+    } classes[] = { { good, "state good" }, { warn, "state warn" }, { bad, "state bad" } };
+
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        for (const char *const *word = classes[i].words; *word != NULL; word++)
+            if (strcmp(state, *word) == 0)
+                return classes[i].name;
+    return "state";
+}
+
+static void write_thing(const char *id, struct html *html)
+{
+    TEXT_AUTO url = { 0 };
+
+    page_cell_url(id, &url);
+    if (url.length == 0) {
+        html_name(html, id);
+        return;
+    }
+    html_open(html, "a", { "href", text_string(&url) }, { "title", id });
+    html_textf(html, "%.10s…", id);
+    html_close(html, "a");
+}
+
+static void write_deployment(const char *name, struct html *html)
+{
+    TEXT_AUTO url = { 0 };
+
+    text_add(&url, "/deployments/");
+    page_url_add_path(&url, name);
+    html_open(html, "a", { "href", text_string(&url) });
+    html_name(html, name);
+    html_close(html, "a");
+}
+
+void page_cell_write(enum page_cell kind, const json_t *value, struct html *html)
+{
+    TEXT_AUTO words = { 0 };
+
+    add_words(value, &words);
+    if (words.length == 0)
+        return;
+    if (kind == PAGE_TIME)
+        write_time(text_string(&words), html);
+    else if (kind == PAGE_STATE)
+        html_element(html, "span", text_string(&words),
+                     { "class", state_class(text_string(&words)) });
+    else if (kind == PAGE_THING)
+        write_thing(text_string(&words), html);
+    else if (kind == PAGE_DEPLOYMENT)
+        write_deployment(text_string(&words), html);
+    else if (kind == PAGE_FOREIGN)
+        html_name(html, text_string(&words));
+    else
+        html_text(html, text_string(&words));
+}

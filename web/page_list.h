@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tool answered, as a table or as a list of facts. */
+#pragma once
+
+#include "web/page_cell.h"
+
+struct page_column {
+    const char *heading;
+    const char *member; /* of the row; "load.requests_running" is a member of a member */
+    enum page_cell kind;
+    /* Instead, if it is not NULL. */
+    void (*write)(const struct page_request *request, const json_t *row, struct html *html);
+};
+
+/* `columns` ends with a NULL heading. Without rows there is a sentence instead: `none`. */
+void page_list_write(const struct page_request *request, const char *caption,
+                     const struct page_column *columns, const json_t *rows, const char *none,
+                     struct html *html);
+/* Links to the other pages of a list, whose answer has next_cursor. */
+void page_list_ends(const struct page_request *request, const json_t *answer, struct html *html);
+/* A list of facts; columns whose member is missing are omitted. */
+void page_list_facts(const struct page_request *request, const struct page_column *columns,
+                     const json_t *object, struct html *html);
+
+/* The arguments of a list's tool, as the query has them: `names` ends with NULL. New reference. */
+json_t *page_list_arguments(const struct page_request *request, const char *const *names);
+/* A form that filters a list by the tool's parameters of these names. */
+void page_list_filter(const struct page_request *request, const char *tool,
+                      const char *const *names, struct html *html);

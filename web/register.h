@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /deployments/new: the form of deployment_register. */
+#pragma once
+
+#include "web/page.h"
+
+CHECKED bool register_write(const struct page_request *request, struct page_answer *answer,
+                            struct error *error);
+CHECKED bool register_take(const struct page_request *request, struct page_answer *answer,
+                           struct error *error);

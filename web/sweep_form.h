@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /sweeps/new: the form of sweep_plan, then the plan with one button, which starts that very plan.
+ */
+#pragma once
+
+#include "web/page.h"
+
+CHECKED bool sweep_form_write(const struct page_request *request, struct page_answer *answer,
+                              struct error *error);
+CHECKED bool sweep_form_take(const struct page_request *request, struct page_answer *answer,
+                             struct error *error);
