@@ -25,7 +25,7 @@ void screen_end(struct screen *screen)
     fputs("\033[?25h\033[?1049l", stdout);
     fflush(stdout);
     if (screen->is_raw)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &screen->before);
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &screen->before);
     screen->is_raw = false;
 }
 
@@ -41,7 +41,7 @@ void screen_draw(const struct text *lines)
         length--;
     for (size_t i = 0; i < length; i++)
         if (lines->data[i] == '\n')
-            text_add(&out, "\033[K\r\n");
+            text_add(&out, "\033[K\n");
         else
             text_add_char(&out, lines->data[i]);
     text_add(&out, "\033[K\033[J");

@@ -17,10 +17,14 @@ const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
     const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
     const kept = { stdout: '', stderr: '' };
+    let typed = false;
     for (const name of ['stdout', 'stderr'])
         child[name].setEncoding('utf8').on('data', (chunk) => {
             kept[name] += chunk;
-            if (PROMPT.test(kept[name])) child.stdin.write(input);
+            if (!typed && PROMPT.test(kept[name])) {
+                typed = true;
+                child.stdin.write(input);
+            }
             during?.(child, kept);
         });
     child.stdin.on('error', () => {});
