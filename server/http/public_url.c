@@ -18,7 +18,8 @@ static bool is_plain(const char *host)
     return length > 0 && length <= HOST_LIMIT && strspn(host, HOST_CHARACTERS) == length;
 }
 
-const char *public_url_make(const char *setting, const char *host, char out[PUBLIC_URL_SIZE])
+const char *public_url_make(const char *setting, const char *scheme, const char *host,
+                            char out[PUBLIC_URL_SIZE])
 {
     size_t length = strlen(setting);
 
@@ -27,7 +28,7 @@ const char *public_url_make(const char *setting, const char *host, char out[PUBL
     if (length > 0)
         snprintf(out, PUBLIC_URL_SIZE, "%.*s", (int)length, setting);
     else if (host != NULL && is_plain(host))
-        snprintf(out, PUBLIC_URL_SIZE, "http://%s", host);
+        snprintf(out, PUBLIC_URL_SIZE, "%s://%s", scheme, host);
     else
         out[0] = '\0';
     return out;
@@ -35,5 +36,7 @@ const char *public_url_make(const char *setting, const char *host, char out[PUBL
 
 const char *public_url_of(const struct exchange *exchange, char out[PUBLIC_URL_SIZE])
 {
-    return public_url_make(exchange->http->settings->public_url, exchange->headers.host, out);
+    return public_url_make(exchange->http->settings->public_url,
+                           exchange_is_over_tls(exchange) ? "https" : "http",
+                           exchange->headers.host, out);
 }

@@ -317,6 +317,7 @@ static void admit(struct rpc *rpc)
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
         return;
     rpc->placement = rpc->method->placement;
+    public_url_of(rpc->exchange, rpc->base_url);
     if (rpc->method->prepare != NULL)
         rpc->method->prepare(rpc);
 }

@@ -254,7 +254,7 @@ struct call rpc_make_call(struct rpc *rpc)
         .principal = exchange->principal,
         .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
                     .nonce = multi_round_nonce(rpc) },
-        .base_url = public_url_of(exchange, rpc->base_url),
+        .base_url = rpc->base_url,
         .host = rpc,
         .progress = send_progress,
         .is_followed = rpc->progress_token != NULL && rpc->stream != NULL,

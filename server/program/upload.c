@@ -26,6 +26,7 @@ struct upload {
     struct body_file file;
     const struct tool *tool; /* the tool that imports it */
     json_t *arguments;
+    char base_url[PUBLIC_URL_SIZE]; /* of the pages, as the client reaches them */
 };
 
 static struct uploads *uploads_of(const struct exchange *exchange)
@@ -188,7 +189,6 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
     const struct upload *upload = exchange->request;
     struct answer answer = { 0 };
     struct error error;
-    char base_url[PUBLIC_URL_SIZE];
     struct call call = {
         .services = uploads_of(exchange)->services,
         .arguments = upload->arguments,
@@ -196,7 +196,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
         .file_bytes = length,
         .principal = exchange->principal,
         .change = { .actor = { .client = "upload", .request_id = exchange->id } },
-        .base_url = public_url_of(exchange, base_url),
+        .base_url = upload->base_url,
         .host = exchange,
         .progress = no_progress,
         .cancelled = is_cancelled,
@@ -242,6 +242,7 @@ static void serve(struct exchange *exchange, const char *tool)
     upload->tool = tool_find(tool);
     upload->arguments = json_object();
     exchange_each_query(exchange, add_argument, upload);
+    public_url_of(exchange, upload->base_url);
     if (!exchange_submit(exchange, uploads_of(exchange)->workers, work, &error))
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }

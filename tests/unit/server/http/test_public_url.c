@@ -31,10 +31,13 @@ static void is_made_of_the_setting_or_the_host(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_string_equal(public_url_make(cases[i].setting, cases[i].host, out), cases[i].wanted);
+        assert_string_equal(public_url_make(cases[i].setting, "http", cases[i].host, out),
+                            cases[i].wanted);
+    assert_string_equal(public_url_make("", "https", "lab-7.example", out),
+                        "https://lab-7.example");
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_string_equal(public_url_make("", longest, out), "");
+    assert_string_equal(public_url_make("", "http", longest, out), "");
 }
 
 int main(void)
