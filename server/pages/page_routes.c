@@ -5,6 +5,7 @@
 
 #include "base/core/memory.h"
 #include "server/pages/page_asset.h"
+#include "server/pages/page_events.h"
 #include "server/pages/page_exchange.h"
 #include "server/pages/page_sign_in.h"
 #include "web/page.h"
@@ -13,6 +14,8 @@ static const struct route others[] = {
     { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
     { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_take },
     { "POST", "/sign-out", .admit = page_exchange_admit, .serve = page_sign_out },
+    { "GET", "/events", .role = ROLE_VIEWER, .admit = page_exchange_admit,
+      .serve = page_events_serve },
     { "GET", "/assets/{name}", .quiet = true, .admit = page_asset_admit,
       .serve = page_asset_serve },
 };

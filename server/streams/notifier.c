@@ -9,9 +9,11 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/thread.h"
+#include "base/json/json.h"
 #include "server/streams/session.h"
 #include "server/streams/subscribers.h"
 #include "server/streams/task_followers.h"
+#include "server/streams/watchers.h"
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
@@ -35,6 +37,7 @@ struct notifier {
     struct store *store;
     struct sessions *sessions;
     struct task_followers *task_followers;
+    struct watchers *watchers;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* protects the rest */
@@ -52,6 +55,7 @@ struct notifier *notifier_create(const struct notifier_parts *parts)
     notifier->sessions = parts->sessions;
     notifier->subscribers = subscribers_create(parts->sessions, parts->resources);
     notifier->task_followers = task_followers_create(parts->show_task, parts->show_context);
+    notifier->watchers = watchers_create();
     pthread_mutex_init(&notifier->lock, NULL);
     thread_condition_init(&notifier->woken);
     return notifier;
@@ -130,6 +134,11 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
     pthread_mutex_unlock(&notifier->lock);
 }
 
+bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue, struct error *error)
+{
+    return watchers_add(notifier->watchers, sse_queue, error);
+}
+
 /* ---- What changed ---- */
 
 static bool has_name(const struct names *names, const char *name)
@@ -151,7 +160,8 @@ static void add_name(struct names *names, const char *name)
 static void note(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
-    if ((subscribers_any(notifier->subscribers) || task_followers_any(notifier->task_followers))
+    if ((subscribers_any(notifier->subscribers) || task_followers_any(notifier->task_followers)
+         || watchers_any(notifier->watchers))
         && !has_name(names, name)) {
         if (names->count < NAMES_LIMIT)
             add_name(names, name);
@@ -234,6 +244,30 @@ static bool has_changed(const void *context, const char *value)
     return set->all || has_name(set->moved, value) || has_name(set->resources, value);
 }
 
+static void add_json(const struct names *names, struct text *json)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        text_add(json, json->length > 1 ? "," : "");
+        json_add_string(json, names->at[i], strlen(names->at[i]));
+    }
+}
+
+/* ["job_...", "sim"]; "*" stands for anything. */
+static void tell_watchers(struct notifier *notifier, const struct news *news,
+                          const struct names *moved)
+{
+    TEXT_AUTO json = { 0 };
+
+    text_add(&json, "[");
+    add_json(moved, &json);
+    add_json(&news->resources, &json);
+    if (news->all || news->lists != 0)
+        text_add(&json, json.length > 1 ? ",\"*\"" : "\"*\"");
+    text_add(&json, "]");
+    if (json.length > 2)
+        watchers_tell(notifier->watchers, text_string(&json), json.length);
+}
+
 static void notify_all(struct notifier *notifier, const struct news *news)
 {
     struct names moved = { 0 };
@@ -243,6 +277,7 @@ static void notify_all(struct notifier *notifier, const struct news *news)
     pthread_mutex_lock(&notifier->lock);
     subscribers_tell(notifier->subscribers, news->lists, has_changed, &changes);
     pthread_mutex_unlock(&notifier->lock);
+    tell_watchers(notifier, news, &moved);
     task_followers_tell(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
     subscribers_tell_sessions(notifier->subscribers, news->lists);
     free(moved.at);
@@ -327,6 +362,7 @@ void notifier_destroy(struct notifier *notifier)
     subscribers_destroy(notifier->subscribers);
     news_free(&notifier->news);
     task_followers_destroy(notifier->task_followers);
+    watchers_destroy(notifier->watchers);
     pthread_cond_destroy(&notifier->woken);
     pthread_mutex_destroy(&notifier->lock);
     free(notifier);

@@ -14,6 +14,7 @@ struct notifier;
 struct resource;
 struct session;
 struct sessions;
+struct sse_queue;
 struct store;
 struct stream;
 
@@ -45,6 +46,11 @@ void notifier_listen(struct notifier *notifier, struct stream *stream, const cha
 /* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *const *ids, size_t count);
+
+/* Sends the names of all that changes, as a JSON list, until the connection is over: to a page. "*"
+ * stands for a list that changed. BUSY: there are too many. */
+CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
+                            struct error *error);
 
 /* Report what happened; any thread. The context is the notifier: the signature is that of a
  * callback. News of a job is also news of its sweep, its runs and its deployment. */

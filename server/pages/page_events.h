@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET /events: a stream for an open tab, which only names what changed. */
+#pragma once
+
+struct exchange;
+
+void page_events_serve(struct exchange *exchange);
