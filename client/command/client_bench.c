@@ -143,15 +143,31 @@ static CHECKED bool save(struct bench *bench, struct error *error)
         || !write_report(text_string(&path), &report, error))
         return false;
     fprintf(stderr, "Report: %s\n", text_string(&path));
+    if (bench->server != NULL)
+        fprintf(stderr, "To look around in a browser: opsbrain serve --data %s\n", bench->folder);
     return true;
+}
+
+/* Its page ends with the server that was started for it. */
+static void drop_page(json_t *result)
+{
+    json_t *block = json_array_get(json_object_get(result, "content"), 0);
+    const char *text = json_get_text(block, "text", ""), *page = strstr(text, "\nPage: ");
+
+    json_object_del(json_object_get(result, "structuredContent"), "page");
+    if (page != NULL)
+        json_object_set_new(block, "text", json_stringn(text, (size_t)(page + 1 - text)));
 }
 
 static CHECKED bool show_report(struct bench *bench, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "sweep", bench->sweep), *result = NULL;
 
-    return client_call(&bench->client, "run_report", arguments, &result, error)
-           && client_show(&bench->client, result, error);
+    if (!client_call(&bench->client, "run_report", arguments, &result, error))
+        return false;
+    if (bench->server != NULL)
+        drop_page(result);
+    return client_show(&bench->client, result, error);
 }
 
 static CHECKED bool finish(struct bench *bench, bool by_url, struct error *error)
@@ -171,11 +187,11 @@ static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc
                                char *const *given, const char **target, json_t **arguments,
                                struct error *error)
 {
-    const struct own_flag own[] = {
-        { "yes", .set = &bench->yes },         { "json", .set = &bench->client.json },
-        { "help", .set = &bench->help },       { "data", .value = &bench->data },
-        { "output", .value = &bench->output }, { 0 }
-    };
+    const struct own_flag own[] = { { "yes", .set = &bench->yes },
+                                    { "json", .set = &bench->client.json },
+                                    { "data", .value = &bench->data },
+                                    { "output", .value = &bench->output },
+                                    { 0 } };
     const struct tool_flags flags = { .word = &word,
                                       .schema = json_object_get(tool, "inputSchema"),
                                       .tool = "sweep_plan",

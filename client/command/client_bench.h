@@ -18,7 +18,7 @@ struct bench {
     const struct bench_host *host;
     struct client client;
     const char *data, *output; /* flags; NULL: not given */
-    bool yes, help;
+    bool yes;
     void *server;        /* started here; NULL: none */
     char deployment[64]; /* to be measured */
     char sweep[64];

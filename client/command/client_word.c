@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command that is a tool: its words become the tool's arguments. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "client/command/client.h"
 #include "client/command/client_commands.h"
+#include "client/command/client_upload.h"
 #include "client/command/tool_flags.h"
 #include "client/terminal/display_width.h"
 #include "client/terminal/grid.h"
 #include "handlers/tool.h"
-
-#define FILE_LIMIT ((off_t)64 << 20) /* what the server takes */
 
 /* One command while it is carried out. */
 struct order {
@@ -26,7 +19,6 @@ struct order {
     const struct tool_word *word; /* NULL: the tool's own name */
     const json_t *tool;           /* the server's row; borrowed from the client */
     struct tool_flags flags;
-    bool help;
 };
 
 /* ---- Which tool ---- */
@@ -59,139 +51,6 @@ static CHECKED bool find_tool(struct order *order, struct error *error)
         order->name);
 }
 
-/* ---- Files ---- */
-
-static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    char buffer[65536];
-    ssize_t length = -1;
-
-    if (file < 0)
-        return error_set(error, ERROR_INVALID, "%.200s: %s", path, strerror(errno));
-    if (fstat(file, &status) == 0 && status.st_size <= FILE_LIMIT)
-        while ((length = read(file, buffer, sizeof buffer)) > 0 && out->length <= FILE_LIMIT)
-            text_add_bytes(out, buffer, (size_t)length);
-    close(file);
-    if (length == 0 && out->length > 0)
-        return true;
-    return error_set(error, ERROR_INVALID, "%.200s cannot be read as a file of 1 byte to 64 MiB",
-                     path);
-}
-
-static bool is_unreserved(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-           || (c != '\0' && strchr("-._~", c) != NULL);
-}
-
-static void add_query(struct text *url, const char *name, const char *value)
-{
-    text_addf(url, "%c%s=", strchr(text_string(url), '?') == NULL ? '?' : '&', name);
-    for (; *value != '\0'; value++)
-        if (is_unreserved(*value))
-            text_add_char(url, *value);
-        else
-            text_addf(url, "%%%02X", (unsigned char)*value);
-}
-
-static void add_argument(struct text *url, const char *name, const json_t *value)
-{
-    TEXT_AUTO written = { 0 };
-
-    if (!json_is_string(value))
-        json_add(&written, value);
-    add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
-}
-
-/* "name=value" of the rare options too. */
-static void add_arguments(struct text *url, const json_t *arguments)
-{
-    const char *name;
-    json_t *value, *item;
-    size_t i;
-
-    json_object_foreach(json_iterable(arguments), name, value) {
-        if (!json_is_array(value))
-            add_argument(url, name, value);
-        json_array_foreach(value, i, item) {
-            const char *text = json_is_string(item) ? json_string_value(item) : "";
-            const char *equals = strcmp(name, "options") == 0 ? strchr(text, '=') : NULL;
-            TEXT_AUTO option = { 0 };
-
-            if (equals != NULL)
-                text_add_bytes(&option, text, (size_t)(equals - text));
-            if (equals != NULL)
-                add_query(url, text_string(&option), equals + 1);
-            else
-                add_argument(url, name, item);
-        }
-    }
-}
-
-/* A dataset has a name, without the file's ending; an import keeps that of the file. */
-static void add_name(const struct order *order, const char *path, const json_t *arguments,
-                     struct text *url)
-{
-    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    bool whole = strcmp(order->word->tool, "run_import") == 0;
-    TEXT_AUTO name = { 0 };
-
-    if (json_object_get(arguments, "name") != NULL)
-        return;
-    text_add_bytes(&name, base, whole ? strlen(base) : strcspn(base, "."));
-    add_query(url, "name", text_string(&name));
-}
-
-/* What to call what was stored. */
-static CHECKED bool show_upload(struct order *order, const char *path, const json_t *answer,
-                                struct error *error)
-{
-    const char *id = json_get_text(json_object_get(answer, "run"), "id", NULL);
-    bool known = json_get_boolean(answer, "already_known", false);
-    json_auto_t *result = NULL;
-    TEXT_AUTO told = { 0 };
-
-    if (id != NULL)
-        text_addf(&told, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
-                  known ? ", as before" : "", id, id);
-    else
-        json_add(&told, answer);
-    result = json_pack("{s:O, s:[{s:s, s:s}]}", "structuredContent", answer, "content", "type",
-                       "text", "text", text_string(&told));
-    return client_show(&order->client, result, error);
-}
-
-static CHECKED bool upload(struct order *order, const char *path, const json_t *arguments,
-                           struct error *error)
-{
-    TEXT_AUTO bytes = { 0 }, url = { 0 };
-    json_auto_t *answer = NULL;
-    struct error why;
-
-    text_add(&url, order->word->upload);
-    add_name(order, path, arguments, &url);
-    add_arguments(&url, arguments);
-    if (!read_file(path, &bytes, error))
-        return false;
-    if (!remote_upload(&order->client.remote, text_string(&url), &bytes, &answer, &why))
-        return error_set(error, why.kind, "%.100s: %s", path, why.message);
-    return show_upload(order, path, answer, error);
-}
-
-static CHECKED bool upload_all(struct order *order, const json_t *arguments, int argc,
-                               char *const *given, struct error *error)
-{
-    const char *paths[FLAG_FILES_MAX];
-    size_t count = tool_flags_operands(&order->flags, argc, given, paths, FLAG_FILES_MAX);
-
-    for (size_t i = 0; i < count; i++)
-        if (!upload(order, paths[i], arguments, error))
-            return false;
-    return true;
-}
-
 /* ---- The call ---- */
 
 static CHECKED bool call(struct order *order, const json_t *arguments, struct error *error)
@@ -207,9 +66,7 @@ static CHECKED bool call(struct order *order, const json_t *arguments, struct er
 static CHECKED bool carry_out(struct order *order, int argc, char *const *given, bool *usage,
                               struct error *error)
 {
-    const struct own_flag own[] = { { "json", .set = &order->client.json },
-                                    { "help", .set = &order->help },
-                                    { 0 } };
+    const struct own_flag own[] = { { "json", .set = &order->client.json }, { 0 } };
     const char *operands[FLAG_FILES_MAX];
     json_auto_t *arguments = NULL;
     size_t count;
@@ -229,7 +86,7 @@ static CHECKED bool carry_out(struct order *order, int argc, char *const *given,
                          order->word->upload != NULL ? "FILE..." : order->word->operands);
     *usage = false;
     return order->word != NULL && order->word->upload != NULL
-               ? upload_all(order, arguments, argc, given, error)
+               ? client_upload(&order->client, order->word, operands, count, arguments, error)
                : call(order, arguments, error);
 }
 

@@ -113,6 +113,18 @@ static struct column *widest_of_words(const struct grid *grid)
     return widest;
 }
 
+/* Beside the first column, at most half as wide as the terminal, there is room for any other. */
+static void cap_widths(const struct grid *grid, size_t columns)
+{
+    struct column *first = &grid->columns[0];
+
+    if (grid->column_count > 1 && first->width > columns / 2)
+        first->width = columns / 2;
+    for (size_t i = 1; i < grid->column_count; i++)
+        if (grid->columns[i].width > columns - GAP - first->width)
+            grid->columns[i].width = columns - GAP - first->width;
+}
+
 static void choose_widths(const struct grid *grid, size_t columns)
 {
     struct column *widest;
@@ -122,6 +134,7 @@ static void choose_widths(const struct grid *grid, size_t columns)
             grid->columns[i].natural < columns ? grid->columns[i].natural : columns;
     while (total_width(grid) > columns && (widest = widest_of_words(grid)) != NULL)
         widest->width--;
+    cap_widths(grid, columns);
 }
 
 /* As many of the columns from `from` on as fit beside the first; at least one. */

@@ -272,6 +272,7 @@ test('a URL needs no server: one command measures it and writes the report', asy
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stderr, /^Started a server for this benchmark/);
     assert.match(first.stdout, /^## Key takeaways$/m);
+    assert.doesNotMatch(first.stdout, /^Page:/m);
     const [, file] = first.stderr.match(/^Report: (.*\.html)$/m);
     assert.ok((await readFile(path.join(folder, file), 'utf8')).includes(sweepOf(first.stdout)));
 
