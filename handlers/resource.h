@@ -22,8 +22,8 @@ struct resource {
     enum placement placement;                   /* of read() */
     const struct resource_instances *instances; /* values of the variable; NULL: there is none */
     bool reads_noted;                           /* counted in the audit log */
-    bool unlisted; /* only its template is published: another form of things that are already listed
-                    */
+    bool unlisted; /* only its template is published: another form of things that are already
+                    * listed; without one: a tool names it, where it is needed */
     /* `value` is the variable's; "" without one. */
     CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
                          struct error *error);

@@ -125,7 +125,7 @@ static CHECKED bool add_row(const struct resource *resource, const struct servic
         return add_instances(resource, services, place, list, error);
     if (place->after[0] != '\0')
         return error_set(error, ERROR_INVALID, "the cursor is invalid");
-    if (!resource_is_template(resource))
+    if (!resource_is_template(resource) && !resource->unlisted)
         json_array_append_new(list, describe(resource));
     place->row++;
     return true;

@@ -6,7 +6,7 @@
 /* Every resource there is, in the order of their list. To add one: write resource_<name>.c and name
  * it here, twice. */
 extern const struct resource resource_answers, resource_arguments, resource_cells,
-    resource_deployment, resource_export_aiperf, resource_export_csv,
+    resource_chart_app, resource_deployment, resource_export_aiperf, resource_export_csv,
     resource_export_serving_report, resource_export_vllm, resource_guide, resource_job,
     resource_metrics, resource_report, resource_run, resource_run_report_html, resource_sweep,
     resource_sweep_report_html;
@@ -28,5 +28,6 @@ const struct resource *const resources[] = {
     &resource_export_csv,
     &resource_export_serving_report,
     &resource_job,
+    &resource_chart_app,
     NULL,
 };

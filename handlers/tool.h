@@ -130,6 +130,8 @@ struct tool {
     bool changes_resources;   /* the list of resources may change */
     bool reads_noted;         /* counted in the audit log: for data that others would like to have
                                */
+    const char *app;          /* the URI of the MCP App that shows its answers; NULL: none does */
+    bool is_for_apps; /* called by that app, not by models: listed to hosts that show apps */
     bool grows; /* the store, by more than its audit row: refused to some while its disk is nearly
                  * full */
     /* Before the check: expands the arguments to those they stand for. *out: a new reference. NULL:

@@ -5,7 +5,7 @@
 
 /* Every tool there is, in order of name. To add one: write tool_<name>.c and name it here, twice.
  */
-extern const struct tool tool_audit_list, tool_dataset_import, tool_dataset_list,
+extern const struct tool tool_audit_list, tool_chart_draw, tool_dataset_import, tool_dataset_list,
     tool_deployment_list, tool_deployment_register, tool_deployment_remove, tool_deployment_show,
     tool_deployment_update, tool_job_cancel, tool_job_list, tool_job_show, tool_lease_list,
     tool_metrics_history, tool_metrics_show, tool_metrics_watch, tool_model_health,
@@ -17,6 +17,7 @@ extern const struct tool tool_audit_list, tool_dataset_import, tool_dataset_list
 /* clang-format off */ /* a line each */
 const struct tool *const tools[] = {
     &tool_audit_list,
+    &tool_chart_draw,
     &tool_dataset_import,
     &tool_dataset_list,
     &tool_deployment_list,

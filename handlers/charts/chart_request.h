@@ -6,7 +6,11 @@
 #include "analysis/charts/chart.h"
 #include "handlers/tool.h"
 
+/* The MCP App that shows them, interactively, in hosts that can. */
+#define CHART_APP_URI "ui://opsbrain/chart"
+
 extern const char *const chart_request_plots[]; /* ends with NULL */
+extern const struct param chart_request_params[];
 
 /* By call->arguments, which run_chart's rows have checked. Free with chart_finish, also after
  * failing. */

@@ -8,43 +8,6 @@
 #include "base/core/base64.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/charts/chart_request.h"
-#include "handlers/metrics/metric_range.h"
-
-static const struct param params[] = {
-    { "run", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Id: run_..., imp_... or swp_...; of all but history.",
-      .more = "Of forest: the baseline, or an A/B sweep." },
-    { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
-      .help = "load: measured against asked. forest: ratios to `candidate`.",
-      .more = "heat: users by context. latency: by users, a line per context. pareto: speed for "
-              "each user against throughput. load: what was in flight, divided by what was asked "
-              "for. tail: the share of requests slower than a time. forest: candidate divided by "
-              "run, cell by cell. cost: dollars per million output tokens under a limit of TTFT. "
-              "history: a deployment's metrics, with its sweeps, restarts and revisions." },
-    { "candidate", VALUE_TEXT, .low = 1, .high = 39, .rare = true,
-      .help = "Of forest and cost: what run is compared with." },
-    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
-      .help = "Of history: the registered name; not needed if there is only one." },
-    { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
-      .help = "Of heat: requests_per_s, ttft_p50_ms, ...",
-      .more = "Without: the first that the run has. For latency and tail its first word counts: "
-              "ttft, itl, tpot, e2e. Of forest: a metric of run_compare." },
-    { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
-      .help = "Of cost: the price of all chips of run, and of candidate.",
-      .more = "Not needed where an import states its price." },
-    { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
-      .rare = true, .help = "Of history: how far back." },
-    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
-      .rare = true, .help = "Of history: ends so many minutes ago; 0: now." },
-    { "factors", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
-      .help = "Of forest: as in run_compare." },
-    { "accept_unknown", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
-      .help = "Of forest: as in run_compare." },
-    { "keep_wrong", VALUE_BOOLEAN, .initial = "false", .rare = true,
-      .help = "Of forest: as in run_compare." },
-    { "dark", VALUE_BOOLEAN, .rare = true, .initial = "false", .help = "On dark paper." },
-    { 0 },
-};
 
 static json_t *image_block(const struct text *png)
 {
@@ -120,12 +83,13 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_run_chart = {
     .name = "run_chart",
     .title = "Draw a run's figures",
-    .help = "A picture (PNG) of a run, an import, a sweep, a comparison or a deployment's history, "
-            "for people. For figures take run_report.",
+    .help = "A picture (PNG) of a run, a comparison or a deployment's history, for people. For "
+            "figures take run_report.",
     .more = "Failed, inferred and unmeasured cells are told apart; bounds come from measured cells "
             "alone.",
     .sets = SET_MEASURE,
-    .params = params,
+    .params = chart_request_params,
+    .app = CHART_APP_URI,
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,
     .read_only = true,

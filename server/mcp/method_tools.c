@@ -9,6 +9,7 @@
 #include "server/http/exchange.h"
 #include "server/mcp/client_log.h"
 #include "server/mcp/client_request.h"
+#include "server/mcp/mcp_apps.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/mcp_setup.h"
 #include "server/mcp/methods.h"
@@ -69,11 +70,22 @@ bool method_tools_list_prepare(struct rpc *rpc)
            || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
 }
 
+static void add_description(struct rpc *rpc, size_t index, bool has_apps)
+{
+    const struct text *description = &rpc->server->tool_descriptions[index];
+
+    text_add_bytes(&rpc->result, text_string(description), description->length - 1);
+    if (has_apps)
+        mcp_apps_add_meta(rpc->server->tools[index], &rpc->result);
+    text_add_char(&rpc->result, '}');
+}
+
 /* There is one page, so no cursor can be valid. Tools that the caller's role may not call are not
  * listed. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
+    const bool has_apps = mcp_apps_known(rpc);
     const char *comma = "";
 
     if (json_object_get(rpc->params, "cursor") != NULL)
@@ -82,11 +94,11 @@ bool method_tools_list_run(struct rpc *rpc)
     text_add(&rpc->result, "\"tools\":[");
     for (size_t i = 0; server->tools[i] != NULL; i++) {
         if (!role_allows(rpc->exchange->principal.role, server->tools[i]->role)
-            || !tool_sets_has(server->tools[i], rpc->tool_sets))
+            || !tool_sets_has(server->tools[i], rpc->tool_sets)
+            || (server->tools[i]->is_for_apps && !has_apps))
             continue;
         text_add(&rpc->result, comma);
-        text_add_bytes(&rpc->result, text_string(&server->tool_descriptions[i]),
-                       server->tool_descriptions[i].length);
+        add_description(rpc, i, has_apps);
         comma = ",";
     }
     text_add_char(&rpc->result, ']');

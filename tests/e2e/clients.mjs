@@ -33,11 +33,11 @@ export function forEachClient(title, body) {
 
 // connect(kind, url, {key, onForm}): a connected client; the caller closes it. `key` is sent as bearer token; what
 // onForm(params) gives is the client's answer to a form; without it the client cannot be asked.
-export async function connect(kind, url, { key, onForm, headers: more } = {}) {
+export async function connect(kind, url, { key, onForm, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
     const transport = new Transport(new URL(url), { requestInit: { headers } });
-    const client = create({ capabilities: onForm ? { elicitation: {} } : {} });
+    const client = create({ capabilities: { ...(onForm && { elicitation: {} }), ...(extensions && { extensions }) } });
     if (onForm)
         client.setRequestHandler(
             client instanceof Client1 ? ElicitRequestSchema : 'elicitation/create',

@@ -95,7 +95,8 @@ static void describes_every_resource_for_newcomers(void **state)
 
         assert_true(strlen(resource->help) >= 60);
         assert_int_equal(resource->help[strlen(resource->help) - 1], '.');
-        assert_true(strncmp(resource->uri, "opsbrain://", 11) == 0);
+        assert_true(strncmp(resource->uri, "opsbrain://", 11) == 0
+                    || strncmp(resource->uri, "ui://opsbrain/", 14) == 0);
         assert_int_equal(resource->instances != NULL, resource_is_template(resource));
     }
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ui://opsbrain/chart: the MCP App that shows charts in a chat, for hosts that can. Its page draws
+ * nothing itself: it asks for the chart with chart_draw. */
+
+#include "handlers/charts/chart_request.h"
+#include "handlers/resource.h"
+
+extern const char chart_app_html[];
+extern const size_t chart_app_html_length;
+
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
+{
+    (void)call;
+    (void)value;
+    (void)error;
+    text_add_bytes(out, chart_app_html, chart_app_html_length);
+    return true;
+}
+
+const struct resource resource_chart_app = {
+    .name = "chart_app",
+    .uri = CHART_APP_URI,
+    .title = "Charts in the chat",
+    .help = "The page of an MCP App: run_chart's charts in the chat, interactive, where the host "
+            "shows apps.",
+    .mime_type = "text/html;profile=mcp-app",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .unlisted = true,
+    .read = read,
+};

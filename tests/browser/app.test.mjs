@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MCP App with the charts: declared to hosts that show apps and to no others, and driven by the official bridge.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { APPS, openApp } from '../e2e/app_host.mjs';
+import { connect } from '../e2e/clients.mjs';
+import { startServer } from '../e2e/harness.mjs';
+import { newPage, openContext, startChromium } from './chromium.mjs';
+import { gridFile } from './world.mjs';
+
+const URI = 'ui://opsbrain/chart';
+const APP_LIMIT = 16 * 1024;
+const CELLS = 156;
+
+for (const kind of ['legacy-1x', '2x-2026'])
+    test(`only a host of apps hears of the app (${kind})`, async (t) => {
+        const server = await startServer(t);
+        const plain = await connect(kind, server.url);
+        const host = await connect(kind, server.url, { extensions: APPS });
+        const [without, tools] = [await plain.listTools(), await host.listTools()];
+        const chart = tools.find(({ name }) => name === 'run_chart');
+        const drawing = tools.find(({ name }) => name === 'chart_draw');
+
+        assert.deepEqual(chart._meta, { ui: { resourceUri: URI, visibility: ['app', 'model'] }, 'ui/resourceUri': URI });
+        assert.deepEqual(drawing._meta.ui.visibility, ['app']);
+        assert.ok(without.every(({ name, _meta }) => name !== 'chart_draw' && !_meta));
+        assert.equal(tools.length, without.length + 1);
+        await plain.close();
+        await host.close();
+    });
+
+test('the app draws the grid, tells its size, follows the theme and the keys, and ends when it is told to', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url, { extensions: APPS });
+    const { run } = await client.call('run_import', { name: 'grid.json', text: gridFile() });
+    const { contents } = await client.client.readResource({ uri: URI });
+    assert.equal(contents[0].mimeType, 'text/html;profile=mcp-app');
+    assert.ok(contents[0].text.length <= APP_LIMIT, `${contents[0].text.length} bytes`);
+
+    const browser = await startChromium(t);
+    const context = await openContext(browser);
+    const { page, faults } = await newPage(context, 'about:blank');
+    const calls = [];
+    const { bridge, sizes, frame } = await openApp(
+        page,
+        contents[0].text,
+        (name, args) => (calls.push(name), client.callTool(name, args)),
+        'dark',
+    );
+    const words = () => frame.locator('#words').textContent();
+    await bridge.sendToolInput({ arguments: { run: run.id, options: ['quantity=output_tokens_per_s'] } });
+    await frame.locator('svg g.cell').nth(CELLS - 1).waitFor();
+    assert.equal(await frame.locator('svg g.cell').count(), CELLS);
+    assert.equal(await frame.locator('svg > rect').first().getAttribute('fill'), '#14181d', 'dark paper');
+    assert.equal(await frame.locator('#quantity').inputValue(), 'output_tokens_per_s');
+    assert.ok(sizes.at(-1).height > 300, JSON.stringify(sizes.at(-1)));
+
+    await frame.locator('#figure').focus();
+    await page.keyboard.press('ArrowDown');
+    assert.match(await words(), /^1 users, context 128: 97\.6 tokens\/s/);
+    await page.keyboard.press('ArrowRight');
+    assert.match(await words(), /^2 users, context 128: /);
+    await page.keyboard.press('ArrowDown');
+    assert.match(await words(), /^2 users, context 256: /);
+    await frame.locator('#plot').selectOption('latency');
+    await frame.locator('svg[aria-label*="TTFT by users"]').waitFor();
+
+    await bridge.setHostContext({ theme: 'light' });
+    await frame.locator('svg > rect[fill="#ffffff"]').first().waitFor();
+    assert.deepEqual(await bridge.teardownResource({}), {});
+    assert.deepEqual([...new Set(calls)], ['chart_draw']);
+    assert.deepEqual(faults, []);
+    await client.close();
+});
+
+test('the app says what cannot be drawn', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url, { extensions: APPS });
+    const { contents } = await client.client.readResource({ uri: URI });
+    const browser = await startChromium(t);
+    const { page } = await newPage(await openContext(browser), 'about:blank');
+    const { bridge, frame } = await openApp(page, contents[0].text, (name, args) => client.callTool(name, args), 'light');
+    await bridge.sendToolInput({ arguments: { run: 'imp_nobody' } });
+    await frame.locator('#words', { hasText: 'imp_nobody' }).waitFor();
+    await client.close();
+});
