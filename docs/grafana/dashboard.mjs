@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the Grafana dashboard for opsbrain itself, from the tables below:
+//     node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json
+// tests/e2e/grafana.test.mjs compares its names with those that /metrics serves.
+
+const WIDTH = 24; // of Grafana's grid
+const HEIGHT = 7;
+
+// The rows: a heading, and its panels: title, unit, and for each line its query and its name.
+const ROWS = [
+    ['State', [
+        stat('Version', 'short', 'opsbrain_info', '{{version}}'),
+        stat('Data folder intact', 'bool', 'opsbrain_data_folder_intact'),
+        stat('Audit log whole', 'bool', 'opsbrain_audit_whole'),
+        stat('Clock ahead', 's', 'opsbrain_clock_ahead_seconds'),
+    ]],
+    ['Work', [
+        lines('Jobs that run here', 'short', ['opsbrain_jobs_running', 'running']),
+        lines('Jobs by state', 'short', ['opsbrain_jobs', '{{state}}']),
+        lines('Waiting, by queue', 'short', ['opsbrain_queue_depth', '{{queue}}']),
+    ]],
+    ['Calls', [
+        lines('Requests by status', 'reqps', ['sum by (status) (rate(opsbrain_requests_total[$__rate_interval]))', '{{status}}']),
+        lines('Busiest tools', 'reqps', ['topk(8, sum by (tool) (rate(opsbrain_requests_total{tool!=""}[$__rate_interval])))', '{{tool}}']),
+        lines('Errors of tools', 'reqps', ['sum by (tool) (rate(opsbrain_tool_errors_total[$__rate_interval]))', '{{tool}}']),
+        lines('Time of a request', 's', ...[0.5, 0.99].map((share) => [
+            `histogram_quantile(${share}, sum by (le) (rate(opsbrain_request_seconds_bucket[$__rate_interval])))`,
+            `p${share * 100}`,
+        ])),
+    ]],
+    ['Connections', [
+        lines('Requests in flight', 'short', ['opsbrain_requests_in_flight', 'in flight']),
+        lines('Connections and streams', 'short', ['opsbrain_connections_open', 'connections'], ['opsbrain_streams_open', 'event streams']),
+        lines('Sessions', 'short', ['opsbrain_sessions', 'sessions']),
+    ]],
+    ['Resources', [
+        lines('Disk of the data folder', 'bytes', ['opsbrain_disk_free_bytes', 'free'], ['opsbrain_disk_reserve_bytes', 'reserve']),
+        lines('Database', 'bytes', ['opsbrain_database_bytes', 'files']),
+        lines('Memory', 'bytes', ['process_resident_memory_bytes', 'resident']),
+        lines('Processor', 'percentunit', ['rate(process_cpu_seconds_total[$__rate_interval])', 'cores']),
+        lines('Open files', 'short', ['process_open_fds', 'descriptors']),
+    ]],
+];
+
+// Marks on every panel: while sweeps run, and when a deployment was changed.
+const ANNOTATIONS = [
+    ['Sweeps', 'opsbrain_jobs_running > 0', 'blue', 'a sweep runs'],
+    ['Deployments', 'sum by (tool) (increase(opsbrain_requests_total{tool=~"deployment_(register|update|remove)",status="2xx"}[$__interval])) > 0', 'orange', '{{tool}}'],
+];
+
+function lines(title, unit, ...queries) {
+    return { type: 'timeseries', title, unit, queries };
+}
+
+function stat(title, unit, query, name = '') {
+    return { type: 'stat', title, unit, queries: [[query, name]] };
+}
+
+const source = { type: 'prometheus', uid: '${datasource}' };
+
+const panelOf = ({ type, title, unit, queries }, place, id) => ({
+    id,
+    type,
+    title,
+    datasource: source,
+    gridPos: place,
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    options: type === 'stat' ? { textMode: unit === 'short' ? 'name' : 'value', reduceOptions: { calcs: ['lastNotNull'] } } : { tooltip: { mode: 'multi' } },
+    targets: queries.map(([expr, legendFormat], i) => ({
+        refId: String.fromCharCode(65 + i),
+        datasource: source,
+        expr: scoped(expr),
+        legendFormat,
+    })),
+});
+
+// Of the instance that is chosen at the top.
+function scoped(expr) {
+    return expr.replace(/\b((?:opsbrain|process)_[a-z_]+)(?:\{([^}]*)\})?/g, (_, name, labels) => `${name}{instance=~"$instance"${labels ? `,${labels}` : ''}}`);
+}
+
+function panelsOf(rows) {
+    const panels = [];
+    let y = 0;
+    for (const [title, row] of rows) {
+        panels.push({ id: panels.length + 1, type: 'row', title, collapsed: false, gridPos: { x: 0, y: y++, w: WIDTH, h: 1 }, panels: [] });
+        const height = row[0].type === 'stat' ? 4 : HEIGHT;
+        const width = Math.floor(WIDTH / row.length);
+        row.forEach((panel, i) => panels.push(panelOf(panel, { x: i * width, y, w: width, h: height }, panels.length + 1)));
+        y += height;
+    }
+    return panels;
+}
+
+const annotationOf = ([name, expr, iconColor, titleFormat]) => ({
+    name,
+    datasource: source,
+    enable: true,
+    iconColor,
+    expr: scoped(expr),
+    titleFormat,
+    step: '60s',
+    useValueForTime: false,
+});
+
+export const dashboard = {
+    uid: 'opsbrain',
+    title: 'opsbrain',
+    description: 'opsbrain itself, by its own /metrics. Model servers are in its tools and pages.',
+    tags: ['opsbrain'],
+    schemaVersion: 39,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    timezone: 'utc',
+    templating: {
+        list: [
+            { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' },
+            {
+                name: 'instance',
+                label: 'Server',
+                type: 'query',
+                datasource: source,
+                query: { query: 'label_values(opsbrain_info, instance)', refId: 'instance' },
+                refresh: 2,
+                includeAll: true,
+                multi: true,
+                current: { text: 'All', value: '$__all' },
+            },
+        ],
+    },
+    annotations: { list: ANNOTATIONS.map(annotationOf) },
+    panels: panelsOf(ROWS),
+};
+
+if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(dashboard, null, 2));

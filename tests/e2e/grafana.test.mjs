@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Grafana dashboard asks for what /metrics serves, and shows all of it.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { dashboard } from '../../docs/grafana/dashboard.mjs';
+import { connect } from './clients.mjs';
+import { startServer, startSimserve } from './harness.mjs';
+
+const OUR_SERIES = /\b(?:opsbrain|process)_[a-z_]+/g;
+
+const expressions = [...dashboard.panels.flatMap(({ targets = [] }) => targets), ...dashboard.annotations.list].map(({ expr }) => expr);
+
+// familiesOf(page): every family, with the labels of its series and their values.
+function familiesOf(page) {
+    const families = new Map([...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => [name, new Map()]));
+    for (const [, name, labels] of page.matchAll(/^([a-z_]+)(?:\{(.*)\})? /gm)) {
+        const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''));
+        for (const [, label, value] of (labels ?? '').matchAll(/([a-z_]+)="([^"]*)"/g))
+            family.set(label, (family.get(label) ?? new Set()).add(value));
+    }
+    return families;
+}
+
+test('the file is what the script writes', async () => {
+    const stored = await readFile(new URL('../../docs/grafana/opsbrain.json', import.meta.url), 'utf8');
+    assert.deepEqual(JSON.parse(stored), dashboard, 'node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json');
+});
+
+test('every name and label of the dashboard is served, and every family is on it', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: (await startSimserve(t)).url });
+    await assert.rejects(client.call('run_show', { run: 'run_nobody' }));
+    await client.close();
+    const families = familiesOf(await (await fetch(new URL('/metrics', server.url))).text());
+    const base = (name) => (families.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''));
+    const shown = new Set(expressions.flatMap((expression) => expression.match(OUR_SERIES)).map(base));
+    const notServed = [...shown].filter((name) => !families.has(name) && name !== 'opsbrain_audit_whole');
+
+    assert.deepEqual(notServed, [], 'not served');
+    assert.deepEqual([...families.keys()].filter((name) => !shown.has(name)), [], 'not on the dashboard');
+    for (const expression of expressions)
+        for (const [, name, labels] of expression.matchAll(/\b((?:opsbrain|process)_[a-z_]+)\{([^}]*)\}/g))
+            for (const [, label, value] of labels.matchAll(/([a-z_]+)=~?"([^"]*)"/g)) {
+                if (label === 'instance') continue; /* Prometheus' own */
+                const values = [...(families.get(base(name)).get(label) ?? [])];
+                assert.ok(values.some((one) => new RegExp(`^(?:${value})$`).test(one)), `${name}{${label}} is never ${value}: ${values}`);
+            }
+});
