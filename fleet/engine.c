@@ -10,8 +10,9 @@
 #include "base/json/json.h"
 #include "fleet/probe.h"
 
-#define ALL_WITHIN_MS 15000 /* unless the caller sets a limit, */
-/* and this long for the first answer of a server that has to load the model */
+/* For the whole probe, unless the caller sets a limit. */
+#define ALL_WITHIN_MS 15000
+/* For the first answer of a server that has to load the model. */
 #define FIRST_ANSWER_MS 30000
 
 /* ---- The models list ---- */
@@ -60,7 +61,7 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
     struct small_request ask = probe->ask;
 
     if (probe->is_timed)
-        ask.each_within_ms = INT64_MAX; /* all of the time */
+        ask.each_within_ms = INT64_MAX; /* only the caller's limit counts */
     if (!small_request_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
         bool may_continue =
             report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
@@ -71,8 +72,8 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
                       : "");
         return may_continue;
     }
-    list =
-        json_is_array(answer) ? answer : json_object_get(answer, "data"); /* Together's is bare */
+    list = json_is_array(answer) ? answer
+                                 : json_object_get(answer, "data"); /* Together's is a bare list */
     if (!json_is_array(list)) {
         report->failure = FAILURE_PROTOCOL;
         return error_set(error, ERROR_UPSTREAM,
@@ -118,7 +119,7 @@ static bool answers_by_name(struct probe *probe)
 }
 
 /* Whether it answered at all, if only with an error. */
-static bool was_heard(enum failure failure)
+static bool has_answered(enum failure failure)
 {
     return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
            || failure == FAILURE_NOT_FOUND || failure == FAILURE_SERVER_ERROR
@@ -209,7 +210,7 @@ static void write_details(struct probe *probe)
 static CHECKED bool probe_all(struct probe *probe, struct error *error)
 {
     if (!ask_models(probe, error)) {
-        if (!was_heard(probe->report->failure) || !answers_by_name(probe))
+        if (!has_answered(probe->report->failure) || !answers_by_name(probe))
             return false;
         probe_add_model(probe, probe->ask.endpoint->model, 0);
     }

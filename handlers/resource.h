@@ -12,7 +12,7 @@
 
 struct resource {
     const char *name;
-    /* As it is, or a template (RFC 6570, level 1) with one variable: "opsbrain://runs/{id}". */
+    /* A plain URI, or a template (RFC 6570, level 1) with one variable: "opsbrain://runs/{id}". */
     const char *uri;
     const char *title;
     const char *help;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules of the audit need, for the table of them: is it there in at least one cell?
- * Private to analysis/audit/. */
+/* What the rules of the audit need: each function returns whether the run, or at least one of its
+ * cells, has it. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"

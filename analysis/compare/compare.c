@@ -29,8 +29,8 @@ struct comparing {
     struct comparison *out;
     size_t run_count;
     bool by_output; /* every cell has the output length that was requested */
-    /* Each run's logarithms, over the cells in which every pair counts, and over the others; there
-     * only for the pairs that count. */
+    /* The sums of each run's logarithms: over the cells in which every pair counts, and over the
+     * others, where only the pairs that count are added. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
     bool is_excluded[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these other cells */
 };
@@ -185,7 +185,8 @@ static bool are_enough(const struct comparing *comparing, size_t without)
     return without == 0 || (pairs >= without + COMPARE_PAIRS_MIN && 2 * without < pairs);
 }
 
-/* Of one value per run, keeps those that count, the baseline's first, and counts each side's. */
+/* Copies the values of the runs in pairs that are not excluded, the baseline's first, and counts
+ * them on each side. */
 static void keep(const struct comparing *comparing, const double *values, const bool *is_excluded,
                  double *kept, size_t counts[SIDES])
 {
@@ -361,10 +362,11 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (isnan(out->primary.p))
         return "the runs of each side are equal to the last digit: they are copies, not "
                "repetitions";
-    return input->paired ? "the 95 % interval holds 1: the difference is within the spread between "
-                           "pairs"
-                         : "the 95 % interval holds 1: the difference is within the spread between "
-                           "runs";
+    return input->paired
+               ? "the 95 % interval contains 1: the difference is within the spread between "
+                 "pairs"
+               : "the 95 % interval contains 1: the difference is within the spread between "
+                 "runs";
 }
 
 static void no_comparison(struct comparison *out, const char *reason)

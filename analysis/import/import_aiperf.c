@@ -195,7 +195,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* Settings: the table reads what was requested; the rest are not figures. */
+/* The settings: only those in the table say what was requested. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -343,7 +343,7 @@ static const struct import_member parameters[] = {
     NUMBER("osl", asked_output),
     { 0 },
 };
-/* Reads one run of a sweep. */
+/* Of a sweep: the parameters of this run. */
 static const struct import_member run_info[] = {
     MEMBER_INSIDE("variation_values", 0, parameters),
     { 0 },
@@ -419,12 +419,9 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
                          "import each run's profile_export_aiperf.json instead");
     if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
-    if (out->cell_count == 1)
+    if (out->cell_count == 1) /* our own exports write "(unknown)" */
         text_copy(out->facts.model, sizeof out->facts.model,
-                  strcmp(profile.model, "(unknown)") == 0
-                      ? ""
-                      : profile.model); /* added by our own exports
-                                         */
+                  strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model);
     return true;
 }
 

@@ -100,8 +100,9 @@ struct report {
     struct error *error;
     bool refused;
     struct evidence_facts facts;
-    double input_length, output_tokens, requests; /* of the whole workload, where cells do not say
-                                                   */
+    double input_length, output_tokens,
+        requests; /* of the whole workload, for cells that state none
+                   */
     char currency[16];
     double rate;
 };

@@ -28,7 +28,7 @@ struct dataset {
     struct text texts; /* in the form of a JSON string: escaped */
     struct dataset_row *rows;
     size_t count, capacity;
-    size_t skipped; /* records that were neither */
+    size_t skipped; /* records with neither a prompt nor a length that can be sent */
 };
 
 #define DATASET_AUTO __attribute__((cleanup(dataset_finish))) struct dataset

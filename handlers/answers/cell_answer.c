@@ -34,9 +34,8 @@ const struct field cell_answer_fields[] = {
     { "ttft_p50_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, median." },
     { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
     { "itl_p50_ms", VALUE_NUMBER, .optional = true,
-      .help =
-          "Gap between tokens, median; null where the server does not report a chunk's tokens and "
-          "they are several." },
+      .help = "Gap between tokens, median; null if chunks have several tokens and the server does "
+              "not report how many." },
     { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
     { "tokens_per_chunk", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Only if above 1, as with speculative decoding: tokens per stream chunk." },

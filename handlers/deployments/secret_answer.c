@@ -15,7 +15,8 @@ const struct field secret_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "As deployments name it." },
     { "is_set", VALUE_BOOLEAN, .help = "Does the server have a value for it?" },
     { "origins", VALUE_TEXTS, .help = "All origins it may be sent to." },
-    { "by_file", VALUE_BOOLEAN, .help = "True: as the file NAME.origins beside the secret says." },
+    { "by_file", VALUE_BOOLEAN,
+      .help = "True: the file NAME.origins beside the secret states them." },
     { "problem", VALUE_TEXT, .optional = true, .help = "What is wrong with that file." },
     { 0 },
 };
@@ -33,10 +34,10 @@ struct name {
 
 struct names {
     struct name *at;
-    size_t count, room;
+    size_t count, capacity;
 };
 
-/* The material of one listing. */
+/* What is collected for one listing. */
 struct listing {
     const struct access *access;
     struct names set, named; /* those that have a value; all */
@@ -50,9 +51,9 @@ static void add_name(struct names *names, const char *name)
     for (size_t i = 0; i < names->count; i++)
         if (strcmp(names->at[i].text, name) == 0)
             return;
-    if (names->count == names->room) {
-        names->room = 2 * names->room + 8;
-        names->at = memory_resize(names->at, names->room, sizeof *names->at);
+    if (names->count == names->capacity) {
+        names->capacity = 2 * names->capacity + 8;
+        names->at = memory_resize(names->at, names->capacity, sizeof *names->at);
     }
     text_copy(names->at[names->count++].text, sizeof names->at->text, name);
 }

@@ -53,7 +53,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 
 #define PAGE 100
 
-/* Those of the period after that name, in order of name; the first `limit` of them. */
+/* The first `limit` deployments after that name, in order of name, whose revision is of the period.
+ */
 static CHECKED bool find(struct store *store, const struct period *period, const char *after,
                          size_t limit, struct deployment *out, size_t *count, struct error *error)
 {

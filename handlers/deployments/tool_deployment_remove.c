@@ -31,8 +31,8 @@ static CHECKED bool check(const struct call *call, struct deployment *out, struc
            && deployment_check_idle(call->services->store, name, error);
 }
 
-static CHECKED bool is_meant(struct call *call, const struct deployment *deployment,
-                             struct error *error)
+static CHECKED bool is_confirmed(struct call *call, const struct deployment *deployment,
+                                 struct error *error)
 {
     TEXT_AUTO plan = { 0 };
     TEXT_AUTO declined = { 0 };
@@ -57,7 +57,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment deployment;
 
-    return check(call, &deployment, error) && is_meant(call, &deployment, error);
+    return check(call, &deployment, error) && is_confirmed(call, &deployment, error);
 }
 
 /* ---- The removal ---- */

@@ -16,7 +16,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "revision", VALUE_INTEGER, .low = 1, .high = 1e9, .rare = true,
-      .help = "The revision you have seen: refused if someone changed it since." },
+      .help = "The revision you have read: refused if it has changed since." },
     { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
     { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
@@ -33,7 +33,7 @@ static CHECKED bool check_revision(const struct call *call, const struct deploym
 
     if (seen != before->revision)
         return error_set(error, ERROR_CONFLICT,
-                         "%s is at revision %" PRId64 " by now, not %" PRId64
+                         "%s is now at revision %" PRId64 ", not %" PRId64
                          ": read it with deployment_show and decide again",
                          before->name, before->revision, seen);
     return true;
@@ -66,8 +66,8 @@ static CHECKED bool read_owner(const struct call *call, struct deployment *after
 
 /* ---- Where it points ---- */
 
-static CHECKED bool is_meant(struct call *call, const struct deployment *before,
-                             const struct deployment *after, struct error *error)
+static CHECKED bool is_confirmed(struct call *call, const struct deployment *before,
+                                 const struct deployment *after, struct error *error)
 {
     char from[ORIGIN_SIZE], to[ORIGIN_SIZE];
     TEXT_AUTO plan = { 0 };
@@ -129,7 +129,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     struct deployment before, after;
 
     return read(call, &before, &after, error)
-           && (!moves(&before, &after) || is_meant(call, &before, &after, error));
+           && (!moves(&before, &after) || is_confirmed(call, &before, &after, error));
 }
 
 /* ---- The change ---- */
@@ -169,8 +169,8 @@ const struct tool tool_deployment_update = {
     .name = "deployment_update",
     .title = "Change a deployment's settings",
     .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
-    .more = "The server itself is not changed. The change is a new revision: results measured "
-            "before keep pointing at the old one. Only its owner and admins may change URL "
+    .more = "The server itself is not changed. The change is a new revision: earlier results still "
+            "refer to the old one. Only its owner and admins may change URL "
             "and secret; a new URL needs consent, and no running sweep. The settings are those of "
             "deployment_register.",
     .sets = SET_FLEET,

@@ -49,7 +49,7 @@ static const struct field fields[] = {
       .help = "The catalogue's row it was compared with; missing: not known." },
     { "model", VALUE_TEXT, .optional = true, .help = "Likewise the model's row." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
-    { "applied", VALUE_TEXTS, .help = "Rules that its figures allow to apply." },
+    { "applied", VALUE_TEXTS, .help = "Rules that could be applied to its figures." },
     { "not_applied", VALUE_LIST, .help = "The others: {lacks, rules}." },
     { 0 },
 };

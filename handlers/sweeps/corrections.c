@@ -22,7 +22,7 @@ static void earlier_finish(struct earlier *earlier)
     run_rows_free(earlier->runs, earlier->run_count);
 }
 
-/* Keeps only this run of the sweep's. */
+/* Keeps only this one of the sweep's runs. */
 static void keep_run(struct earlier *earlier, const char *id)
 {
     struct run_row kept = { 0 };

@@ -119,16 +119,16 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *for
  * other failures go to the log, and the client gets the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
-/* A parameter of the query, or NULL; borrowed from the request. On the loop's thread, as are the
- * next. */
+/* A parameter of the query, or NULL; borrowed from the request. This and the next three: on the
+ * loop's thread. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
 /* Calls for each parameter of the query; `value` may be NULL. */
 void exchange_each_query(const struct exchange *exchange,
                          void (*take)(void *context, const char *name, const char *value),
                          void *context);
-/* Whether its client is connected over TLS: only a trusted proxy can say so. The same. */
+/* Whether its client is connected over TLS: only a trusted proxy can say so. */
 bool exchange_is_over_tls(const struct exchange *exchange);
-/* Each header; values have no NUL. The same. */
+/* Calls for each header; values have no NUL. */
 void exchange_each_header(const struct exchange *exchange,
                           void (*take)(void *context, const char *name, size_t name_size,
                                        const char *value, size_t value_size),

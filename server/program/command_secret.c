@@ -69,7 +69,7 @@ int command_secret(int argc, char *const *argv)
         { "bind", "NAME ORIGIN",
           "lets a secret be sent to an origin, such as https://model.example.com:8443",
           bind_origin },
-        { "unbind", "NAME ORIGIN", "revokes that", unbind_origin },
+        { "unbind", "NAME ORIGIN", "revokes that permission", unbind_origin },
         { "list", "", "lists the secrets, and where each may be sent", list },
         { 0 },
     };

@@ -12,7 +12,7 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* in a short window: if there are more, windows are short */
+#define SHORT_FROM_ROWS 120  /* with more than this in a short window, windows are short */
 #define GRACE_MS 30000       /* time for scrapes that are still running */
 #define VALUES_LOADED 524288 /* loaded at once: 4 MiB */
 
@@ -76,7 +76,7 @@ bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct err
 /* ---- Its times and series ---- */
 
 /* *epoch -1: there is none. */
-static CHECKED bool read_before_time(struct rollup_window *window, int64_t *epoch,
+static CHECKED bool read_time_before(struct rollup_window *window, int64_t *epoch,
                                      struct error *error)
 {
     bool found;
@@ -102,7 +102,7 @@ static CHECKED bool read_times(struct rollup_window *window, struct error *error
         sql_begin(window->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
                                       "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
 
-    if (!read_before_time(window, &epoch, error))
+    if (!read_time_before(window, &epoch, error))
         return false;
     window->at_ms = memory_zeroed(window->count, sizeof *window->at_ms);
     window->follows = memory_zeroed(window->count, sizeof *window->follows);
@@ -177,8 +177,8 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
-/* Puts one scrape's samples to their series: as the index-th of the window, or (-1) as what was
- * before it. A value that is not a number counts as absent. */
+/* Gives one scrape's samples to their series: as the index-th values of the window, or (-1) as
+ * those before it. A value that is not finite counts as absent. */
 static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
                                 struct error *error)
 {

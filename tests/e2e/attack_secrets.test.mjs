@@ -10,11 +10,11 @@ import { connect, text } from './clients.mjs';
 import { SECRET, tryEchoes } from './echo.mjs';
 import { atEnd, post, run, startServer, temporaryFolder, until } from './harness.mjs';
 
-// startThief(t): a model server that keeps every Authorization it is sent; {url, port, heard}.
+// startThief(t): a model server that keeps every Authorization it is sent; {url, port, received}.
 async function startThief(t) {
-    const heard = [];
+    const received = [];
     const server = http.createServer((request, response) => {
-        if (request.headers.authorization) heard.push(request.headers.authorization);
+        if (request.headers.authorization) received.push(request.headers.authorization);
         response.setHeader('Content-Type', 'application/json');
         response.end(JSON.stringify({ object: 'list', data: [{ id: 'model', owned_by: 'thief' }] }));
     });
@@ -22,7 +22,7 @@ async function startThief(t) {
     await once(server, 'listening');
     atEnd(t, async () => (server.closeAllConnections(), server.close()));
     const { port } = server.address();
-    return { url: `http://127.0.0.1:${port}`, port, heard };
+    return { url: `http://127.0.0.1:${port}`, port, received };
 }
 
 // addKey(data, name, role): an API key.
@@ -51,7 +51,7 @@ test('an operator cannot have a secret sent to a server of their own', async (t)
     const { ada, otto, model, thief } = await withTeam(t);
     const { bound } = await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
     assert.equal(bound, model.url);
-    await until('the bearer', () => model.heard.includes(`Bearer ${SECRET}`));
+    await until('the bearer', () => model.received.includes(`Bearer ${SECRET}`));
     const own = { deployment: 'own', confirm: 'own' };
     await otto.call('deployment_register', { name: 'own', url: model.url, secret: 'LAB' });
     const attempts = [
@@ -70,7 +70,7 @@ test('an operator cannot have a secret sent to a server of their own', async (t)
     await otto.call('deployment_update', { ...own, url: thief.url });
     assert.match(await otto.refusal('deployment_update', { deployment: 'own', secret: 'LAB' }), /is not bound to/);
     await otto.call('model_show', { deployment: 'own' });
-    assert.deepEqual(thief.heard, []);
+    assert.deepEqual(thief.received, []);
 });
 
 test('the secret is no longer used once its binding is removed', async (t) => {
@@ -78,7 +78,7 @@ test('the secret is no longer used once its binding is removed', async (t) => {
     await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
     const unbound = await run(['secret', 'unbind', 'LAB', model.url, '--data', data]);
     assert.equal(unbound.output, `LAB may not be sent to ${model.url} from now on\n`);
-    model.heard.length = 0;
+    model.received.length = 0;
     const uses = [
         ['model_show', {}],
         ['model_health', {}],
@@ -93,11 +93,11 @@ test('the secret is no longer used once its binding is removed', async (t) => {
         const { watch } = await otto.call('deployment_show', { deployment: 'lab' });
         return /LAB is not bound to/.test(watch.last_error ?? '');
     });
-    assert.deepEqual(model.heard, []);
+    assert.deepEqual(model.received, []);
     const bound = await run(['secret', 'bind', 'LAB', `${model.url}/v1`, '--data', data]);
     assert.equal(bound.output, `LAB may be sent to ${model.url} from now on\n`);
     await otto.call('model_show', { deployment: 'lab' });
-    assert.ok(model.heard.includes(`Bearer ${SECRET}`));
+    assert.ok(model.received.includes(`Bearer ${SECRET}`));
 });
 
 test('a file of origins beside a secret is the whole list', async (t) => {
@@ -118,7 +118,7 @@ test('a file of origins beside a secret is the whole list', async (t) => {
     const listed = await run(['secret', 'list', '--data', data]);
     assert.match(listed.output, new RegExp(`TEAM.*yes.*${model.url}.*file`));
     assert.doesNotMatch(listed.output, new RegExp(SECRET));
-    assert.deepEqual(thief.heard, []);
+    assert.deepEqual(thief.received, []);
 });
 
 test('a deployment of another cannot be moved, emptied or removed', async (t) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server that repeats the key it is sent, and everything a client and the disk may show of it afterwards.
+// A model server that repeats the key it is sent, and a search for that key in all that is answered, logged and stored.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -22,38 +22,38 @@ export const ECHOES = {
     hexadecimal: (key) => Buffer.from(key).toString('hex'),
 };
 
-// startEcho(t): a model server that repeats the key wherever it can: {url, heard, set(echo, failing)}.
+// startEcho(t): a model server that repeats the key wherever it can: {url, received, set(echo, failing)}.
 async function startEcho(t) {
     let echo = ECHOES.whole;
     let failing = '';
-    const heard = new Set();
+    const received = new Set();
     const answer = (request, response, body) => {
         const key = request.headers.authorization?.replace('Bearer ', '') ?? 'nothing';
-        const said = echo(key);
-        heard.add(key);
-        const header = said.includes('\\u') ? key : said;
+        const repeated = echo(key);
+        received.add(key);
+        const header = repeated.includes('\\u') ? key : repeated;
         response.setHeader('Server', header);
         if (failing === 'type') response.setHeader('Content-Type', `text/${header}`);
-        if (failing === 'type') return response.end(said);
+        if (failing === 'type') return response.end(repeated);
         if (failing === 'status') response.statusCode = 401;
-        if (failing === 'status') return response.end(`{"error":{"message":"no key ${said}","code":"${said}"}}`);
+        if (failing === 'status') return response.end(`{"error":{"message":"no key ${repeated}","code":"${repeated}"}}`);
         if (request.url === '/v1/models')
-            return response.end(`{"data":[{"id":"model","owned_by":"vllm","root":"${said}"},{"id":"m-${said}"}]}`);
-        if (request.url === '/version') return response.end(`{"version":"1-${said}"}`);
+            return response.end(`{"data":[{"id":"model","owned_by":"vllm","root":"${repeated}"},{"id":"m-${repeated}"}]}`);
+        if (request.url === '/version') return response.end(`{"version":"1-${repeated}"}`);
         if (request.url === '/metrics')
-            return response.end(`vllm:num_requests_running{model_name="${said}"} 0\n# HELP a ${said}\na{b="${said}"} 1\n`);
+            return response.end(`vllm:num_requests_running{model_name="${repeated}"} 0\n# HELP a ${repeated}\na{b="${repeated}"} 1\n`);
         if (!request.url.endsWith('completions')) return (response.statusCode = 404), response.end('{}');
         const { stream, stream_options } = JSON.parse(body);
         if (!stream)
-            return response.end(`{"model":"${said}","choices":[{"text":"${said}","message":{"content":"${said}"},` +
-                `"finish_reason":"${said}"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`);
+            return response.end(`{"model":"${repeated}","choices":[{"text":"${repeated}","message":{"content":"${repeated}"},` +
+                `"finish_reason":"${repeated}"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`);
         response.setHeader('Content-Type', 'text/event-stream');
-        const send = (choice) => response.write(`data: {"model":"${said}","choices":[${choice}]}\n\n`);
-        if (failing === 'inside') response.write(`data: {"error":{"message":"inside ${said}"}}\n\n`);
+        const send = (choice) => response.write(`data: {"model":"${repeated}","choices":[${choice}]}\n\n`);
+        if (failing === 'inside') response.write(`data: {"error":{"message":"inside ${repeated}"}}\n\n`);
         else
-            for (const piece of said.match(/\\u.{4}|\\.|.{1,3}/g)) send(`{"delta":{"content":"${piece}"},"text":"${piece}"}`);
-        send(`{"delta":{"reasoning_content":"${said}"}}`);
-        send(`{"delta":{},"finish_reason":"${said}"}`);
+            for (const piece of repeated.match(/\\u.{4}|\\.|.{1,3}/g)) send(`{"delta":{"content":"${piece}"},"text":"${piece}"}`);
+        send(`{"delta":{"reasoning_content":"${repeated}"}}`);
+        send(`{"delta":{},"finish_reason":"${repeated}"}`);
         if (stream_options) send('');
         response.end('data: [DONE]\n\n');
     };
@@ -66,7 +66,7 @@ async function startEcho(t) {
     await once(server, 'listening');
     atEnd(t, async () => (server.closeAllConnections(), server.close()));
     const set = (name, how = '') => ((echo = ECHOES[name]), (failing = how));
-    return { url: `http://127.0.0.1:${server.address().port}`, heard, set };
+    return { url: `http://127.0.0.1:${server.address().port}`, received, set };
 }
 
 // givesAway(text): whether it contains a piece of the secret, in any form that ECHOES writes.
@@ -76,8 +76,8 @@ function givesAway(text) {
     return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(half(echo(SECRET)))));
 }
 
-// tryEchoes(t, rounds, sweeps): every tool that asks a model server, once for each [echo, failing], the first so many with a
-// benchmark; then looks for the key in everything that was answered, logged and stored.
+// tryEchoes(t, rounds, sweeps): calls every tool that asks a model server, once for each [echo, failing], the
+// first `sweeps` times with a sweep; then looks for the key in everything that was answered, logged and stored.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });
@@ -111,7 +111,7 @@ export async function tryEchoes(t, rounds, sweeps) {
     await call('metrics_history', { series: 'a' });
     await client.close();
 
-    assert.deepEqual([...echo.heard], [SECRET]);
+    assert.deepEqual([...echo.received], [SECRET]);
     assert.equal(shown.find(givesAway), undefined);
     assert.ok(shown.filter((text) => text.includes('(hidden)')).length > rounds.length);
     assert.ok(!givesAway(server.output()), 'the log');

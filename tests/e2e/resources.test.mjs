@@ -140,13 +140,13 @@ forEachClient('what there is not is refused with the code of the era', async (t,
 for (const kind of ['legacy-1x', '2x-legacy'])
     test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);
-        const heard = [];
-        connection.onNotification(({ method, params }) => heard.push({ method, uri: params?.uri, at: performance.now() }));
+        const received = [];
+        connection.onNotification(({ method, params }) => received.push({ method, uri: params?.uri, at: performance.now() }));
         const { sweep, job } = await connection.call('sweep_start', { ...GRID, window_s: 3 });
         const uri = `opsbrain://sweeps/${sweep.id}`;
         await client.subscribeResource({ uri });
         await assert.rejects(client.subscribeResource({ uri: 'opsbrain://sweeps/swp_nobody' }), { code: NOT_FOUND[kind] });
-        const updates = () => heard.filter((one) => one.method === 'notifications/resources/updated');
+        const updates = () => received.filter((one) => one.method === 'notifications/resources/updated');
         await until('a second update', () => updates().length >= 2);
         await connection.call('job_show', { job, wait_s: 40 });
         const over = performance.now();
@@ -155,7 +155,7 @@ for (const kind of ['legacy-1x', '2x-legacy'])
         for (const [i, one] of updates().entries())
             if (i > 0) assert.ok(one.at - updates()[i - 1].at > 900, 'more than one a second');
         await client.unsubscribeResource({ uri });
-        await until('the changed list', () => heard.some((one) => one.method === 'notifications/resources/list_changed'));
+        await until('the changed list', () => received.some((one) => one.method === 'notifications/resources/list_changed'));
         await connection.close();
     });
 

@@ -67,7 +67,7 @@ static void draw_counts(struct generator *random, struct evidence_cell *cell)
 }
 
 /* A failed cell has none. */
-static void forget_speed(struct evidence_cell *cell)
+static void clear_speed(struct evidence_cell *cell)
 {
     struct evidence_cell unknown;
 
@@ -79,8 +79,9 @@ static void forget_speed(struct evidence_cell *cell)
     text_copy(cell->status, sizeof cell->status, "failed");
 }
 
-/* `metrics`: those of our own open loops, which count from the schedule too, are the last; other
- * formats have those that count from the send under the first ones' names. */
+/* Draws only metrics before `metrics`. The last ones exist only for our own open loops, which count
+ * from the schedule and from the send; other formats count from the send and use the first ones'
+ * names. */
 static void draw_cell(struct generator *random, enum metric metrics, struct evidence_cell *cell)
 {
     static const char *const marks[] = { "", "client_limited", "burst, contaminated",
@@ -96,9 +97,9 @@ static void draw_cell(struct generator *random, enum metric metrics, struct evid
     text_copy(cell->variant, sizeof cell->variant, maybe(random) ? "model=a, trial=2" : "");
     text_copy(cell->marks, sizeof cell->marks, marks[generator_below(random, 4)]);
     cell->error = cell->failed > 0 && maybe(random) ? memory_copy_text("it \"broke\", so") : NULL;
-    cell->concurrency_expected = NAN; /* of ours alone */
+    cell->concurrency_expected = NAN; /* only our own runs have it */
     if (cell->succeeded == 0)
-        forget_speed(cell);
+        clear_speed(cell);
     import_complete_cell(cell);
 }
 
@@ -191,7 +192,7 @@ static bool is_unknown(const struct evidence_field *field, const void *base)
     return field->size > 0 ? at[0] == '\0' : isnan(*(const double *)(const void *)at);
 }
 
-/* A spreadsheet would take "=1+1" for a formula: a table has an apostrophe before it. */
+/* A spreadsheet would take "=1+1" for a formula: the CSV export puts an apostrophe before it. */
 static bool is_escaped(const struct evidence_field *field, const void *before, const void *after)
 {
     return field->size > 0 && ((const char *)after)[field->offset] == '\''
@@ -207,7 +208,7 @@ struct trip {
     json_t *losses;
 };
 
-static bool is_told_lost(const struct trip *trip, const char *prefix, const char *name)
+static bool is_reported_lost(const struct trip *trip, const char *prefix, const char *name)
 {
     char path[64];
     const json_t *loss;
@@ -221,8 +222,8 @@ static bool is_told_lost(const struct trip *trip, const char *prefix, const char
     return false;
 }
 
-/* aiperf's model requires how a phase ended: with the requests sent, if nothing else is known.
- */
+/* AIPerf's format requires the number of requests of a phase: the number sent, if no other is
+ * known. */
 static bool is_sent(const struct evidence_field *field, const struct trip *trip, const void *before,
                     const void *after)
 {
@@ -248,7 +249,7 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
         if (has(held, fields->name))
             fail_msg("%s, run %u: %s%s is lost\n%s", trip->holds->format, (unsigned)trip->seed,
                      prefix, fields->name, text_string(&trip->file));
-        if (!is_told_lost(trip, prefix, fields->name))
+        if (!is_reported_lost(trip, prefix, fields->name))
             fail_msg("%s: %s%s is lost, and nothing says so", trip->holds->format, prefix,
                      fields->name);
     }

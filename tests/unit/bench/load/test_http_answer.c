@@ -20,7 +20,7 @@ struct reading {
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
-    size_t limit; /* of the body, then the listener wants no more */
+    size_t limit; /* bytes received after which the listener wants no more; 0: none */
 };
 
 static void on_head(void *context, long status, const char *content_type)

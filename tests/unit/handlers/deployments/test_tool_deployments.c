@@ -409,7 +409,7 @@ static void refuses_a_change_of_a_revision_that_is_gone(void **state)
     world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}");
     world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}"); /* asked again */
     world_refused(world, "deployment_update", "{\"region\":\"b\",\"revision\":1}", ERROR_CONFLICT,
-                  "demo is at revision 2 by now, not 1");
+                  "demo is now at revision 2, not 1");
 }
 
 static void says_which_deployments_there_are(void **state)

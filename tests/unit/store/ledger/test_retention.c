@@ -125,7 +125,7 @@ static void keep_jobs_from_being_deleted(const struct ledger *ledger)
     sqlite3_close(db);
 }
 
-static void what_cannot_be_deleted_does_not_keep_the_rest(void **state)
+static void what_cannot_be_deleted_does_not_protect_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -157,14 +157,14 @@ static void zero_days_keep_for_ever(void **state)
     assert_true(has_records(ledger, attempt));
 }
 
-static bool is_settled(struct ledger *ledger, const char *nonce)
+static bool is_answered(struct ledger *ledger, const char *nonce)
 {
-    struct request_nonce settled;
+    struct request_nonce nonce_row;
     bool found;
 
-    assert_ok(ledger, request_nonce_find(ledger->store, nonce, &settled, &found, &ledger->error));
+    assert_ok(ledger, request_nonce_find(ledger->store, nonce, &nonce_row, &found, &ledger->error));
     if (found)
-        free(settled.result);
+        free(nonce_row.result);
     return found;
 }
 
@@ -182,10 +182,10 @@ static void the_answer_of_a_request_in_rounds_is_kept_for_a_day(void **state)
     assert_ok(ledger, request_nonce_answer(ledger->store, "once", "{}", &ledger->error));
     assert_ok(ledger,
               store_retain(ledger->store, &for_ever, clock_utc_ms() + DAY_MS / 2, &ledger->error));
-    assert_true(is_settled(ledger, "once"));
+    assert_true(is_answered(ledger, "once"));
     assert_ok(ledger,
               store_retain(ledger->store, &for_ever, clock_utc_ms() + 2 * DAY_MS, &ledger->error));
-    assert_false(is_settled(ledger, "once"));
+    assert_false(is_answered(ledger, "once"));
 }
 
 static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
@@ -228,7 +228,7 @@ static int64_t stored_rival_ms(const struct ledger *ledger)
     return rival_ms;
 }
 
-/* Asking leaves a memory of the doubt, which must not come after that of the acceptance. */
+/* A doubted clock is remembered as a rival time, which accepting the clock must clear. */
 static void an_accepted_clock_is_believed_after_a_kill_too(void **state)
 {
     struct ledger *ledger = *state;
@@ -251,7 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
-        cmocka_unit_test(what_cannot_be_deleted_does_not_keep_the_rest),
+        cmocka_unit_test(what_cannot_be_deleted_does_not_protect_the_rest),
         cmocka_unit_test(zero_days_keep_for_ever),
         cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
