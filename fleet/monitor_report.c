@@ -180,8 +180,7 @@ static void judge(struct reporting *reporting)
         judge_counts(reporting);
 }
 
-/* ---- What it reports ---------------------------------------------------------------------------
- */
+/* ---- What it reports ---- */
 
 static void set_number(json_t *object, const char *name, double value)
 {

@@ -38,7 +38,7 @@ static bool is_cached(const struct evidence_cell *cell)
     return audit_cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
 }
 
-static void check_told(struct audit *audit)
+static void check_reported(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, is_cached);
     double most = 0;
@@ -54,8 +54,7 @@ static void check_told(struct audit *audit)
         "Most of the prefill was skipped: TTFT and input rates are those of repeated prompts.");
 }
 
-/* ---- From the times ---------------------------------------------------------------------------
- */
+/* ---- From the times ---- */
 
 /* The time to the first token where both cells report it, preferably the median; else the time of
  * the whole request. */
@@ -169,11 +168,11 @@ static void check_times(struct audit *audit)
             audit_finding_add_cell(finding, i);
     later = audit_cache_reads(&places, longest);
     text_addf(&finding->arithmetic,
-              "%.15g of context took %.4g s at %.15g users (row %lld), but %.4g s at %.15g (row "
+              "%.15g of context took %.4g s at %.15g user%s (row %lld), but %.4g s at %.15g (row "
               "%lld)",
               longest->length, compared_ms(longest, later) / 1000, longest->users,
-              (long long)longest->cell->row, compared_ms(later, longest) / 1000, later->users,
-              (long long)later->cell->row);
+              audit_plural(longest->users), (long long)longest->cell->row,
+              compared_ms(later, longest) / 1000, later->users, (long long)later->cell->row);
     text_add(&finding->consequence,
              "More users do not make a prompt shorter: it was read once, and came from the prefix "
              "cache from then on. These cells do not measure prefill.");
@@ -277,7 +276,7 @@ static void check_named(struct audit *audit)
 
 void audit_check_cache(struct audit *audit)
 {
-    check_told(audit);
+    check_reported(audit);
     check_times(audit);
     check_named(audit);
 }

@@ -165,10 +165,12 @@ void audit_check_misnamed(struct audit *audit)
     else if (says_too_long(first->error))
         text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else
-        text_addf(&finding->arithmetic,
-                  "from a context of %.15g on everything fails, at %.15g users too (row %lld), and "
-                  "within %g s",
-                  first->input_length, audit_cell_users(first), (long long)first->row, AT_ONCE_S);
+        text_addf(
+            &finding->arithmetic,
+            "from a context of %.15g on everything fails, at %.15g user%s too (row %lld), and "
+            "within %g s",
+            first->input_length, audit_cell_users(first), audit_plural(audit_cell_users(first)),
+            (long long)first->row, AT_ONCE_S);
     text_add(&finding->consequence,
              "The requests were too long for the model as served: infeasible, not a failure of the "
              "hardware.");

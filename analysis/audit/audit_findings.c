@@ -132,7 +132,7 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
         widen(&users, audit_cell_users(&evidence->cells[finding->cells[i]]));
         widen(&lengths, evidence->cells[finding->cells[i]].input_length);
     }
-    write_span(&span, &users, "users");
+    write_span(&span, &users, users.high == 1 ? "user" : "users");
     write_span(&span, &lengths, units[evidence->input_unit]);
     text_add(out, text_string(&span));
 }

@@ -134,7 +134,8 @@ static void add_below(struct audit *audit, struct finding *finding)
     double below = users_below(audit->evidence, finding);
 
     if (below > 0)
-        text_addf(&finding->consequence, "Do not compare above %.15g users", below);
+        text_addf(&finding->consequence, "Do not compare above %.15g user%s", below,
+                  audit_plural(below));
     else
         text_add(&finding->consequence, "Do not compare any level");
 }
@@ -160,12 +161,12 @@ void audit_check_actual_load(struct audit *audit)
               100 * low, 100 * high, finding->cell_count);
     if (isnan(worst->concurrency_actual))
         text_addf(&finding->arithmetic,
-                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g users",
+                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g user%s",
                   worst->request_throughput, audit_cell_mean_ms(worst) / 1000, in_flight(worst),
-                  audit_cell_users(worst));
+                  audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
     else
-        text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g users",
-                  in_flight(worst), audit_cell_users(worst));
+        text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g user%s",
+                  in_flight(worst), audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
     add_below(audit, finding);
     text_add(&finding->consequence, ": there the load was less than the table says.");
 }
@@ -234,8 +235,8 @@ static void describe_plateau(struct audit *audit, const struct evidence_cell *of
               in_flight, lowest, highest);
     text_addf(&finding->consequence,
               "Something admits no more than that: these levels are one and the same load. Do not "
-              "compare above %.15g users.",
-              lowest);
+              "compare above %.15g user%s.",
+              lowest, audit_plural(lowest));
 }
 
 /* Returns the first of the levels, from `first` on, that have as many requests in flight as `last`.
@@ -330,8 +331,9 @@ void audit_check_burst(struct audit *audit)
         return;
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
-              "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
-              requests_reported(last), audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
+              "%.15g requests for %.15g user%s (row %lld): fewer than %d for each user",
+              requests_reported(last), audit_cell_users(last), audit_plural(audit_cell_users(last)),
+              (long long)last->row, BURST_ROUNDS);
     text_add(
         &finding->consequence,
         "All start at once and the last ones run alone: neither throughput nor latency is that of "

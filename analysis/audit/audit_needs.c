@@ -95,7 +95,7 @@ static bool has_output(const struct evidence_cell *cell)
     return audit_cell_is_measured(cell) && !isnan(audit_cell_tokens_out(cell));
 }
 
-static bool tells_tokens_of_context(const struct evidence_cell *cell)
+static bool reports_tokens_of_context(const struct evidence_cell *cell)
 {
     double rate = isnan(cell->token_throughput) ? cell->output_throughput : cell->token_throughput;
 
@@ -120,7 +120,7 @@ static bool has_lengths(const struct evidence_cell *cell)
            && (!isnan(in + cell->input_length) || !isnan(out + cell->output_tokens_asked));
 }
 
-static bool tells_both_counts(const struct evidence_cell *cell)
+static bool reports_both_counts(const struct evidence_cell *cell)
 {
     return !isnan(cell->input_tokens_mean + cell->input_tokens_usage)
            || !isnan(cell->output_tokens_mean + cell->output_tokens_usage);
@@ -146,7 +146,7 @@ static bool has_rates_twice(const struct evidence_cell *cell)
                          + cell->output_throughput));
 }
 
-static bool tells_token_rate(const struct evidence_cell *cell)
+static bool reports_token_rate(const struct evidence_cell *cell)
 {
     double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
 
@@ -154,7 +154,7 @@ static bool tells_token_rate(const struct evidence_cell *cell)
            && (!isnan(cell->total_throughput) || !isnan(cell->request_throughput * prompt));
 }
 
-static bool tells_stream_rate(const struct evidence_cell *cell)
+static bool reports_stream_rate(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell)
            && (cell->latency[METRIC_TPOT].mean_ms > 0 || !isnan(cell->stream_throughput)
@@ -254,7 +254,7 @@ bool audit_needs_output(const struct audit *audit)
 
 bool audit_needs_tokens_of_context(const struct audit *audit)
 {
-    return is_any(audit, tells_tokens_of_context);
+    return is_any(audit, reports_tokens_of_context);
 }
 
 bool audit_needs_warnings(const struct audit *audit)
@@ -269,7 +269,7 @@ bool audit_needs_lengths(const struct audit *audit)
 
 bool audit_needs_both_counts(const struct audit *audit)
 {
-    return is_any(audit, tells_both_counts);
+    return is_any(audit, reports_both_counts);
 }
 
 bool audit_needs_cache(const struct audit *audit)
@@ -285,10 +285,10 @@ bool audit_needs_rates_twice(const struct audit *audit)
 
 bool audit_needs_token_rate(const struct audit *audit)
 {
-    return is_any(audit, tells_token_rate);
+    return is_any(audit, reports_token_rate);
 }
 
 bool audit_needs_stream_rate(const struct audit *audit)
 {
-    return is_any(audit, tells_stream_rate);
+    return is_any(audit, reports_stream_rate);
 }

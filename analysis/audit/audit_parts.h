@@ -19,7 +19,7 @@ struct audit {
 /* A new finding of the current rule; valid until the next is added. */
 struct finding *audit_find(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
-/* Adds the cell to *finding, which begins as NULL and is made with its first cell. */
+/* Adds the cell to *finding, which begins as NULL and is created with its first cell. */
 void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cell,
                      struct finding **finding);
 const struct evidence_cell *audit_first_cell(const struct audit *audit,
@@ -47,6 +47,12 @@ bool audit_cell_is_measured(const struct evidence_cell *cell);
 /* For each cell, the number of the run it belongs to, where several were appended to or repeated in
  * one file: 0 everywhere where no cell occurs twice. The caller frees it. */
 size_t *audit_passes(const struct evidence *evidence);
+
+/* "1 user", "4 users": the end of the word. */
+static inline const char *audit_plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
 
 /* For sorting: ascending, NaN last. */
 int audit_compare(double a, double b);

@@ -44,7 +44,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 /* ---- The same cell again ---- */
 
 /* Compares everything known of a place: rows that differ here belong to different places. */
-static int compare_told(const struct evidence_cell *a, const struct evidence_cell *b)
+static int compare_stated(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {
         { a->concurrency, b->concurrency },
@@ -61,11 +61,11 @@ static int compare_told(const struct evidence_cell *a, const struct evidence_cel
     return order;
 }
 
-static int compare_told_then_row(const void *left, const void *right)
+static int compare_stated_then_row(const void *left, const void *right)
 {
     const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
     const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
-    int order = compare_told(a, b);
+    int order = compare_stated(a, b);
 
     return order != 0 ? order : (a > b) - (a < b);
 }
@@ -89,9 +89,9 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 
     for (size_t i = 0; i < count; i++)
         sorted[i] = &evidence->cells[i];
-    qsort(sorted, count, sizeof *sorted, compare_told_then_row);
+    qsort(sorted, count, sizeof *sorted, compare_stated_then_row);
     for (size_t i = 0; i < count; i++) {
-        if (compare_told(sorted[group], sorted[i]) != 0)
+        if (compare_stated(sorted[group], sorted[i]) != 0)
             group = i;
         firsts[sorted[i] - evidence->cells] = first_of_place(sorted, group, i);
     }
@@ -168,7 +168,8 @@ static void describe_spread(const struct evidence *evidence,
         return;
     text_add(&finding->arithmetic, "; ");
     if (!isnan(audit_cell_users(worst)))
-        text_addf(&finding->arithmetic, "at %.15g users ", audit_cell_users(worst));
+        text_addf(&finding->arithmetic, "at %.15g user%s ", audit_cell_users(worst),
+                  audit_plural(audit_cell_users(worst)));
     text_addf(&finding->arithmetic,
               "%.4g requests/s (row %lld) and %.4g (row %lld), whose mean would be %.4g",
               worst_first->request_throughput, (long long)worst_first->row,

@@ -78,9 +78,9 @@ void audit_check_first_shape(struct audit *audit)
         return;
     next = audit_place_next_level(&places, worst);
     text_addf(&finding->arithmetic,
-              "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
-              worst->mean_ms / 1000, worst->users, (long long)worst->cell->row, next->users,
-              next->mean_ms / 1000);
+              "%.4g s at %.15g user%s (row %lld), where %.15g users took %.4g s",
+              worst->mean_ms / 1000, worst->users, audit_plural(worst->users),
+              (long long)worst->cell->row, next->users, next->mean_ms / 1000);
     text_add(
         &finding->consequence,
         "The first requests of a shape waited for its compilation, or filled the prefix cache that "
@@ -124,7 +124,7 @@ static const struct audit_place *contradicted_by(const struct audit_places *plac
 
 static void add_place(const struct audit_place *place, struct text *out)
 {
-    text_addf(out, "%.15g users", place->users);
+    text_addf(out, "%.15g user%s", place->users, audit_plural(place->users));
     if (!isnan(place->length))
         text_addf(out, " and %.15g of context", place->length);
     text_addf(out, " (row %lld)", (long long)place->cell->row);

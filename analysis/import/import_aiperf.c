@@ -211,7 +211,6 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("goodput", goodput), BLOCK("output_token_throughput", output_rate),                  \
         BLOCK("total_token_throughput", total_rate), BLOCK("input_token_throughput", input_rate),  \
         BLOCK("total_isl", total_input), BLOCK("total_osl", total_output),                         \
-                                                                                                   \
         BLOCK("output_token_throughput_per_user", stream_rate),                                    \
         BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
         BLOCK("usage_prompt_cache_read_tokens", cached),                                           \

@@ -103,7 +103,7 @@ static bool read_output(struct json_scan *scan, void *base)
     return read_lengths(scan, &lifecycle->output, &lifecycle->output_total);
 }
 
-static bool read_told(struct json_scan *scan, void *base)
+static bool read_usage(struct json_scan *scan, void *base)
 {
     struct lifecycle *lifecycle = base;
 
@@ -144,7 +144,7 @@ static const struct import_member successes[] = {
     MEMBER_INSIDE("throughput", 0, throughput),
     MEMBER_BY("prompt_tokens", read_input),
     MEMBER_BY("prompt_len", read_input),
-    MEMBER_BY("output_tokens", read_told),
+    MEMBER_BY("output_tokens", read_usage),
     MEMBER_BY("output_len", read_output),
     MEMBER_INSIDE("goodput_metrics", 0, goodput),
     { 0 },

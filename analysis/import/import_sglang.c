@@ -208,14 +208,14 @@ static bool draws_lengths(const struct result *result)
 
 struct reading {
     struct evidence *out;
-    bool told_lengths;
+    bool remarked_lengths;
 };
 
 static void remark_lengths(const struct result *result, struct reading *reading)
 {
-    if (!draws_lengths(result) || reading->told_lengths)
+    if (!draws_lengths(result) || reading->remarked_lengths)
         return;
-    reading->told_lengths = true;
+    reading->remarked_lengths = true;
     evidence_remark(reading->out,
                     "lengths were drawn from %.3g of random_input_len and random_output_len up to "
                     "all of it (random_range_ratio): the lengths here are the means",

@@ -184,7 +184,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
            && same(a->request_rate_asked, b->request_rate_asked);
 }
 
-static bool tells_runs_apart(const struct evidence *evidence, const struct key *key)
+static bool distinguishes_runs(const struct evidence *evidence, const struct key *key)
 {
     json_auto_t *first_of = json_object();
     bool spans_places = false;
@@ -215,7 +215,7 @@ static void add_value(struct evidence_cell *cell, const struct key *key)
 static void mark(struct evidence *evidence, const struct keys *keys)
 {
     for (size_t k = 0; k < keys->count; k++) {
-        if (!tells_runs_apart(evidence, &keys->at[k]))
+        if (!distinguishes_runs(evidence, &keys->at[k]))
             continue;
         for (size_t i = 0; i < evidence->cell_count; i++)
             add_value(&evidence->cells[i], &keys->at[k]);

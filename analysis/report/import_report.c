@@ -344,10 +344,10 @@ static void write_failures(const struct evidence *evidence, struct text *out)
             continue;
         if (failures++ >= FAILURES_SHOWN)
             continue;
-        text_addf(out, "%s- row %lld (%s users, input %s): %s",
+        text_addf(out, "%s- row %lld (%s user%s, input %s): %s",
                   failures == 1 ? "## Not measured\n\n" : "", (long long)cell->row,
-                  exact(cell->concurrency, users), exact(cell->input_length, length),
-                  evidence_state_name(cell->state));
+                  exact(cell->concurrency, users), cell->concurrency == 1 ? "" : "s",
+                  exact(cell->input_length, length), evidence_state_name(cell->state));
         if (why[0] != '\0') {
             text_add(out, ": ");
             text_add_printable(out, why, strlen(why), 200);

@@ -42,7 +42,7 @@ static void make_workload(struct workload *out)
                               .form = PROMPT_IDS,
                               .source = "calibration",
                               .tokens_per_piece = 1,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE,
                               .piece_count = WORKLOAD_PIECES };
     for (int i = 0; i < WORKLOAD_PIECES; i++)

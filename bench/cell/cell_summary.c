@@ -73,7 +73,7 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
-    out->tokens_estimated = !tally->load->workload->tells_usage || silent > 0;
+    out->tokens_estimated = !tally->load->workload->reports_usage || silent > 0;
     requested_lengths_fill(&tally->asked, out);
     out->input_tokens = tally->input_tokens + tally->asked.uncounted_input;
     out->input_tokens_mean = per((double)tally->input_tokens, tally->input_reported);

@@ -32,23 +32,23 @@ static int64_t count_tokens(struct request *request, const struct completion_eve
     int64_t tokens;
 
     if (listed)
-        request->told_tokens += event->token_ids;
+        request->reported_tokens += event->token_ids;
     else if (counted)
-        request->told_tokens = event->completion_tokens;
+        request->reported_tokens = event->completion_tokens;
     if (!completion_event_has_output(event))
         return -1;
-    tokens = request->told_tokens - request->chunk_tokens;
+    tokens = request->reported_tokens - request->chunk_tokens;
     if (request->chunks == 0)
-        request->tells_chunks = (listed || counted) && tokens > 0;
+        request->reports_chunks = (listed || counted) && tokens > 0;
     if (!(listed || counted) || tokens < 0)
-        request->tells_chunks = false;
-    if (request->tells_chunks && repeats_usage(request, listed, tokens)) {
-        request->tells_chunks = false;
+        request->reports_chunks = false;
+    if (request->reports_chunks && repeats_usage(request, listed, tokens)) {
+        request->reports_chunks = false;
         request->first_tokens = 1;
     }
-    if (!request->tells_chunks)
+    if (!request->reports_chunks)
         return -1;
-    request->chunk_tokens = request->told_tokens;
+    request->chunk_tokens = request->reported_tokens;
     return tokens;
 }
 

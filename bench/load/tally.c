@@ -185,7 +185,7 @@ static int64_t output_tokens(const struct request *request)
 {
     if (request->completion_tokens >= 0)
         return request->completion_tokens;
-    return request->tells_chunks ? request->chunk_tokens : request->chunks;
+    return request->reports_chunks ? request->chunk_tokens : request->chunks;
 }
 
 /* Mean time per output token after those of the first chunk; 0 if there are none. */
@@ -278,7 +278,7 @@ static void count_censored(struct tally *tally, const struct request *request)
     if (request->failure != FAILURE_IDLE_TIMEOUT || request->first_ns == 0)
         return;
     record(tally, METRIC_ICL, request->latest_ns, request->end_ns, true);
-    if (request->tells_chunks)
+    if (request->reports_chunks)
         record(tally, METRIC_ITL, request->latest_ns, request->end_ns, true);
 }
 
@@ -337,7 +337,7 @@ static void count_window_tokens(struct tally *tally, const struct request *reque
 
     if (request->window_chunks == 0)
         return;
-    if (request->tells_chunks)
+    if (request->reports_chunks)
         tally->window_tokens +=
             (double)request->window_tokens * tokens / (double)request->chunk_tokens;
     else if (request->completion_tokens >= 0)

@@ -35,11 +35,11 @@ struct request {
     int64_t bytes_ns;                 /* latest byte of the answer */
     int64_t end_ns;                   /* it ended: bytes_ns, or when it was given up */
     int64_t chunks, window_chunks;
-    int64_t told_tokens;  /* tokens that the events have reported so far, */
-    int64_t chunk_tokens; /* up to the latest chunk, */
-    int64_t first_tokens; /* and in the first chunk, 1 if not reported */
+    int64_t reported_tokens; /* tokens that the events have reported so far, */
+    int64_t chunk_tokens;    /* up to the latest chunk, */
+    int64_t first_tokens;    /* and in the first chunk, 1 if not reported */
     int64_t window_tokens;
-    bool tells_chunks;                                       /* each chunk reported its tokens */
+    bool reports_chunks;                                     /* each chunk reported its tokens */
     bool reasoned;                                           /* reasoning was received */
     int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not report it, */
     int64_t reasoning_tokens;                                /* likewise */

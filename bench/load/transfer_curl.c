@@ -25,7 +25,7 @@ struct transfer_curl {
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, overwritten for each request */
     struct bench_prompt *prompt;
-    bool wants_http2, told_head, is_fresh;
+    bool wants_http2, reported_head, is_fresh;
     CURLcode code; /* as it ended */
 };
 
@@ -82,7 +82,7 @@ static void report_head(struct transfer_curl *curl)
 
     curl_easy_getinfo(curl->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(curl->easy, CURLINFO_CONTENT_TYPE, &type);
-    curl->told_head = status != 0;
+    curl->reported_head = status != 0;
     if (status != 0)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
@@ -106,7 +106,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
     size *= count;
     if (is_other_version(curl))
         return 0;
-    if (!curl->told_head)
+    if (!curl->reported_head)
         report_head(curl);
     return transfer->listener->on_bytes(transfer->context, bytes, size, now_ns) ? size : 0;
 }
@@ -204,7 +204,7 @@ static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool i
     struct transfer_curl *curl = curl_of(transfer);
 
     curl->prompt = prompt;
-    curl->told_head = false;
+    curl->reported_head = false;
     curl->is_fresh = is_fresh;
     curl->code = CURLE_OK;
     memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
@@ -277,7 +277,7 @@ static void end(struct transfer *transfer)
     if (curl->code != CURLE_OK && transfer->failure_text[0] == '\0')
         snprintf(transfer->failure_text, sizeof transfer->failure_text, "%s",
                  curl_easy_strerror(curl->code));
-    if (!curl->told_head)
+    if (!curl->reported_head)
         report_head(curl);
 }
 

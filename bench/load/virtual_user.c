@@ -12,8 +12,7 @@
 #define STALE_NS 1000000000    /* an older closed connection is detected sooner */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
-/* ---- What an exchange reports ------------------------------------------------------------------
- */
+/* ---- What an exchange reports ---- */
 
 /* If it is sent again on a fresh connection, the clock restarts too, unless the stale connection
  * delayed the user. */

@@ -342,8 +342,7 @@ void search_climb(const struct search_level *levels, size_t count, const struct 
     }
 }
 
-/* ---- The explanation ---------------------------------------------------------------------------
- */
+/* ---- The explanation ---- */
 
 static void add_load(double load, bool is_rate, struct text *out)
 {

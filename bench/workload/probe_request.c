@@ -20,10 +20,10 @@
 struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
-    bool broken, silent, tells_usage, told_error, ended_by_model;
+    bool broken, silent, reports_usage, reported_error, ended_by_model;
     int64_t event_ns; /* of the latest one, or of the call's beginning; monotonic */
     int64_t waited_s; /* because the server asked for it */
-    int64_t events, chunks, told_chunks, tokens;
+    int64_t events, chunks, reported_chunks, tokens;
     char failure_text[240];
 };
 
@@ -42,18 +42,18 @@ static void on_event(void *context, const struct completion_event *event)
     call->events++;
     call->event_ns = clock_monotonic_ns();
     if (event->has_usage && event->completion_tokens > 0) {
-        call->tells_usage = true;
+        call->reports_usage = true;
         call->tokens = event->completion_tokens;
     }
     if (event->has_finish)
         call->ended_by_model = strcmp(event->finish, "length") != 0;
     if (completion_event_has_output(event)) {
         call->chunks++;
-        call->told_chunks += event->token_ids > 0 || event->completion_tokens > 0;
+        call->reported_chunks += event->token_ids > 0 || event->completion_tokens > 0;
     }
-    if (!event->error || call->told_error)
+    if (!event->error || call->reported_error)
         return;
-    call->told_error = true;
+    call->reported_error = true;
     text_add_printable(&shown, event->text, event->text_length, sizeof call->failure_text - 1);
     text_copy(call->failure_text, sizeof call->failure_text, text_string(&shown));
 }
@@ -210,7 +210,7 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
 static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
                                  struct error *error)
 {
-    if (call->told_error)
+    if (call->reported_error)
         return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
                          call->failure_text);
     if (call->silent)
@@ -248,13 +248,13 @@ static CHECKED bool stream(struct call *call, const struct workload *workload, s
 }
 
 bool probe_request_stream(const struct asker *asker, const struct workload *workload,
-                          bool *tells_usage, long *status, struct error *error)
+                          bool *reports_usage, long *status, struct error *error)
 {
     struct call call = { .asker = asker };
 
     if (!stream(&call, workload, STREAM_PIECES, STREAM_TOKENS, status, error))
         return false;
-    *tells_usage = call.tells_usage;
+    *reports_usage = call.reports_usage;
     return true;
 }
 
@@ -267,7 +267,7 @@ bool probe_request_shape(const struct asker *asker, const struct workload *workl
         return false;
     *out = (struct stream_shape){ .chunks = call.chunks,
                                   .tokens = call.tokens,
-                                  .tells_chunks = call.told_chunks == call.chunks };
+                                  .reports_chunks = call.reported_chunks == call.chunks };
     return true;
 }
 

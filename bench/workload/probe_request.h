@@ -27,14 +27,14 @@ CHECKED bool probe_request_count(const struct asker *asker, const struct workloa
                                  struct error *error);
 
 /* A streamed answer of two tokens to a prompt of a few pieces, with all of the workload's fields.
- * *tells_usage: it ended with token counts. */
+ * *reports_usage: it ended with token counts. */
 CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
-                                  bool *tells_usage, long *status, struct error *error);
+                                  bool *reports_usage, long *status, struct error *error);
 
 /* What a stream consists of. */
 struct stream_shape {
     int64_t chunks, tokens; /* with output; by usage, -1: not reported */
-    bool tells_chunks;      /* each chunk reported its tokens */
+    bool reports_chunks;    /* each chunk reported its tokens */
 };
 /* The same for an answer long enough to show it. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,

@@ -307,20 +307,20 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
 
     for (size_t i = 0; i < count; i++)
         workload->fields |= wanted[i];
-    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
+    if (probe_request_stream(asker, workload, &workload->reports_usage, &status, error))
         return true;
     workload->fields = fewest;
     if (!is_refusal(status))
         return false;
     for (size_t i = 0; i < count; i++) {
         workload->fields |= wanted[i];
-        if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
+        if (probe_request_stream(asker, workload, &workload->reports_usage, &status, error))
             continue;
         if (!is_refusal(status))
             return false;
         workload->fields &= ~(unsigned)wanted[i];
     }
-    return probe_request_stream(asker, workload, &workload->tells_usage, &status, error);
+    return probe_request_stream(asker, workload, &workload->reports_usage, &status, error);
 }
 
 /* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
@@ -332,18 +332,18 @@ static CHECKED bool learn_chunks(const struct asker *asker, struct workload *wor
     struct stream_shape shape;
     long status;
 
-    if (!workload->tells_usage || (workload->fields & FIELD_STREAM_USAGE) == 0)
+    if (!workload->reports_usage || (workload->fields & FIELD_STREAM_USAGE) == 0)
         return true;
     if (!probe_request_shape(asker, workload, &shape, &status, error))
         return error->kind != ERROR_CANCELLED;
-    if (shape.tells_chunks)
+    if (shape.reports_chunks)
         return true;
     workload->fields |= FIELD_CHUNK_USAGE;
-    shape.tells_chunks = false;
+    shape.reports_chunks = false;
     if (!probe_request_shape(asker, workload, &shape, &status, error)
         && error->kind == ERROR_CANCELLED)
         return false;
-    if (!shape.tells_chunks)
+    if (!shape.reports_chunks)
         workload->fields &= ~(unsigned)FIELD_CHUNK_USAGE;
     return true;
 }
@@ -376,7 +376,7 @@ static CHECKED bool learn_seed(const struct asker *asker, struct workload *workl
     long status;
 
     workload->fields |= FIELD_SEED;
-    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
+    if (probe_request_stream(asker, workload, &workload->reports_usage, &status, error))
         return true;
     workload->fields &= ~(unsigned)FIELD_SEED;
     return is_refusal(status);
@@ -388,7 +388,7 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
     struct error cause;
     long status;
 
-    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, &cause))
+    if (probe_request_stream(asker, workload, &workload->reports_usage, &status, &cause))
         return true;
     if (!is_refusal(status)) {
         *error = cause;

@@ -50,7 +50,7 @@ static json_t *describe(const struct workload *workload)
                      form_name(workload->form), "source", workload->source, "overhead_tokens",
                      (json_int_t)workload->overhead_tokens, "tokens_per_piece",
                      workload->tokens_per_piece, "fields", fields, "tells_usage",
-                     (int)workload->tells_usage);
+                     (int)workload->reports_usage);
 }
 
 json_t *workload_to_json(const struct workload *workload)
@@ -128,7 +128,7 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
     workload.overhead_tokens = json_get_integer(json, "overhead_tokens", -1);
     workload.tokens_per_piece = json_get_number(json, "tokens_per_piece", 0);
     workload.fields = read_fields(json_object_get(json, "fields"));
-    workload.tells_usage = json_get_boolean(json, "tells_usage", false);
+    workload.reports_usage = json_get_boolean(json, "tells_usage", false);
     if (workload.overhead_tokens < 0 || !(workload.tokens_per_piece >= 0.01))
         return error_set(error, ERROR_INVALID,
                          "the stored workload has no overhead_tokens or tokens_per_piece");

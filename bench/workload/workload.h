@@ -33,7 +33,7 @@ struct workload {
     int64_t overhead_tokens;               /* a BOS token, the chat template, the first word */
     double tokens_per_piece;               /* 1: lengths are exact */
     unsigned fields;                       /* enum request_field */
-    bool tells_usage;                      /* streams end with the server's token counts */
+    bool reports_usage;                    /* streams end with the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];

@@ -59,7 +59,7 @@ static const struct field fields[] = {
 struct follower {
     struct call *call;
     struct text newest; /* since the last progress message */
-    int64_t told_ns;
+    int64_t reported_ns;
 };
 
 /* Its last PROGRESS_BYTES bytes, beginning with a whole character. */
@@ -88,12 +88,12 @@ static void on_text(void *context, const char *bytes, size_t length, int64_t chu
     size_t newest_length;
 
     text_add_bytes(&follower->newest, bytes, length);
-    if (now_ns - follower->told_ns < PROGRESS_EVERY_NS)
+    if (now_ns - follower->reported_ns < PROGRESS_EVERY_NS)
         return;
     newest = tail(&follower->newest, &newest_length);
     text_add_printable(&message, newest, newest_length, PROGRESS_BYTES);
     follower->call->progress(follower->call, (double)chunks, 0, text_string(&message));
-    follower->told_ns = now_ns;
+    follower->reported_ns = now_ns;
     text_clear(&follower->newest);
 }
 

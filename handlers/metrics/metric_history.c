@@ -26,7 +26,7 @@ enum kind {
 
 /* The functions of each kind; the first is the default. */
 static const struct {
-    const char *told_as;
+    const char *description;
     enum metric_history_function functions[5];
     size_t count;
 } kinds[] = {
@@ -273,7 +273,7 @@ static CHECKED bool choose_function(const char *name, enum kind kind, int asked,
     }
     return error_set(
         error, ERROR_INVALID, "\"function\" is \"%s\", but \"%.100s\" is %s: ask for %s%s",
-        metric_history_functions[*out], name, kinds[kind].told_as, text_string(&can),
+        metric_history_functions[*out], name, kinds[kind].description, text_string(&can),
         kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
 }
 

@@ -356,8 +356,10 @@ static void describe_way_out(const struct comparison *comparison, bool unknown, 
 /* "- 4 users, context 128: the server also worked for others, run_..." */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
-    text_addf(out, isnan(cell->request_rate) ? "- %.6g users" : "- %.6g requests/s",
-              isnan(cell->request_rate) ? cell->users : cell->request_rate);
+    if (isnan(cell->request_rate))
+        text_addf(out, "- %.6g user%s", cell->users, cell->users == 1 ? "" : "s");
+    else
+        text_addf(out, "- %.6g requests/s", cell->request_rate);
     text_addf(out, ", context %.6g: %s%s%s", cell->input_length, left_out_help(why),
               cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
     if (cell->rule != NULL)

@@ -275,11 +275,11 @@ static void notify_all(struct notifier *notifier, const struct news *news)
 
     find_moved(notifier->store, &news->jobs, &moved);
     pthread_mutex_lock(&notifier->lock);
-    subscribers_tell(notifier->subscribers, news->lists, has_changed, &changes);
+    subscribers_notify(notifier->subscribers, news->lists, has_changed, &changes);
     pthread_mutex_unlock(&notifier->lock);
     tell_watchers(notifier, news, &moved);
-    task_followers_tell(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
-    subscribers_tell_sessions(notifier->subscribers, news->lists);
+    task_followers_notify(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
+    subscribers_notify_sessions(notifier->subscribers, news->lists);
     free(moved.at);
 }
 

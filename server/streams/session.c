@@ -418,7 +418,7 @@ void sessions_tidy(struct sessions *sessions, int64_t now_ms)
         log_warning("old events are not deleted: %s", error.message);
 }
 
-void sessions_tell(struct sessions *sessions, const char *json, size_t length)
+void sessions_notify(struct sessions *sessions, const char *json, size_t length)
 {
     size_t count;
     struct session **all = snapshot(sessions, &count);

@@ -92,7 +92,7 @@ bool session_primes_streams(const struct session *session);
 /* Sends one JSON message on its standing stream; while nobody reads that, it waits in the store, if
  * the revision supports it, unless the same message is already waiting. */
 void session_notify(struct session *session, const char *json, size_t length);
-void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
+void sessions_notify(struct sessions *sessions, const char *json, size_t length); /* each */
 /* From now on this connection carries the standing stream; false as stream_attach. */
 bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue);
 /* The same, beginning with what followed event `after`; false as stream_resume. */

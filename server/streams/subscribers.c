@@ -221,15 +221,15 @@ static void notify(const struct subscriber *subscriber, unsigned lists, subscrip
             push(subscriber, "notifications/resources/updated", subscriber->subscriptions[i].uri);
 }
 
-void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscription_match *match,
-                      const void *context)
+void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
+                        const void *context)
 {
     forget_gone(subscribers);
     for (struct subscriber *at = subscribers->first; at != NULL; at = at->next)
         notify(at, lists, match, context);
 }
 
-void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists)
+void subscribers_notify_sessions(const struct subscribers *subscribers, unsigned lists)
 {
     for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++) {
         TEXT_AUTO json = { 0 };
@@ -237,6 +237,6 @@ void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned l
         if ((lists & list_methods[i].list) == 0)
             continue;
         text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
-        sessions_tell(subscribers->sessions, text_string(&json), json.length);
+        sessions_notify(subscribers->sessions, text_string(&json), json.length);
     }
 }

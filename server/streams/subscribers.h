@@ -40,8 +40,8 @@ void subscribers_listen(struct subscribers *subscribers, struct stream *stream, 
 typedef bool subscription_match(const void *context, const char *value);
 /* Notifies subscribers of those lists (bits of enum notifier_list) and of the resources that match.
  */
-void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscription_match *match,
-                      const void *context);
+void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
+                        const void *context);
 /* Sessions are notified of lists without subscribing: their era cannot subscribe to them. Needs no
  * lock. */
-void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists);
+void subscribers_notify_sessions(const struct subscribers *subscribers, unsigned lists);

@@ -197,8 +197,8 @@ static void notify(struct follower *follower, const struct round *round)
     }
 }
 
-void task_followers_tell(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
-                         size_t count, bool all)
+void task_followers_notify(struct task_followers *followers,
+                           const char (*moved)[INSTANCE_VALUE_SIZE], size_t count, bool all)
 {
     struct round round = { 0 };
 

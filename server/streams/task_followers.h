@@ -24,5 +24,5 @@ void task_followers_add(struct task_followers *followers, struct stream *stream,
                         const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
 /* Notifies the followers of one of these jobs (`all`: every follower), and new followers. */
-void task_followers_tell(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
-                         size_t count, bool all);
+void task_followers_notify(struct task_followers *followers,
+                           const char (*moved)[INSTANCE_VALUE_SIZE], size_t count, bool all);

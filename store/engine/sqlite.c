@@ -34,8 +34,7 @@ sqlite3 *sqlite_handle(struct sql_connection *connection)
     return of(connection)->db;
 }
 
-/* ---- What went wrong ---------------------------------------------------------------------------
- */
+/* ---- What went wrong ---- */
 
 /* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
  * tried too, the write-ahead log first. */
@@ -97,8 +96,7 @@ static CHECKED bool explain(struct sql_connection *connection, struct error *err
                      sqlite3_extended_errcode(db));
 }
 
-/* ---- Connections --------------------------------------------------------------------------------
- */
+/* ---- Connections ---- */
 
 static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
 {
@@ -192,8 +190,7 @@ static bool in_transaction(struct sql_connection *connection)
     return sqlite3_get_autocommit(sqlite_handle(connection)) == 0;
 }
 
-/* ---- Statements ---------------------------------------------------------------------------------
- */
+/* ---- Statements ---- */
 
 static sqlite3_stmt *own(struct sql_statement *statement)
 {
@@ -289,8 +286,7 @@ static int64_t changes(struct sql_connection *connection)
     return sqlite3_changes64(sqlite_handle(connection));
 }
 
-/* ---- Its files ----------------------------------------------------------------------------------
- */
+/* ---- Its files ---- */
 
 static void checkpoint(struct sql_connection *writer, int mode)
 {

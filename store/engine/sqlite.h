@@ -6,8 +6,7 @@
 
 extern const struct sql_engine sqlite_engine;
 
-/* ---- For its own files, and for tests ----------------------------------------------------------
- */
+/* ---- For its own files, and for tests ---- */
 
 struct sqlite3 *sqlite_handle(struct sql_connection *connection);
 /* Runs a script of statements that return no rows. */

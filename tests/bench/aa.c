@@ -73,7 +73,7 @@ static void make_workload(struct workload *out)
                               .form = PROMPT_IDS,
                               .source = "simserve",
                               .tokens_per_piece = 1,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .piece_count = WORKLOAD_PIECES };
     out->fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS;
     for (int i = 0; i < WORKLOAD_PIECES; i++)
@@ -257,8 +257,7 @@ static void *lane_run(void *context)
     return NULL;
 }
 
-/* ---- Printing ---------------------------------------------------------------------------------
- */
+/* ---- Printing ---- */
 
 static size_t count_verdicts(const struct contest *contest, size_t metric, enum verdict verdict)
 {
@@ -269,7 +268,7 @@ static size_t count_verdicts(const struct contest *contest, size_t metric, enum 
     return count;
 }
 
-static void tell_metrics(const struct contest *contest)
+static void print_metrics(const struct contest *contest)
 {
     printf("%-20s %8s %8s %12s %15s\n", "metric", "faster", "slower", "no evidence",
            "not comparable");
@@ -295,7 +294,7 @@ static void print_skipped(const struct contest *contest)
 }
 
 /* If the sides are alike, each share should equal its level. */
-static void tell_levels(const struct contest *contest)
+static void print_levels(const struct contest *contest)
 {
     double correlations = 0, ratios = 0;
     size_t compared = 0;
@@ -331,9 +330,9 @@ static int print_verdict(const struct contest *contest, bool equal)
         equal ? faster + slower > 0 && faster + slower <= EQUAL_AT_MOST : slower >= SLOWER_AT_LEAST;
 
     printf("%zu cells were measured, and %zu times one again\n", contest->cells, contest->again);
-    tell_metrics(contest);
+    print_metrics(contest);
     print_skipped(contest);
-    tell_levels(contest);
+    print_levels(contest);
     if (equal)
         printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (5 %% is meant, "
                "above 0 and at most %g %% allowed)\n",

@@ -33,7 +33,7 @@ static inline void against_workload(const struct against *against, struct worklo
                               .source = "simserve",
                               .overhead_tokens = chat ? 11 : 0,
                               .tokens_per_piece = 1,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .piece_count = WORKLOAD_PIECES };
     out->fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS | against->fields;
     for (int i = 0; i < WORKLOAD_PIECES; i++)

@@ -16,7 +16,7 @@ static void pause_a_moment(void)
     nanosleep(&moment, NULL);
 }
 
-static bool tell_progress(struct call *call, struct answer *answer, struct error *error)
+static bool notify_progress(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
     call->progress(call, 0, 100, NULL);
@@ -28,7 +28,7 @@ static bool tell_progress(struct call *call, struct answer *answer, struct error
     return true;
 }
 
-static bool tell_log(struct call *call, struct answer *answer, struct error *error)
+static bool notify_log(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
     call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool execution started"));
@@ -51,7 +51,7 @@ static bool hang_up(struct call *call, struct answer *answer, struct error *erro
 }
 
 /* The lists do not change: what matters is that their subscribers are notified. */
-static bool tell_change(struct call *call, enum notifier_list list, struct answer *answer)
+static bool notify_change(struct call *call, enum notifier_list list, struct answer *answer)
 {
     const struct rpc *rpc = call->host;
 
@@ -60,16 +60,16 @@ static bool tell_change(struct call *call, enum notifier_list list, struct answe
     return true;
 }
 
-static bool tell_of_tools(struct call *call, struct answer *answer, struct error *error)
+static bool notify_of_tools(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
-    return tell_change(call, NOTIFIER_TOOLS, answer);
+    return notify_change(call, NOTIFIER_TOOLS, answer);
 }
 
-static bool tell_of_prompts(struct call *call, struct answer *answer, struct error *error)
+static bool notify_of_prompts(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
-    return tell_change(call, NOTIFIER_PROMPTS, answer);
+    return notify_change(call, NOTIFIER_PROMPTS, answer);
 }
 
 #define TELLING_TOOL .params = fixture_no_params, .read_only = true
@@ -80,21 +80,21 @@ const struct tool notifying_tools[] = {
       .help = "Tells its progress.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
-      .run = tell_progress,
+      .run = notify_progress,
       TELLING_TOOL },
     { .name = "test_tool_with_logging",
       .title = "Log",
       .help = "Writes to the client's log.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
-      .run = tell_log,
+      .run = notify_log,
       TELLING_TOOL },
     { .name = "test_logging_tool",
       .title = "Log, where wanted",
       .help = "Writes to the log of clients that asked for it.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
-      .run = tell_log,
+      .run = notify_log,
       TELLING_TOOL },
     { .name = "test_reconnection",
       .title = "Hang up",
@@ -108,14 +108,14 @@ const struct tool notifying_tools[] = {
       .help = "Tells that the list of tools changed.",
       .role = ROLE_VIEWER,
       .placement = PLACE_INLINE,
-      .run = tell_of_tools,
+      .run = notify_of_tools,
       TELLING_TOOL },
     { .name = "test_trigger_prompt_change",
       .title = "Changed prompts",
       .help = "Tells that the list of prompts changed.",
       .role = ROLE_VIEWER,
       .placement = PLACE_INLINE,
-      .run = tell_of_prompts,
+      .run = notify_of_prompts,
       TELLING_TOOL },
     { 0 },
 };

@@ -15,7 +15,7 @@
 
 #define PLACEHOLDER "{session}"
 
-static bool tell(struct call *call, struct answer *answer, struct error *error)
+static bool report_progress(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
     for (int i = 1; i <= 3; i++)
@@ -26,16 +26,16 @@ static bool tell(struct call *call, struct answer *answer, struct error *error)
 }
 
 static const struct param no_params[] = { { 0 } };
-static const struct tool tell_tool = {
-    .name = "tell",
-    .title = "Tell",
-    .help = "Tells its progress.",
+static const struct tool progress_tool = {
+    .name = "tell", /* as the corpus calls it */
+    .title = "Progress",
+    .help = "Reports its progress.",
     .params = no_params,
     .fields = served_slow_fields,
     .role = ROLE_VIEWER,
     .placement = PLACE_WAITING,
     .read_only = true,
-    .run = tell,
+    .run = report_progress,
 };
 static const struct tool work_tool = {
     .name = "work",
@@ -47,9 +47,10 @@ static const struct tool work_tool = {
     .placement = PLACE_WORKER,
     .destroys = STATED_NO,
     .spends_money = STATED_NO,
-    .run = tell,
+    .run = report_progress,
 };
-static const struct tool *const fuzz_tools[] = { &served_echo_tool, &tell_tool, &work_tool, NULL };
+static const struct tool *const fuzz_tools[] = { &served_echo_tool, &progress_tool, &work_tool,
+                                                 NULL };
 
 static struct served served;
 static struct http_client probe; /* a connection that must continue to be served */

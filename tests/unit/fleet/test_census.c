@@ -80,7 +80,7 @@ static void does_not_guess_if_the_instances_changed(void **state)
 }
 
 /* By their tokens alone each could be either; the time spent on prompts distinguishes them. */
-static void all_counters_tell_them_apart(void **state)
+static void they_are_distinguished_by_all_counters(void **state)
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
     const double seconds[2][2] = { { 20, 26 }, { 22, 28 } };
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(adds_up_what_each_counted),
         cmocka_unit_test(several_that_did_nothing_yet_look_like_one),
         cmocka_unit_test(does_not_guess_if_the_instances_changed),
-        cmocka_unit_test(all_counters_tell_them_apart),
+        cmocka_unit_test(they_are_distinguished_by_all_counters),
         cmocka_unit_test(a_census_in_which_an_instance_worked_on_is_incomplete),
         cmocka_unit_test(those_at_work_are_not_counted),
     };

@@ -18,7 +18,7 @@ struct fixture {
     struct error error;
     struct text received; /* what on_text received */
     size_t calls, cancel_after_calls;
-    bool told_half_characters;
+    bool received_half_characters;
     const char *bearer; /* NULL: none */
 };
 
@@ -28,7 +28,7 @@ static void receive(void *context, const char *text, size_t length, int64_t chun
 
     (void)chunks;
     f->calls++;
-    f->told_half_characters |= !text_is_utf8(text, length);
+    f->received_half_characters |= !text_is_utf8(text, length);
     text_add_bytes(&f->received, text, length);
 }
 
@@ -266,7 +266,7 @@ static void never_passes_on_half_a_character(void **state)
     assert_true(ask_canned(&f, &query, answers, &server));
     assert_string_equal(text_string(&f.received),
                         "Gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\xe2\x82\xac");
-    assert_false(f.told_half_characters);
+    assert_false(f.received_half_characters);
     assert_int_equal(f.result.chunks, 2);
     assert_int_equal(f.result.prompt_tokens, 7);
     assert_int_equal(f.result.completion_tokens, 5);

@@ -20,7 +20,7 @@ struct trial {
     struct findings findings;
     struct catalog *catalog;
     struct audit_input input;
-    int copies_told;
+    int copies_given;
 };
 
 /* `users` users wait `mean_ms` for each answer and always have one request in flight. */

@@ -49,7 +49,7 @@ static inline void make_workload(struct workload *out, enum bench_api api)
                               .overhead_tokens = api == BENCH_CHAT ? 11 : 0,
                               .tokens_per_piece = 1,
                               .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .piece_count = 512 };
     for (int i = 0; i < 512; i++)
         snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, api == BENCH_CHAT ? "w%u" : "%u",

@@ -11,19 +11,19 @@
 #include "analysis/evidence/evidence.h"
 
 /* What a tool reports of a cell, besides users, lengths and latencies. */
-enum teller {
-    TELLER_OPSBRAIN, /* everything, with what was really in flight */
-    TELLER_VLLM,     /* counts and durations, no means of requests in flight */
-    TELLER_AIPERF,   /* its own token counts besides the server's */
-    TELLER_GUIDELLM, /* what was in flight, and means */
-    TELLER_TABLE,    /* rates, means, p95 and successes */
-    TELLER_BARE,     /* rates and means */
-    TELLERS
+enum reporter {
+    REPORTER_OPSBRAIN, /* everything, with what was really in flight */
+    REPORTER_VLLM,     /* counts and durations, no means of requests in flight */
+    REPORTER_AIPERF,   /* its own token counts besides the server's */
+    REPORTER_GUIDELLM, /* what was in flight, and means */
+    REPORTER_TABLE,    /* rates, means, p95 and successes */
+    REPORTER_BARE,     /* rates and means */
+    REPORTERS
 };
 
 struct maker {
     unsigned seed;
-    enum teller teller;
+    enum reporter reporter;
     /* the server */
     double slots, prefill_tokens_per_s, step_ms, step_more_ms, template_tokens;
     /* the client */
@@ -52,7 +52,7 @@ static inline double maker_noise(struct maker *maker)
 static inline struct maker maker_number(int number)
 {
     struct maker maker = { .seed = (unsigned)number * 7919 + 5,
-                           .teller = (enum teller)(number % TELLERS) };
+                           .reporter = (enum reporter)(number % REPORTERS) };
 
     maker.slots = round(maker_between(&maker, 4, 512));
     maker.prefill_tokens_per_s = maker_between(&maker, 2000, 12000);
@@ -131,13 +131,13 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
 /* Reduces it to what the tool reports. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
-    bool bare = maker->teller == TELLER_BARE;
+    bool bare = maker->reporter == REPORTER_BARE;
 
-    if (maker->teller != TELLER_OPSBRAIN && maker->teller != TELLER_GUIDELLM)
+    if (maker->reporter != REPORTER_OPSBRAIN && maker->reporter != REPORTER_GUIDELLM)
         cell->concurrency_actual = NAN;
-    if (maker->teller == TELLER_OPSBRAIN)
+    if (maker->reporter == REPORTER_OPSBRAIN)
         cell->concurrency_actual = cell->concurrency * 0.998;
-    if (maker->teller == TELLER_AIPERF) { /* it does not count the template */
+    if (maker->reporter == REPORTER_AIPERF) { /* it does not count the template */
         cell->input_tokens_usage = cell->input_tokens_mean;
         cell->output_tokens_usage = cell->output_tokens_mean;
         cell->input_tokens_mean = cell->input_length;
@@ -145,7 +145,7 @@ static inline void maker_withhold(const struct maker *maker, struct evidence_cel
         cell->input_throughput = cell->input_length * cell->request_throughput;
         cell->total_throughput = cell->input_throughput + cell->output_throughput;
     }
-    if (maker->teller != TELLER_TABLE && !bare)
+    if (maker->reporter != REPORTER_TABLE && !bare)
         return;
     cell->attempted = cell->succeeded = cell->failed = cell->duration_s = NAN;
     cell->input_tokens = cell->output_tokens = cell->cached_tokens = cell->input_tokens_mean = NAN;
@@ -184,7 +184,7 @@ static inline struct evidence_cell *maker_add(struct maker *maker, struct eviden
 static inline void maker_run(struct maker *maker, struct evidence *out)
 {
     evidence_init(out);
-    out->imported = maker->teller != TELLER_OPSBRAIN;
+    out->imported = maker->reporter != REPORTER_OPSBRAIN;
     out->input_unit = LENGTH_TOKENS;
     snprintf(out->id, sizeof out->id, "imp_made");
     if (!out->imported)

@@ -26,7 +26,7 @@ struct made {
     struct findings findings;
 };
 
-static bool tell_other(void *context, struct evidence *out)
+static bool give_other(void *context, struct evidence *out)
 {
     struct made *made = context;
 
@@ -47,7 +47,7 @@ static void make(int number, struct made *out)
 static void audit(struct made *made)
 {
     const struct audit_input input = { .evidence = &made->evidence,
-                                       .next_other = tell_other,
+                                       .next_other = give_other,
                                        .context = made,
                                        .catalog = catalog,
                                        .hardware = ACCELERATOR,
@@ -63,10 +63,10 @@ static void made_finish(struct made *made)
     evidence_finish(&made->evidence);
 }
 
-static size_t tell_findings(const struct made *made, int number)
+static size_t print_findings(const struct made *made, int number)
 {
     for (size_t i = 0; i < made->findings.count; i++)
-        print_message("run %d (%d): %s: %s\n", number, made->maker.teller,
+        print_message("run %d (%d): %s: %s\n", number, made->maker.reporter,
                       made->findings.at[i].rule->name,
                       text_string(&made->findings.at[i].arithmetic));
     return made->findings.count;
@@ -82,7 +82,7 @@ static void nothing_is_found_in_clean_runs(void **state)
 
         make(number, &made);
         audit(&made);
-        wrong += tell_findings(&made, number);
+        wrong += print_findings(&made, number);
         made_finish(&made);
     }
     assert_int_equal(wrong, 0);
@@ -152,9 +152,9 @@ static bool read_back(struct made *made)
     struct evidence read;
     struct error error;
 
-    if (made->maker.teller == TELLER_TABLE)
+    if (made->maker.reporter == REPORTER_TABLE)
         write_table(&made->evidence, &file);
-    else if (made->maker.teller == TELLER_VLLM)
+    else if (made->maker.reporter == REPORTER_VLLM)
         write_vllm(&made->evidence, &file);
     else
         return false;
@@ -178,7 +178,7 @@ static void nothing_is_found_in_clean_files(void **state)
         if (read_back(&made)) {
             audit(&made);
             files++;
-            wrong += tell_findings(&made, number);
+            wrong += print_findings(&made, number);
         }
         made_finish(&made);
     }
@@ -340,7 +340,7 @@ static void send_one_burst(struct made *made)
 
     send_fewer_than_users(made);
     cell->requests_asked = cell->attempted = cell->succeeded = cell->concurrency;
-    if (made->maker.teller == TELLER_VLLM)
+    if (made->maker.reporter == REPORTER_VLLM)
         cell->requests_asked = cell->attempted = cell->failed = cell->success_rate = NAN;
 }
 
@@ -502,19 +502,19 @@ static bool has_levels(const struct made *made)
     return made->maker.levels >= 3;
 }
 
-static bool tells_counts(const struct made *made)
+static bool reports_counts(const struct made *made)
 {
     return !isnan(made->evidence.cells[0].succeeded);
 }
 
-static bool tells_success(const struct made *made)
+static bool reports_success(const struct made *made)
 {
-    return made->maker.teller != TELLER_BARE;
+    return made->maker.reporter != REPORTER_BARE;
 }
 
-static bool tells_counts_and_levels(const struct made *made)
+static bool reports_counts_and_levels(const struct made *made)
 {
-    return tells_counts(made) && has_levels(made) && made->evidence.imported;
+    return reports_counts(made) && has_levels(made) && made->evidence.imported;
 }
 
 static bool is_import(const struct made *made)
@@ -525,14 +525,14 @@ static bool is_import(const struct made *made)
 /* Where a timeout of a minute would cut a tail, and not all. */
 static bool is_quick(const struct made *made)
 {
-    return tells_counts_and_levels(made)
+    return reports_counts_and_levels(made)
            && made->evidence.cells[made->evidence.cell_count - 1].latency[METRIC_E2E].mean_ms
                   < 40000;
 }
 
-static bool tells_counts_of_import(const struct made *made)
+static bool reports_counts_of_import(const struct made *made)
 {
-    return tells_counts(made) && made->evidence.imported;
+    return reports_counts(made) && made->evidence.imported;
 }
 
 static bool is_own(const struct made *made)
@@ -540,15 +540,15 @@ static bool is_own(const struct made *made)
     return !made->evidence.imported;
 }
 
-static bool tells_tail(const struct made *made)
+static bool reports_tail(const struct made *made)
 {
     return !isnan(made->evidence.cells[0].latency[METRIC_E2E].p95_ms);
 }
 
-static bool tells_tokens(const struct made *made)
+static bool reports_tokens(const struct made *made)
 {
-    return made->maker.teller == TELLER_VLLM || made->maker.teller == TELLER_AIPERF
-           || made->maker.teller == TELLER_GUIDELLM;
+    return made->maker.reporter == REPORTER_VLLM || made->maker.reporter == REPORTER_AIPERF
+           || made->maker.reporter == REPORTER_GUIDELLM;
 }
 
 static bool has_contexts(const struct made *made)
@@ -574,31 +574,31 @@ static const struct fault {
 } faults[] = {
     { "duplicate_cells", NULL, append_a_run, is_import },
     { "identical_runs", NULL, copy_the_run, has_enough_cells },
-    { "failed_speed", NULL, give_a_failed_cell_speed, tells_counts_of_import },
-    { "low_success", NULL, lose_requests, tells_success },
-    { "all_failed", NULL, fail_one_cell, tells_counts_of_import },
-    { "misnamed_failure", NULL, refuse_a_context, tells_counts_of_import },
+    { "failed_speed", NULL, give_a_failed_cell_speed, reports_counts_of_import },
+    { "low_success", NULL, lose_requests, reports_success },
+    { "all_failed", NULL, fail_one_cell, reports_counts_of_import },
+    { "misnamed_failure", NULL, refuse_a_context, reports_counts_of_import },
     { "actual_load", NULL, miss_users, has_levels },
     { "load_plateau", "actual_load", let_in_ten, is_import },
-    { "request_cap", "burst", send_fewer_than_users, tells_counts_and_levels },
-    { "burst", NULL, send_one_burst, tells_counts_and_levels },
+    { "request_cap", "burst", send_fewer_than_users, reports_counts_and_levels },
+    { "burst", NULL, send_one_burst, reports_counts_and_levels },
     { "front_door", NULL, limit_the_door, has_levels },
     { "first_shape", NULL, start_cold, is_first_and_single },
     { "non_monotone", NULL, disturb_one_cell, has_levels },
     { "censored_tail", "low_success", cut_the_tail, is_quick },
-    { "few_samples", NULL, take_few_samples, tells_counts_of_import },
-    { "disorder", NULL, swap_percentiles, tells_tail },
-    { "one_token_output", NULL, answer_with_one_token, tells_success },
+    { "few_samples", NULL, take_few_samples, reports_counts_of_import },
+    { "disorder", NULL, swap_percentiles, reports_tail },
+    { "one_token_output", NULL, answer_with_one_token, reports_success },
     { "tokens_locked_to_context", NULL, count_prompts_as_answers, has_contexts },
     { "unknown_output", NULL, count_no_answers, is_import },
-    { "length_mismatch", NULL, answer_shorter, tells_tokens },
-    { "tokens_recounted", NULL, count_by_another_tokenizer, tells_tokens },
-    { "prefix_cache", NULL, serve_from_the_cache, tells_counts },
+    { "length_mismatch", NULL, answer_shorter, reports_tokens },
+    { "tokens_recounted", NULL, count_by_another_tokenizer, reports_tokens },
+    { "prefix_cache", NULL, serve_from_the_cache, reports_counts },
     { "client_limited", NULL, mark_client, is_own },
     { "contaminated", NULL, mark_contaminated, is_own },
     { "uneven", NULL, mark_uneven, is_own },
     { "tokens_estimated", NULL, mark_estimated, is_own },
-    { "rates_disagree", NULL, take_the_rate_over_another_time, tells_counts_of_import },
+    { "rates_disagree", NULL, take_the_rate_over_another_time, reports_counts_of_import },
     { "compute_roofline", NULL, read_what_was_not_there, is_own },
     { "bandwidth_roofline", NULL, speak_too_fast, is_own },
 };
@@ -617,12 +617,12 @@ static size_t count_wrong(const struct made *made, const struct fault *fault, in
             found = true;
         } else if (fault->implied == NULL || strcmp(rule, fault->implied) != 0) {
             wrong++;
-            print_message("run %d (%d) with %s: %s: %s\n", number, made->maker.teller, fault->rule,
-                          rule, text_string(&made->findings.at[i].arithmetic));
+            print_message("run %d (%d) with %s: %s: %s\n", number, made->maker.reporter,
+                          fault->rule, rule, text_string(&made->findings.at[i].arithmetic));
         }
     }
     if (!found)
-        print_message("run %d (%d): %s was not found\n", number, made->maker.teller, fault->rule);
+        print_message("run %d (%d): %s was not found\n", number, made->maker.reporter, fault->rule);
     return wrong + !found;
 }
 

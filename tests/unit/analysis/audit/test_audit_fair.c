@@ -6,7 +6,7 @@
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-static void nothing(struct trial *trial)
+static void assert_nothing_found(struct trial *trial)
 {
     audit(trial);
     if (trial->findings.count > 0)
@@ -23,7 +23,7 @@ static bool has(struct trial *trial, const char *rule)
 }
 
 /* Sets how long the cell takes; its rate follows. */
-static void take(struct evidence_cell *cell, double mean_ms)
+static void set_time(struct evidence_cell *cell, double mean_ms)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
 
@@ -34,7 +34,7 @@ static void take(struct evidence_cell *cell, double mean_ms)
     cell->duration_s = cell->succeeded / cell->request_throughput;
 }
 
-/* ---- Not to be accused ----------------------------------------------------------------------- */
+/* ---- Not to be reported ---- */
 
 static void a_chat_template_is_not_a_second_tokenizer(void **state)
 {
@@ -47,12 +47,12 @@ static void a_chat_template_is_not_a_second_tokenizer(void **state)
         cell->input_tokens_usage = cell->input_length + 27;
         cell->output_tokens_usage = cell->output_tokens_mean + 1;
     }
-    nothing(trial);
+    assert_nothing_found(trial);
     for (size_t i = 0; i < trial->evidence.cell_count; i++) /* one length alone */
         trial->evidence.cells[i].input_length = trial->evidence.cells[i].input_tokens_mean = 256;
     trial->evidence.cell_count = 1;
     trial->evidence.cells[0].input_tokens_usage = 283;
-    nothing(trial);
+    assert_nothing_found(trial);
 }
 
 static void prompts_that_are_only_read_lack_no_output(void **state)
@@ -66,7 +66,7 @@ static void prompts_that_are_only_read_lack_no_output(void **state)
         cell->output_tokens_asked = cell->output_tokens_mean = 0;
         cell->output_throughput = NAN;
     }
-    nothing(trial);
+    assert_nothing_found(trial);
     trial->evidence.cells[0].output_throughput = 640;
     audit(trial);
     assert_true(has(trial, "one_token_output"));
@@ -109,11 +109,11 @@ static void another_tokenizer_is_found_though_it_counts_little_more(void **state
 }
 
 /* The same run, as it was before its facts were corrected. */
-static bool tell_corrected_once(void *context, struct evidence *out)
+static bool give_corrected_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
 
-    if (trial->copies_told++ > 0)
+    if (trial->copies_given++ > 0)
         return false;
     evidence_init(out);
     snprintf(out->id, sizeof out->id, "imp_before");
@@ -129,10 +129,10 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
 
     snprintf(trial->evidence.id, sizeof trial->evidence.id, "imp_after");
     snprintf(trial->evidence.digest, sizeof trial->evidence.digest, "abc123");
-    trial->input.next_other = tell_corrected_once;
+    trial->input.next_other = give_corrected_once;
     trial->input.context = trial;
-    nothing(trial);
-    assert_int_equal(trial->copies_told, 2);
+    assert_nothing_found(trial);
+    assert_int_equal(trial->copies_given, 2);
 }
 
 /* Its requests failed for another reason, and the percentile of the others is a round number. */
@@ -141,7 +141,7 @@ static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
 
-    take(cell, 22000);
+    set_time(cell, 22000);
     cell->latency[METRIC_E2E].p95_ms = 30000;
     cell->duration_s = cell->output_throughput = NAN;
     cell->success_rate = 0.9;
@@ -157,7 +157,7 @@ static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
 
-    take(cell, 9900);
+    set_time(cell, 9900);
     cell->latency[METRIC_E2E].p95_ms = 9950;
     cell->latency[METRIC_E2E].p99_ms = 9960;
     cell->latency[METRIC_E2E].max_ms = 9973;
@@ -171,7 +171,7 @@ static void a_finding_of_a_timeout_names_no_unknown_figure(void **state)
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
 
-    take(cell, 32000);
+    set_time(cell, 32000);
     cell->latency[METRIC_E2E].p95_ms = 59870;
     cell->duration_s = cell->output_throughput = NAN;
     cell->success_rate = 0.9;
@@ -209,17 +209,17 @@ static void repetitions_side_by_side_are_each_compared_with_their_own_run(void *
     only(trial, "duplicate_cells");
 }
 
-/* 2.1 s with one user, who came first, where four took 0.9 s. */
+/* One user, who came first, took about twice as long as four. */
 static void a_cold_start_is_not_noise(void **state)
 {
     struct trial *trial = *state;
 
-    take(&trial->evidence.cells[0], 700);
+    set_time(&trial->evidence.cells[0], 700);
     assert_int_equal(only(trial, "first_shape")->weight, FINDING_CAUTION);
     assert_int_equal(trial->findings.at[0].cell_count, 1);
 }
 
-/* The prompts of one user were read, those of more came from the cache. */
+/* One user's prompts were processed; those of more users came from the cache. */
 static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
 {
     struct trial *trial = *state;
@@ -227,14 +227,15 @@ static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
     trial->evidence.cell_count = 0;
     for (int length = 1024; length <= 16384; length *= 2)
         for (int users = 1; users <= 8; users *= 2)
-            take(add(trial, users, length, 300), users == 1 ? length * 0.33 : 150 + length / 100);
+            set_time(add(trial, users, length, 300),
+                     users == 1 ? length * 0.33 : 150 + length / 100);
     for (size_t i = 0; i < trial->evidence.cell_count; i++)
         trial->evidence.cells[i].output_tokens_asked = 64;
     const struct finding *finding = only(trial, "prefix_cache");
     assert_int_equal(finding->weight, FINDING_WRONG);
     assert_int_equal(finding->cell_count, 15);
     assert_int_equal(finding->cells[0], 1);
-    says(&finding->arithmetic, "16384 of context took 5.407 s at 1 users (row 18), but 0.313 s");
+    says(&finding->arithmetic, "16384 of context took 5.407 s at 1 user (row 18), but 0.313 s");
 }
 
 static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
@@ -246,7 +247,7 @@ static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
     trial->input.model = "google/gemma-4-31B-it";
     trial->input.hardware = "L4";
     trial->input.chips = 16;
-    nothing(trial);
+    assert_nothing_found(trial);
     large = add(trial, 16, 8192, 1300);
     snprintf(large->variant, sizeof large->variant, "model=google/gemma-4-31B-it");
     assert_int_equal(only(trial, "compute_roofline")->cell_count, 1);
@@ -262,7 +263,7 @@ static void the_pause_of_one_user_is_not_a_user_missing(void **state)
         trial->evidence.cells[i].output_throughput *= 0.86;
         trial->evidence.cells[i].duration_s /= 0.86;
     }
-    nothing(trial);
+    assert_nothing_found(trial);
 }
 
 static void our_own_failed_cell_reports_no_speed(void **state)
@@ -273,7 +274,7 @@ static void our_own_failed_cell_reports_no_speed(void **state)
     trial->evidence.imported = false;
     cell->state = EVIDENCE_FAILED;
     cell->success_rate = 0.2;
-    nothing(trial);
+    assert_nothing_found(trial);
 }
 
 /* ---- Not to be missed ------------------------------------------------------------------------ */
@@ -300,7 +301,7 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
     const struct finding *finding = only(trial, "misnamed_failure");
     assert_int_equal(finding->cell_count, 6);
     says(&finding->arithmetic,
-         "from a context of 16384 on everything fails, at 1 users too (row 8), "
+         "from a context of 16384 on everything fails, at 1 user too (row 8), "
          "and within 2 s");
 }
 
@@ -361,7 +362,7 @@ static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void
     }
     assert_int_equal(only(trial, "prefix_cache")->cell_count, 3);
     says(&trial->findings.at[0].arithmetic,
-         "4096 of context took 1.442 s at 1 users (row 2), but 0.372 s at 2 (row 3)");
+         "4096 of context took 1.442 s at 1 user (row 2), but 0.372 s at 2 (row 3)");
     snprintf(trial->evidence.facts.flags, sizeof trial->evidence.facts.flags,
              "--no-enable-prefix-caching");
     audit(trial);
@@ -378,7 +379,7 @@ static void one_prompt_that_the_file_names_is_reported(void **state)
     assert_int_equal(only(trial, "prefix_cache")->cell_count, 6);
     says(&trial->findings.at[0].arithmetic, "\"Write a story about a robot.\"");
     json_object_set_new(trial->evidence.cells[1].original, "Prompt", json_string("Another one."));
-    nothing(trial);
+    assert_nothing_found(trial);
     snprintf(trial->evidence.facts.workload, sizeof trial->evidence.facts.workload,
              "the same prompt each time");
     only(trial, "prefix_cache");
@@ -409,7 +410,7 @@ static void as_many_tokens_out_as_in_may_be_asked_for(void **state)
         cell->output_tokens_mean = cell->output_tokens_asked = cell->input_length;
         cell->output_throughput = cell->input_length * cell->request_throughput;
     }
-    nothing(trial);
+    assert_nothing_found(trial);
 }
 
 static void add_level(struct trial *trial, double users, double in_flight)

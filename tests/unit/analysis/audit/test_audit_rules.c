@@ -96,11 +96,11 @@ static void finds_runs_that_were_appended(void **state)
 }
 
 /* The same run with another id, without the row of 1 user and 128 tokens. */
-static bool tell_copy_once(void *context, struct evidence *out)
+static bool give_copy_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
 
-    if (trial->copies_told++ > 0)
+    if (trial->copies_given++ > 0)
         return false;
     evidence_init(out);
     snprintf(out->id, sizeof out->id, "imp_other");
@@ -115,13 +115,13 @@ static void finds_the_same_figures_under_another_name(void **state)
     struct trial *trial = *state;
     const struct finding *finding;
 
-    trial->input.next_other = tell_copy_once;
+    trial->input.next_other = give_copy_once;
     trial->input.context = trial;
     finding = only(trial, "identical_runs");
     says(&finding->arithmetic,
          "5 of 6 cells are identical to the last digit with those of imp_other");
     assert_int_equal(finding->cells[0], 1);
-    assert_int_equal(trial->copies_told, 2); /* to the end */
+    assert_int_equal(trial->copies_given, 2); /* to the end */
 }
 
 static void failed_cells_have_no_speed(void **state)
@@ -186,7 +186,7 @@ static void finds_a_cold_start_inside_a_cell(void **state)
         cell->latency[METRIC_E2E].p95_ms = 55000;
     cell->request_throughput = 1 / 55.0;
     cell->duration_s = cell->output_throughput = NAN;
-    says(&only(trial, "first_shape")->arithmetic, "55 s at 1 users (row 2)");
+    says(&only(trial, "first_shape")->arithmetic, "55 s at 1 user (row 2)");
     says(&only(trial, "first_shape")->consequence, "its compilation, or filled the prefix cache");
 }
 
@@ -460,7 +460,7 @@ static void cells_of_as_many_runs_are_found(void **state)
     assert_int_equal(trial->findings.at->cell_count, cells);
 }
 
-static void appended_runs_of_several_models_are_told_apart_by_their_rows(void **state)
+static void appended_runs_of_several_models_are_distinguished_by_their_rows(void **state)
 {
     struct trial *trial = *state;
     const struct finding *finding;
@@ -514,7 +514,7 @@ int main(void)
         TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
         TEST(a_large_grid_of_one_run_is_clean),
         TEST(cells_of_as_many_runs_are_found),
-        TEST(appended_runs_of_several_models_are_told_apart_by_their_rows),
+        TEST(appended_runs_of_several_models_are_distinguished_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
         TEST(writes_rows_and_spans),
         TEST(the_document_has_every_rule_twice),

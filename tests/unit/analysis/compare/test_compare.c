@@ -699,7 +699,7 @@ static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cel
     return one;
 }
 
-static void expect_disturbance_told(const struct trial *trial)
+static void expect_disturbance_described(const struct trial *trial)
 {
     const struct compare_input input = input_of(trial);
     json_auto_t *json = compare_answer_json(&input, &trial->comparison, false);
@@ -708,7 +708,7 @@ static void expect_disturbance_told(const struct trial *trial)
 
     compare_answer_describe(&input, &trial->comparison, &text);
     assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
-    assert_non_null(strstr(text_string(&text), "- 1 users, context 128: the server also worked for "
+    assert_non_null(strstr(text_string(&text), "- 1 user, context 128: the server also worked for "
                                                "others, imp_2: 4 of 5 pairs count\n"));
     assert_int_equal(json_get_integer(json, "ratio_cells", 0), 7);
     assert_string_equal(json_get_text(cell, "why", ""), "contaminated");
@@ -736,7 +736,7 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     assert_true(fabs(comparison->cells[0].estimate.ratio - 2) < 0.2);
     assert_int_equal(comparison->cells[1].pairs_left_out, 0);
     assert_null(comparison->cells[1].run);
-    expect_disturbance_told(trial);
+    expect_disturbance_described(trial);
     disturb(trial, 3, 0);
     assert_int_equal(compare(trial)->cells[0].pairs_left_out, 2);
     disturb(trial, 9, 0); /* two pairs are left of five */

@@ -337,7 +337,7 @@ static void inference_perf_reports_both_counts_of_the_output(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("inference_perf_told.json", "inference-perf", &evidence);
+    read_fixture("inference_perf_usage.json", "inference-perf", &evidence);
     cell = &evidence.cells[0];
     near(cell->duration_s, 50);
     near(cell->concurrency, 8);

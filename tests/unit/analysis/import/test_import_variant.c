@@ -202,7 +202,7 @@ static void add_result(struct trial *trial, const char *model, int input, int ou
 }
 
 /* Its results do not say which prompt lengths were requested. */
-static void results_of_vllm_are_told_apart_by_what_was_seen(void **state)
+static void results_of_vllm_are_distinguished_by_what_was_seen(void **state)
 {
     struct trial *trial = *state;
 
@@ -250,7 +250,7 @@ int main(void)
         TEST(a_label_of_each_run_makes_them_two),
         TEST(a_slow_first_request_is_found_in_its_own_run),
         TEST(longer_answers_are_not_a_slow_first_request),
-        TEST(results_of_vllm_are_told_apart_by_what_was_seen),
+        TEST(results_of_vllm_are_distinguished_by_what_was_seen),
         TEST(requests_without_any_limit_are_a_burst),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),
     };

@@ -13,7 +13,7 @@
 
 #define S INT64_C(1000000000)
 
-static const struct workload workload = { .tells_usage = true };
+static const struct workload workload = { .reports_usage = true };
 
 /* A window from second 100 to 130. */
 static struct load of_window(const struct arrivals *arrivals)

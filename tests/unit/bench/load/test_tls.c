@@ -41,7 +41,7 @@ static void make_workload(struct workload *out)
                               .form = PROMPT_IDS,
                               .tokens_per_piece = 1,
                               .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .piece_count = 512 };
     for (int i = 0; i < 512; i++)
         snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, "%d", 1000 + i);

@@ -47,7 +47,7 @@ static void make_workload(struct workload *out, enum bench_api api)
                               .form = PROMPT_WORDS,
                               .tokens_per_piece = 1,
                               .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS,
-                              .tells_usage = true,
+                              .reports_usage = true,
                               .piece_count = 64 };
     for (int i = 0; i < 64; i++)
         snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, "w%d", i % 100);

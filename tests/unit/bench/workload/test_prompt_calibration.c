@@ -54,7 +54,7 @@ static void completions_are_made_of_token_ids(void **state)
     assert_int_equal(workload.form, PROMPT_IDS);
     assert_int_equal(workload.overhead_tokens, 0);
     assert_true(workload.tokens_per_piece == 1);
-    assert_true(workload.tells_usage);
+    assert_true(workload.reports_usage);
     assert_true(workload.piece_count >= 256);
     assert_true(workload.fields & FIELD_IGNORE_EOS);
     simserve_stop(&server);
@@ -289,7 +289,7 @@ static void a_stream_may_be_called_anything(void **state)
     counter_start(&counter);
     learn(counter.port, BENCH_CHAT, &workload);
     counter_stop(&counter);
-    assert_true(workload.tells_usage);
+    assert_true(workload.reports_usage);
 }
 
 static void where_a_temperature_of_0_is_refused_the_plans_is_used(void **state)
@@ -334,7 +334,7 @@ static void a_server_that_always_streams_is_learned(void **state)
     canned_start(&server, answers);
     learn(server.port, BENCH_CHAT, &workload);
     canned_stop(&server);
-    assert_true(workload.tells_usage);
+    assert_true(workload.reports_usage);
     assert_string_equal(workload.source, "words, tokens not reported");
 }
 
@@ -577,7 +577,7 @@ static void a_server_that_does_not_count_is_recognized(void **state)
     learn(counter.port, BENCH_COMPLETIONS, &workload);
     counter_stop(&counter);
     assert_string_equal(workload.source, "words, tokens not reported");
-    assert_false(workload.tells_usage);
+    assert_false(workload.reports_usage);
     assert_true(workload.tokens_per_piece == 1);
 }
 

@@ -208,8 +208,7 @@ static void refuses_prompts_shorter_than_what_the_server_adds(void **state)
     assert_non_null(strstr(error.message, "the shortest has 13"));
 }
 
-/* ---- Lengths that are drawn, and prefixes that are shared -------------------------------------
- */
+/* ---- Lengths that are drawn, and prefixes that are shared ---- */
 
 static const struct plan spread_plan = { .seed = 1,
                                          .input_distribution = DISTRIBUTION_UNIFORM,

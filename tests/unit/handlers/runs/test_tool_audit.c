@@ -68,7 +68,7 @@ static void reports_what_is_wrong_with_an_import(void **state)
     assert_int_equal(json_integer_value(json_array_get(json_object_get(finding, "rows"), 0)), 3);
     assert_non_null(finding_of(answer, "censored_tail"));
     assert_non_null(finding_of(answer, "low_success"));
-    world_says(world, "Do not compare above 1 users");
+    world_says(world, "Do not compare above 1 user");
     world_refused(world, "run_audit", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
 }
 

@@ -117,7 +117,7 @@ static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
     answer = compared_imports(world, ids, "");
     assert_int_equal(json_get_integer(answer, "cells", 0), 1);
     assert_true(json_get_number(answer, "ratio", 0) < 1.1);
-    world_says(world, "- 1 users, context 128: run_audit finds it wrong (keep_wrong compares it "
+    world_says(world, "- 1 user, context 128: run_audit finds it wrong (keep_wrong compares it "
                       "anyway)");
     world_says(world, ", first_shape");
     kept = compared_imports(world, ids, ",\"keep_wrong\":true");

@@ -115,7 +115,7 @@ static int peer_send(struct peer *peer, const char *verb, const char *last_id, c
 }
 
 /* The next event that has an id: its data is peer->event, "" of one that primes. */
-static bool peer_hear(struct peer *peer)
+static bool peer_receive(struct peer *peer)
 {
     for (;;) {
         const char *end, *id;
@@ -140,7 +140,7 @@ static json_t *peer_message(struct peer *peer)
     json_t *json;
 
     do
-        if (!peer_hear(peer))
+        if (!peer_receive(peer))
             fail_msg("the stream ended after event %s", peer->last_id);
     while (peer->event.length == 0);
     if (!json_parse(text_string(&peer->event), peer->event.length, &json, &error))
@@ -157,7 +157,7 @@ static json_t *peer_answer(struct peer *peer)
         json_decref(json);
         json = peer_message(peer);
     }
-    assert_false(peer_hear(peer));
+    assert_false(peer_receive(peer));
     assert_true(peer->http.ended);
     return json;
 }
@@ -241,7 +241,7 @@ static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(vo
     peer_begin(&peer);
     assert_int_equal(
         peer_send(&peer, "POST", NULL, CALL("7", "slow", "{\"steps\":2,\"step_ms\":10}")), 200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     peer_hang_up(&peer);
     assert_true(served_reaches(&served_done, 1));
     for (int i = 0; i < 2; i++) { /* as often as it likes */
@@ -267,9 +267,9 @@ static void a_tool_may_end_its_connection_and_its_answer_waits(void **state)
     peer_begin(&peer);
     assert_int_equal(peer_send(&peer, "POST", NULL, CALL("\"x\"", "leave", "{\"text\":\"hi\"}")),
                      200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     assert_int_equal(peer.event.length, 0);
-    assert_false(peer_hear(&peer));
+    assert_false(peer_receive(&peer));
     assert_true(peer.http.ended);
     peer_hang_up(&peer);
     assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 200);
@@ -302,12 +302,12 @@ static void a_new_connection_takes_the_call_from_one_that_is_still_open(void **s
     peer_begin(&peer);
     assert_int_equal(
         peer_send(&peer, "POST", NULL, CALL("7", "slow", "{\"steps\":30,\"step_ms\":10}")), 200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     second = (struct peer){ .at = &served, .session = strdup(peer.session) };
     assert_int_equal(peer_send(&second, "GET", peer.last_id, NULL), 200);
     answer = peer_answer(&second);
     assert_int_equal(integer_at(answer, "id"), 7);
-    while (peer_hear(&peer))
+    while (peer_receive(&peer))
         assert_null(strstr(text_string(&peer.event), "result"));
     assert_true(peer.http.ended);
     peer_end(&second);
@@ -373,7 +373,7 @@ static void a_finished_answer_outlives_a_restart(void **state)
     peer_begin(&peer);
     assert_int_equal(
         peer_send(&peer, "POST", NULL, CALL("\"a\"", "slow", "{\"steps\":2,\"step_ms\":10}")), 200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     peer_hang_up(&peer);
     assert_true(served_reaches(&served_done, 1));
     restart();
@@ -436,7 +436,7 @@ static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resume
     assert_int_equal(
         peer_send(&peer, "POST", NULL, CALL("\"lost\"", "slow", "{\"steps\":1000,\"step_ms\":5}")),
         200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     assert_int_equal(peer.event.length, 0); /* it primes */
     served_create(&revived);
     folder_copy(served.folder, revived.folder);
@@ -455,7 +455,7 @@ static void change_lists(unsigned lists)
     notifier_list_changed(served.server->notifier, lists);
 }
 
-static void check_hears(struct peer *peer, const char *method)
+static void check_receives(struct peer *peer, const char *method)
 {
     json_auto_t *json = peer_message(peer);
 
@@ -495,14 +495,14 @@ static void what_nobody_received_waits_for_the_standing_stream_and_is_sent_once(
     change_lists(NOTIFIER_PROMPTS);
     wait_for_events(&peer, 2);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
-    check_hears(&peer, TOOLS_CHANGED);
-    check_hears(&peer, PROMPTS_CHANGED);
+    check_receives(&peer, TOOLS_CHANGED);
+    check_receives(&peer, PROMPTS_CHANGED);
     peer_hang_up(&peer);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     assert_int_equal(peer.event.length, 0); /* it primes: nothing waited */
     change_lists(NOTIFIER_TOOLS);
-    check_hears(&peer, TOOLS_CHANGED);
+    check_receives(&peer, TOOLS_CHANGED);
     peer_end(&peer);
 }
 
@@ -519,9 +519,9 @@ static void the_same_message_does_not_wait_twice(void **state)
         session_notify(session, same, strlen(same));
     wait_for_events(&peer, 1);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
-    check_hears(&peer, "m");
+    check_receives(&peer, "m");
     session_notify(session, same, strlen(same));
-    check_hears(&peer, "m");
+    check_receives(&peer, "m");
     session_release(session);
     peer_end(&peer);
 }
@@ -534,23 +534,23 @@ static void the_standing_stream_is_resumed_after_the_event_the_client_names(void
     (void)state;
     peer_begin(&peer);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
-    assert_true(peer_hear(&peer));
+    assert_true(peer_receive(&peer));
     snprintf(primed, sizeof primed, "%s", peer.last_id);
     change_lists(NOTIFIER_TOOLS);
-    check_hears(&peer, TOOLS_CHANGED);
+    check_receives(&peer, TOOLS_CHANGED);
     snprintf(first, sizeof first, "%s", peer.last_id);
     change_lists(NOTIFIER_PROMPTS);
-    check_hears(&peer, PROMPTS_CHANGED);
+    check_receives(&peer, PROMPTS_CHANGED);
     peer_hang_up(&peer);
     assert_int_equal(peer_send(&peer, "GET", primed, NULL), 200);
-    check_hears(&peer, TOOLS_CHANGED);
-    check_hears(&peer, PROMPTS_CHANGED);
+    check_receives(&peer, TOOLS_CHANGED);
+    check_receives(&peer, PROMPTS_CHANGED);
     peer_hang_up(&peer);
     restart();
     assert_int_equal(peer_send(&peer, "GET", first, NULL), 200);
-    check_hears(&peer, PROMPTS_CHANGED);
+    check_receives(&peer, PROMPTS_CHANGED);
     change_lists(NOTIFIER_RESOURCES); /* and the stream continues */
-    check_hears(&peer, "notifications/resources/list_changed");
+    check_receives(&peer, "notifications/resources/list_changed");
     peer_end(&peer);
 }
 
@@ -575,7 +575,7 @@ static void a_subscription_outlives_a_restart_until_it_is_given_up(void **state)
     notifier_job_moved(served.server->notifier, job.id);
     wait_for_events(&peer, 1);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
-    check_hears(&peer, "notifications/resources/updated");
+    check_receives(&peer, "notifications/resources/updated");
     peer_hang_up(&peer);
     text_clear(&body);
     text_addf(&body, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/unsubscribe\",%s",
@@ -586,7 +586,7 @@ static void a_subscription_outlives_a_restart_until_it_is_given_up(void **state)
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
     notifier_job_moved(served.server->notifier, job.id);
     change_lists(NOTIFIER_TOOLS);
-    check_hears(&peer, TOOLS_CHANGED);
+    check_receives(&peer, TOOLS_CHANGED);
     peer_end(&peer);
 }
 

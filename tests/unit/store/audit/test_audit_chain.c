@@ -489,7 +489,7 @@ static void refuses_a_file_that_has_no_key(void **state)
 
 /* ---- Retention ---- */
 
-static void go_on_from_the_anchor(struct ledger *ledger, int old)
+static void continue_from_the_anchor(struct ledger *ledger, int old)
 {
     struct audit_verdict verdict;
 
@@ -509,7 +509,7 @@ static void retention_leaves_an_anchor(void **state)
 {
     struct ledger *ledger = *state;
 
-    go_on_from_the_anchor(ledger, 600);
+    continue_from_the_anchor(ledger, 600);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET removed = removed - 1");
     assert_words(ledger, "the anchor of what retention removed is not the one that was written");
 }
@@ -520,7 +520,7 @@ static void a_foreign_anchor_is_found(void **state)
     struct ledger *ledger = *state;
 
     use_key(ledger, FIRST_KEY);
-    go_on_from_the_anchor(ledger, ROWS);
+    continue_from_the_anchor(ledger, ROWS);
     edit(ledger, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, digest, "
                  "key_id, seal) SELECT 50, at_ms, 50, 0, 0, digest, key_id, digest FROM audit "
                  "WHERE id = 50; DELETE FROM audit WHERE id <= 50");
@@ -532,7 +532,7 @@ static void an_anchor_without_the_key_is_found(void **state)
     struct ledger *ledger = *state;
 
     use_key(ledger, FIRST_KEY);
-    go_on_from_the_anchor(ledger, ROWS);
+    continue_from_the_anchor(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET key_id = ''");
     assert_words(ledger, "the anchor of what retention removed");
 }
