@@ -44,7 +44,7 @@ struct scraper {
     atomic_bool stopping;
     pthread_mutex_t lock; /* protects the rest */
     pthread_cond_t changed;
-    bool kicked;
+    bool woken;
     struct scrape_schedule schedule;
     struct row *rows; /* of the deployments that were scraped */
     size_t row_count;
@@ -273,7 +273,7 @@ static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
     int64_t until_ns = next_ns < latest_ns ? next_ns : latest_ns;
     const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
-    if (!scraper->kicked && !is_stopping(scraper))
+    if (!scraper->woken && !is_stopping(scraper))
         pthread_cond_timedwait(&scraper->changed, &scraper->lock, &until);
 }
 
@@ -286,8 +286,8 @@ static void *run(void *context)
         bool look = clock_monotonic_ns() >= look_again_ns;
 
         pthread_mutex_lock(&scraper->lock);
-        look |= scraper->kicked;
-        scraper->kicked = false;
+        look |= scraper->woken;
+        scraper->woken = false;
         pthread_mutex_unlock(&scraper->lock);
         if (look) {
             load(scraper);
@@ -339,10 +339,10 @@ bool scraper_create(const struct access *access, struct scraper **out, struct er
     return true;
 }
 
-void scraper_kick(struct scraper *scraper)
+void scraper_wake(struct scraper *scraper)
 {
     pthread_mutex_lock(&scraper->lock);
-    scraper->kicked = true;
+    scraper->woken = true;
     pthread_cond_signal(&scraper->changed);
     pthread_mutex_unlock(&scraper->lock);
 }

@@ -9,7 +9,7 @@ struct scraper;
 
 /* `access` is borrowed for its whole life. */
 CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
-void scraper_kick(
+void scraper_wake(
     struct scraper *scraper); /* the targets changed; otherwise noticed within a minute */
 /* Cancels scrapes in progress within a fraction of a second. Does nothing for NULL. */
 void scraper_destroy(struct scraper *scraper);

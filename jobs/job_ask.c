@@ -131,7 +131,7 @@ bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, str
         free(written[i]);
     if (!done || *taken == 0)
         return done;
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     job_pool_moved(jobs, id);
     return true;
 }

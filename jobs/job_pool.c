@@ -199,7 +199,7 @@ static bool run_job(struct runner *runner)
     }
     set_active(runner, false);
     if (end != JOB_END_YIELDED)
-        job_pool_kick(run->jobs); /* others may have waited for the same endpoints */
+        job_pool_wake(run->jobs); /* others may have waited for the same endpoints */
     return end != JOB_END_YIELDED || runner->asked;
 }
 
@@ -221,14 +221,14 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
 }
 
 /* Waits until there is new work, or it is time to check again; false: the pool is stopping. */
-static bool wait_for_work(struct job_pool *jobs, uint64_t *kicks_seen)
+static bool wait_for_work(struct job_pool *jobs, uint64_t *wakes_seen)
 {
     int64_t until_ns = in_ms(POLL_MS);
 
     pthread_mutex_lock(&jobs->lock);
-    while (!jobs->stopping && jobs->kicks == *kicks_seen && clock_monotonic_ns() < until_ns)
+    while (!jobs->stopping && jobs->wakes == *wakes_seen && clock_monotonic_ns() < until_ns)
         job_pool_sleep(jobs, &jobs->work, until_ns);
-    *kicks_seen = jobs->kicks;
+    *wakes_seen = jobs->wakes;
     bool stopping = jobs->stopping;
     pthread_mutex_unlock(&jobs->lock);
     return !stopping;
@@ -238,7 +238,7 @@ static void *runner_loop(void *context)
 {
     struct runner *runner = context;
     struct job_pool *jobs = runner->run.jobs;
-    uint64_t kicks_seen = 0;
+    uint64_t wakes_seen = 0;
     bool failed = false;
 
     while (!is_stopping(jobs)) {
@@ -249,7 +249,7 @@ static void *runner_loop(void *context)
             log_error("no job can be claimed: %s", error.message);
         failed = !ok;
         more = found && run_job(runner);
-        if (!more && !wait_for_work(jobs, &kicks_seen))
+        if (!more && !wait_for_work(jobs, &wakes_seen))
             break;
     }
     return NULL;
@@ -427,10 +427,10 @@ void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms)
     free(jobs);
 }
 
-void job_pool_kick(struct job_pool *jobs)
+void job_pool_wake(struct job_pool *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
-    jobs->kicks++;
+    jobs->wakes++;
     pthread_cond_broadcast(&jobs->work);
     pthread_mutex_unlock(&jobs->lock);
 }

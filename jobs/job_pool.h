@@ -42,7 +42,7 @@ CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, 
  * NULL. */
 void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
-void job_pool_kick(struct job_pool *jobs); /* a job was queued: claim it now */
+void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
 
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */

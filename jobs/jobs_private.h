@@ -38,7 +38,7 @@ struct job_pool {
     pthread_mutex_t lock;   /* protects everything below; never held during a call of the store */
     pthread_cond_t work;    /* for idle runners and the heartbeat thread */
     pthread_cond_t changed; /* for callers that wait for a job, and for runs that wait */
-    uint64_t kicks;         /* counts announced work */
+    uint64_t wakes;         /* counts announced work */
     uint64_t moves;         /* counts changes of any job */
     bool stopping, heartbeat_stopping;
     void (*listener)(void *context, const char *job_id);

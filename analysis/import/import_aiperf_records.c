@@ -276,7 +276,8 @@ static CHECKED bool finish(struct records *records, struct error *error)
         evidence_remark(records->out, "%.0f requests of the warm-up were skipped", records->warmup);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
         if (records->metrics[i].more > 0)
-            evidence_remark(records->out, "%s is of the first %zu values; %zu more were not kept",
+            evidence_remark(records->out,
+                            "%s was computed from the first %zu values; %zu more were not kept",
                             metric_name(i), VALUES_MAX, records->metrics[i].more);
     return true;
 }

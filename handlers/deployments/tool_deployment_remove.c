@@ -67,7 +67,7 @@ static void stop_watching(const struct call *call, const struct deployment *depl
     struct error problem;
 
     if (scrape_target_set(call->services->store, deployment->id, 0, NULL, &problem))
-        scraper_kick(call->services->scraper);
+        scraper_wake(call->services->scraper);
     else
         log_warning("%s is retired, but its metrics are still watched: %s", deployment->name,
                     problem.message);

@@ -58,7 +58,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
                            error))
         return false;
-    scraper_kick(call->services->scraper);
+    scraper_wake(call->services->scraper);
     answer->structured =
         json_pack("{s:s, s:I, s:o}", "deployment", deployment.name, "interval_s",
                   (json_int_t)interval_s, "problem", answer_json_text(text_string(&why)));

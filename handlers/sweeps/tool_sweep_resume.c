@@ -214,7 +214,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
                          call->services->sweeps_per_principal, clock_utc_ms(), &call->change,
                          &sweep, error))
         return false;
-    job_pool_kick(call->services->jobs);
+    job_pool_wake(call->services->jobs);
     answer->structured =
         json_pack("{s:o, s:s}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);

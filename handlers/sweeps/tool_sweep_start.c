@@ -130,7 +130,7 @@ static CHECKED bool start(struct call *call, const struct sweep_request *request
         || (request->subjects > 1 && !check_server(call, &request->candidate, error))
         || !create(call, request, digest, out, error))
         return false;
-    job_pool_kick(call->services->jobs);
+    job_pool_wake(call->services->jobs);
     return true;
 }
 

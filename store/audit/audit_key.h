@@ -21,7 +21,8 @@ struct audit_keys {
     } keys[AUDIT_KEYS_LIMIT];
 };
 
-/* One key a line, of 32 characters or more. What is wrong with the file is said in one sentence. */
+/* One key a line, of 32 characters or more. The error says in one sentence what is wrong with the
+ * file. */
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
 /* NULL where it is not among them. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);

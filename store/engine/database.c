@@ -130,7 +130,7 @@ static CHECKED bool rehearse(struct sql_connection *writer, struct batch *batch,
     return true;
 }
 
-/* A closure would do this if it left something in memory that changes its next run. */
+/* A write ends differently the second time if its closure left something in memory. */
 static void check_rehearsal(const struct batch *batch)
 {
     for (const struct write *write = batch->writes; write != NULL; write = write->next) {
@@ -195,7 +195,7 @@ static bool run_batch(struct database *database, struct batch *batch)
     return false;
 }
 
-/* With the lock held: waits until something is queued, or for this long. */
+/* With the lock held: waits until something is queued, or until that time. */
 static void wait_until(struct database *database, int64_t due_ns)
 {
     struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What statements and engines speak of with one another. Private to store/. */
+/* Types that statements and engines share. Private to store/. */
 #pragma once
 
 /* One thread at a time. */

@@ -137,7 +137,7 @@ static bool start(struct call *call, const char *kind, const char *subject, stru
     if (!job_add(call->services->store, kind, subject, call->principal.name, clock_utc_ms(),
                  &call->change, &job, error))
         return false;
-    job_pool_kick(call->services->jobs);
+    job_pool_wake(call->services->jobs);
     text_copy(answer->job_id, sizeof answer->job_id, job.id);
     text_addf(&answer->text, "%s has started.", job.id);
     return true;

@@ -27,7 +27,7 @@ function converse(port, bytes, { pieces = 1 } = {}) {
     });
 }
 
-// refused(port, request, status): alone, byte by byte, and after another request.
+// refused(port, request, status): asserts that the request is refused: alone, byte by byte, and after another request.
 async function refused(port, request, status = 400) {
     const bytes = request + HIDDEN;
     for (const [before, options] of [['', {}], ['', { pieces: bytes.length }], [HIDDEN, {}]]) {
@@ -59,7 +59,7 @@ const attacks = {
         `${HEAD}X: a\r\r\n\r\n`,
     ],
     'a name that is none': [`${HEAD}X Y: a\r\n\r\n`, `${HEAD}: a\r\n\r\n`, `${HEAD}X\r\n\r\n`, `${HEAD}X(y): a\r\n\r\n`],
-    'a value that goes on in the next line': [
+    'a value that continues on the next line': [
         `${HEAD}X: a\r\n b\r\n\r\n`,
         `${HEAD}Content-Length: 44\r\n\t0\r\n\r\n`,
         'POST /mcp HTTP/1.1\r\n Host: localhost\r\n\r\n',
@@ -145,6 +145,6 @@ test('a client that sends all of a far too long body before it reads still gets 
         [Buffer.from(`${HEAD}Content-Length: ${size}\r\n\r\n`), Buffer.alloc(size, 'x')],
         [Buffer.from(`${HEAD}Content-Length : ${size}\r\n\r\n`), Buffer.alloc(size, 'x')],
     ];
-    const told = await Promise.all(bodies.map((parts) => converse(port, Buffer.concat(parts))));
-    assert.deepEqual(told.map(({ statuses }) => statuses), [[413], [413], [413], [400]]);
+    const answers = await Promise.all(bodies.map((parts) => converse(port, Buffer.concat(parts))));
+    assert.deepEqual(answers.map(({ statuses }) => statuses), [[413], [413], [413], [400]]);
 });

@@ -118,9 +118,9 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
     return found;
 }
 
-/* Two whose counters rise in parallel: distinguished by their starts or, if they do not report
- * these, by counters that go back and forth. */
-static void keeps_nothing_of_several_instances_in_turns(void **state)
+/* Two instances whose counters rise in parallel are distinguished by their start times or, if they
+ * do not report these, by counters that go back and forth. */
+static void keeps_nothing_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const flags[] = { NULL };
     struct simserve servers[2] = { simserve_start(flags), { 0 } };
@@ -206,7 +206,7 @@ static void continues_where_later_scrapes_are_stored(void **state)
     canned_stop(&server);
 }
 
-static void our_figures_are_kept_where_a_page_is_too_much(void **state)
+static void our_figures_are_kept_where_a_page_is_too_large(void **state)
 {
     struct fixture *f = *state;
     struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT, sizeof *values);
@@ -256,7 +256,7 @@ static void scrapes_the_others_while_one_stalls(void **state)
     canned_stop(&fast);
 }
 
-static void sees_new_targets_when_it_is_kicked(void **state)
+static void sees_new_targets_when_it_is_woken(void **state)
 {
     struct fixture *f = *state;
     struct canned_server server;
@@ -265,7 +265,7 @@ static void sees_new_targets_when_it_is_kicked(void **state)
     canned_start(&server, quick);
     assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     id = watch(f, "late", server.port, 100);
-    scraper_kick(f->scraper);
+    scraper_wake(f->scraper);
     assert_true(wait_for_points(f, id, 2));
     canned_stop(&server);
 }
@@ -284,7 +284,7 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     assert_true(wait_for_points(f, first, 1) && wait_for_points(f, second, 1));
     assert_true(scrape_target_set(f->store, first, 0, NULL, &f->error));
     assert_true(deployment_retire(f->store, "second", clock_utc_ms(), NULL, &f->error));
-    scraper_kick(f->scraper);
+    scraper_wake(f->scraper);
     usleep(300000); /* running scrapes have ended */
     asked = canned_count(&server, "/metrics");
     usleep(500000);
@@ -321,17 +321,17 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(keeps_nothing_of_several_instances_in_turns, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(keeps_nothing_of_several_instances_that_answer_in_turn,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_its_interval, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(says_why_a_server_cannot_be_scraped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(continues_where_later_scrapes_are_stored, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(our_figures_are_kept_where_a_page_is_too_much, set_up,
+        cmocka_unit_test_setup_teardown(our_figures_are_kept_where_a_page_is_too_large, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_kicked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,

@@ -86,7 +86,7 @@ static struct job_pool *start(struct ledger *ledger, struct services *services)
     struct job_pool *jobs;
 
     assert_ok(ledger, job_pool_create(ledger->store, kinds, 1, services, &jobs, &ledger->error));
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     return jobs;
 }
 
@@ -160,7 +160,7 @@ static void continues_when_all_its_questions_are_answered(void **state)
     struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     job = await_questions(ledger, jobs, job.id, 2);
     assert_string_equal(job.message, "waiting for an answer");
     assert_int_equal(answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"L\"}}"), 1);
@@ -187,7 +187,7 @@ static void ignores_answers_that_were_not_requested_or_were_given_before(void **
     struct change change = ledger_change("alice", "tasks/update");
     size_t taken;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"up\":{},\"left\":{\"name\":\"L\"}}"), 1);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"other\"}}"), 0);
@@ -214,7 +214,7 @@ static void an_answer_is_in_the_audit_and_not_too_long(void **state)
     memset(words, 'x', QUESTION_ANSWER_LIMIT_BYTES);
     answers = json_pack("{s:{s:s}}", "left", "name", words);
     free(words);
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_refused(ledger, job_pool_answer(jobs, job.id, answers, NULL, &taken, &ledger->error),
                    ERROR_INVALID, "\"left\" is 65547 bytes long");
@@ -238,7 +238,7 @@ static void waits_without_a_thread_however_many_wait(void **state)
 
     for (int i = 0; i < COUNT; i++)
         waiting[i] = queue(ledger, "asking");
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     for (int i = 0; i < COUNT; i++)
         await_questions(ledger, jobs, waiting[i].id, 2);
     assert_int_equal(job_pool_running(jobs), 0);
@@ -246,7 +246,7 @@ static void waits_without_a_thread_however_many_wait(void **state)
     assert_int_equal(counts[JOB_WAITING], COUNT);
     assert_int_equal(counts[JOB_QUEUED], 0);
     quick = queue(ledger, "quick");
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, quick.id, JOB_COMPLETED);
     job_pool_destroy(jobs, 1000);
 }
@@ -260,7 +260,7 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
     const struct answer_text late = { "right", "{\"name\":\"R\"}" };
     size_t taken;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"L\"}}");
     job_pool_destroy(jobs, 1000);
@@ -312,7 +312,7 @@ static void is_cancelled_while_it_waits(void **state)
     struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, job_pool_cancel(jobs, job.id, NULL, &job, &ledger->error));
     assert_int_equal(job.state, JOB_CANCELLED);
@@ -353,7 +353,7 @@ static void a_question_too_long_fails_the_job(void **state)
     struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "chatty");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     job = await(ledger, jobs, job.id, JOB_FAILED);
     assert_non_null(strstr(job.outcome, "it may be 16384 at most"));
     job_pool_destroy(jobs, 1000);
@@ -369,7 +369,7 @@ static void lists_by_the_state_that_is_shown(void **state)
     size_t count;
 
     queue(ledger, "unknown");
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, job_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
@@ -393,7 +393,7 @@ static void questions_go_with_their_job(void **state)
     struct question_row *rows;
     size_t count;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, job_pool_cancel(jobs, job.id, NULL, &job, &ledger->error));
     job_pool_destroy(jobs, 1000);

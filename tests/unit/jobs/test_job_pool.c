@@ -146,7 +146,7 @@ static void runs_a_queued_job_to_its_end(void **state)
     struct job_pool *jobs = start(ledger, 2, &services);
     struct job job = queue(ledger, "quick");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "done");
     assert_string_equal(job.outcome, "{\"answer\":42}");
     assert_true(job.progress == 2 && job.progress_total == 2);
@@ -173,7 +173,7 @@ static void shows_why_a_job_failed_but_not_our_own_faults(void **state)
     struct job failing = queue(ledger, "failing"), broken = queue(ledger, "broken");
     struct job vague = queue(ledger, "vague");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     failing = await(ledger, jobs, failing.id, JOB_FAILED, "");
     assert_string_equal(failing.outcome,
                         "{\"error\":\"the server is down\",\"kind\":\"upstream\"}");
@@ -192,7 +192,7 @@ static void cancels_queued_and_running_jobs(void **state)
     struct change change = ledger_change("bob", "job_cancel");
     struct job running = queue(ledger, "patient"), queued, out;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, running.id, JOB_RUNNING, "patient");
     assert_int_equal(job_pool_running(jobs), 1);
     queued = queue(ledger, "patient");
@@ -212,7 +212,7 @@ static void gives_running_jobs_back_and_takes_them_up_again(void **state)
     struct job_pool *jobs = start(ledger, 2, &services);
     struct job job = queue(ledger, "patient");
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
     job_pool_destroy(jobs, PATIENCE_MS);
     assert_ok(ledger, job_find(ledger->store, job.id, &job, &ledger->error));
@@ -250,7 +250,7 @@ static void a_run_that_lost_its_claim_is_stopped_and_writes_nothing(void **state
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     bool found;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
     /* A process whose clock is an hour ahead. */
     assert_ok(ledger, job_claim(ledger->store, "thief", names, clock_utc_ms() + 3600000, 7200000,
@@ -273,15 +273,15 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     struct job_pool *jobs = start(ledger, 3, &services);
     struct job first = queue_sweep(ledger, &demo), second, third;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     second = queue_sweep(ledger, &demo);
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     second = await(ledger, jobs, second.id, JOB_QUEUED, "waiting for endpoint 127.0.0.1:8000: ");
     assert_non_null(strstr(second.message, "held by alice for swp_"));
     assert_non_null(strstr(second.message, "; 1st in line"));
     third = queue_sweep(ledger, &demo);
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     third = await(ledger, jobs, third.id, JOB_QUEUED, "waiting for endpoint");
     assert_non_null(strstr(third.message, "; 2nd in line"));
     services.go = true;
@@ -301,13 +301,13 @@ static void jobs_in_line_take_no_worker(void **state)
     struct job_pool *jobs = start(ledger, 2, &services);
     struct job first = queue_sweep(ledger, &demo), last, other, one_too_many;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     for (int i = 0; i < 30; i++)
         last = queue_sweep(ledger, &demo);
     other = queue(ledger, "patient");
     one_too_many = queue(ledger, "patient");
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, other.id, JOB_RUNNING, "patient");
     assert_int_equal(job_pool_running(jobs), 2);
     await(ledger, jobs, last.id, JOB_QUEUED, "waiting for endpoint");
@@ -328,7 +328,7 @@ static void waiting_in_line_ends_with_a_cancel(void **state)
     struct job_pool *jobs = start(ledger, 2, &services);
     struct job first = queue_sweep(ledger, &demo), second, third, out;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     second = queue_sweep(ledger, &demo);
     third = queue_sweep(ledger, &demo);
@@ -354,7 +354,7 @@ static void lists_jobs_as_they_are_now(void **state)
     struct job first = queue_sweep(ledger, &demo), *rows;
     size_t count;
 
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     queue_sweep(ledger, &demo);
     assert_ok(ledger, job_pool_list(jobs, &all, 9, &rows, &count, &ledger->error));
@@ -409,7 +409,7 @@ static void the_listener_is_called_for_every_change(void **state)
 
     job_pool_listen(jobs, note, &services);
     job = queue(ledger, "quick");
-    job_pool_kick(jobs);
+    job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_COMPLETED, "");
     job_pool_destroy(jobs, 1000);
     assert_int_equal(services.moved, 4); /* claimed, twice progress, ended */
@@ -425,7 +425,7 @@ static void many_jobs_run_once_each(void **state)
 
     for (int i = 0; i < COUNT; i++) {
         queued[i] = queue(ledger, "quick");
-        job_pool_kick(jobs);
+        job_pool_wake(jobs);
     }
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(await(ledger, jobs, queued[i].id, JOB_COMPLETED, "").fence, 1);

@@ -151,7 +151,7 @@ static inline struct sweep_row start_sweep_over(struct rig *rig,
               sweep_create(ledger->store, &order, clock_utc_ms(), &change, &row, &ledger->error));
     free(written);
     free(cells);
-    job_pool_kick(rig->jobs);
+    job_pool_wake(rig->jobs);
     return row;
 }
 

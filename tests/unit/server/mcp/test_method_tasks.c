@@ -60,7 +60,7 @@ static bool start_thing(struct call *call, struct answer *answer, struct error *
     if (!job_add(call->services->store, "thing", call_text(call, "what"), call->principal.name,
                  clock_utc_ms(), &call->change, &job, error))
         return false;
-    job_pool_kick(call->services->jobs);
+    job_pool_wake(call->services->jobs);
     text_copy(answer->job_id, sizeof answer->job_id, job.id);
     text_add(&answer->text, "started");
     return true;
