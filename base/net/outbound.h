@@ -24,7 +24,8 @@ struct outbound_request {
     size_t body_length;
     const char *accept;         /* NULL: application/json */
     const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
-    /* 0: the two above, none. idle: no byte for so long, the wait for the first one included. */
+    /* 0: the two above, none. idle: the longest time without a byte, the wait for the first one
+     * included. */
     int64_t connect_timeout_ms, total_timeout_ms, idle_timeout_ms;
     size_t response_limit_bytes; /* 0: 16 MiB; a larger one is FAILURE_PROTOCOL */
     /* Streaming: called with each piece of a 2xx body, which is then not stored; false stops the

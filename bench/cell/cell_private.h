@@ -39,7 +39,7 @@ struct cell {
 
 /* The measurement, with the state and the reason. Takes the histograms out of the cell's total */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
-/* For a server that this machine cannot reach with so many users: nothing was sent. */
+/* For a server that this machine cannot reach with the users of the cell: nothing was sent. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)

@@ -10,7 +10,7 @@
 #include "base/core/random.h"
 
 enum arrival {
-    ARRIVAL_CLOSED,   /* none: so many users, each sends when it has its answer */
+    ARRIVAL_CLOSED,   /* none: each of the users sends when it has its answer */
     ARRIVAL_CONSTANT, /* equal gaps */
     ARRIVAL_POISSON,  /* exponential gaps */
     ARRIVAL_GAMMA, /* gamma gaps: with `burstiness` 1 as Poisson, below it in bursts, above it more

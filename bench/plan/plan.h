@@ -47,7 +47,7 @@ struct plan {
     double ramp_s;         /* over which the load starts; 0: users start over one request's time */
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */
-    int64_t requests;      /* > 0: the window ends with so many instead */
+    int64_t requests;      /* > 0: the window ends after this many instead */
     double ci_width;       /* > 0: extended until the throughput is known as precisely as this, */
     double window_limit_s; /* but not longer than this; 0: four times window_s */
     double warmup_limit_s; /* warm-up ends when two windows agree, and at the latest then */

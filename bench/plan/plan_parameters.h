@@ -52,7 +52,7 @@ PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
                .more = "After the warm-up.")
 PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .initial = "0",
                .rare = true,
-               .help = "The window ends with so many requests instead, at window_limit_s at the "
+               .help = "The window ends after this many requests instead, at window_limit_s at the "
                        "latest; 0: by window_s.")
 PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
@@ -72,7 +72,7 @@ PLAN_PARAMETER(
 PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 1000, .initial = "0",
                .rare = true,
                .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with "
-                       "at most so many requests on a connection, which measures something else.")
+                       "at most that many requests on a connection, which measures something else.")
 PLAN_PARAMETER("seed", INTEGER, AT(seed), .low = 0, .high = 9007199254740991.0, .initial = "1",
                .rare = true, .help = "Makes the prompts: the same seed, the same prompts.")
 PLAN_PARAMETER(

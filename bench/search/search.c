@@ -11,7 +11,7 @@
 #define PEAK_DOUBT 0.015   /* how much higher a peak may be than the load that represents it */
 #define STILL_RISING 0.7   /* of what Little's law allows: more users may still give more */
 #define CLIMB_STEP 4       /* factor of the load */
-#define CLIMB_GAIN 1.05    /* a smaller gain for so much more load counts as none */
+#define CLIMB_GAIN 1.05    /* a smaller gain for that much more load counts as none */
 #define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough to give up */
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
     struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
-    int64_t server_patience_ms;      /* a sweep that another process began waits so long for its
+    int64_t server_patience_ms;      /* a sweep that another process began waits that long for its
                                         server to answer */
 };
 

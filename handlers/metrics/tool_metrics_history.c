@@ -38,7 +38,7 @@ static const struct param params[] = {
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .help = "How far back: 1440 is a day, 10080 a week." },
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
-      .rare = true, .help = "Ends so many minutes ago; 0: now." },
+      .rare = true, .help = "Ends this many minutes ago; 0: now." },
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
       .help = "Seconds per step; default: so that all fits." },
     { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,

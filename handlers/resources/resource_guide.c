@@ -17,7 +17,7 @@ static const struct {
     { "run", "One repetition of a sweep's grid, under one fingerprint; or what another tool "
              "measured, imported from its file. A finished run is never changed: a correction is a "
              "new run that points at it." },
-    { "cell", "One point of the grid: so many users, so long a prompt, so long an answer." },
+    { "cell", "One point of the grid: a number of users, a prompt length and an answer length." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "compare if it is the same." },
     { "concurrency", "Users at once: each sends its next request when its last one ended." },

@@ -23,7 +23,7 @@ export async function team(t, { servers = 2, args = [] } = {}) {
     return { server, alice, bob };
 }
 
-// queueMany(client, deployment, count): the jobs of so many long sweeps.
+// queueMany(client, deployment, count): the jobs of that many long sweeps.
 export async function queueMany(client, deployment, count) {
     const jobs = [];
     while (jobs.length < count) {

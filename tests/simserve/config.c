@@ -87,7 +87,7 @@ static const struct row rows[] = {
     { NUMBER(keep_alive_idle_ms), ANY_TIME, "0", 0, 1e9,
       "closes idle connections; 0 = never (uvicorn: 5000)" },
     { INTEGER(close_after_requests), ANY_TIME, "0", 0, 1e9,
-      "closes a connection after so many requests, unannounced; 0 = never" },
+      "closes a connection after that many requests, unannounced; 0 = never" },
     { BOOLEAN(truth_chunks), ANY_TIME, "false", 0, 0, "/sim/truth lists every chunk's write time" },
     { BOOLEAN(lazy_counters), ANY_TIME, "false", 0, 0,
       "/metrics has no counter, label set or histogram before its first count" },

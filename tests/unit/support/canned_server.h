@@ -19,7 +19,7 @@ struct canned_answer {
     int status;          /* 0: 200 */
     const char *type;    /* NULL: application/json */
     const char *body;    /* NULL: empty */
-    size_t piece_bytes;  /* body in pieces of so many bytes, each sent on its own; 0: at once */
+    size_t piece_bytes;  /* body in pieces of that many bytes, each sent on its own; 0: at once */
     unsigned pause_ms;   /* before each piece */
     bool cut;            /* a reset after the body, whose announced length is greater */
     bool without_length; /* ended by closing */

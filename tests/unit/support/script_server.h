@@ -21,7 +21,7 @@ enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 /* The answer to one request; the last one of a script is repeated forever. */
 struct script_step {
     const char *bytes; /* NULL ends the script */
-    size_t piece;      /* in pieces of so many bytes, each sent on its own; 0: at once */
+    size_t piece;      /* in pieces of that many bytes, each sent on its own; 0: at once */
     enum script_after after;
     bool is_early; /* answered by the head, and no more is read */
     bool is_slow;  /* the request's body is read in small pieces */

@@ -39,7 +39,7 @@ struct world {
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
-    int cancel_after; /* cancelled once so many progress messages came; -1: never */
+    int cancel_after; /* cancelled once that many progress messages came; -1: never */
 };
 
 static inline void world_progress(struct call *call, double progress, double total,

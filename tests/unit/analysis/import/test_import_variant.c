@@ -201,7 +201,7 @@ static void add_result(struct trial *trial, const char *model, int input, int ou
               model, 400 * input, 400 * output);
 }
 
-/* Its results do not say which prompt lengths were requested. */
+/* vLLM's results do not say which prompt lengths were requested. */
 static void results_of_vllm_are_distinguished_by_what_was_seen(void **state)
 {
     struct trial *trial = *state;
@@ -214,7 +214,7 @@ static void results_of_vllm_are_distinguished_by_what_was_seen(void **state)
     assert_string_equal(trial->evidence.cells[3].variant, "model_id=b");
 }
 
-/* What vLLM does if neither is given. */
+/* What vLLM does if it is given neither a rate nor a concurrency. */
 static void requests_without_any_limit_are_a_burst(void **state)
 {
     struct trial *trial = *state;

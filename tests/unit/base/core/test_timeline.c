@@ -10,7 +10,7 @@
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
 #define T0 (20000 * DAY_MS)
-#define UP (3 * DAY_MS) /* the machine has been up for so long already */
+#define UP (3 * DAY_MS) /* the machine has been up that long already */
 
 static struct timeline begun(int64_t seen_ms, int64_t wall_ms)
 {

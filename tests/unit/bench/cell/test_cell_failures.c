@@ -397,7 +397,7 @@ static void a_connection_that_went_stale_is_not_a_failure(void **state)
     tear_down(&trial);
 }
 
-/* As llama-server does after each streamed answer, others after so many. */
+/* As llama-server does after each streamed answer, others after a number of them. */
 static void a_connection_that_a_server_closes_after_some_answers_is_not_used_again(void **state)
 {
     static const char *const after[] = { "1", "3" };

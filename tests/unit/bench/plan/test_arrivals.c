@@ -57,7 +57,7 @@ static void gaps_have_the_mean_and_the_variance_asked_for(void **state)
     }
 }
 
-/* Of a Poisson process so many gaps are longer than their mean: 1 / e. */
+/* In a Poisson process this share of gaps is longer than their mean: 1 / e. */
 static void poisson_gaps_are_exponential(void **state)
 {
     const struct arrivals arrivals = { ARRIVAL_POISSON, 10, 1, 0, 11 };

@@ -103,7 +103,7 @@ static void assert_measured(const json_t *cell)
     assert_false(json_get_boolean(cell, "contaminated", false));
 }
 
-/* The first run's detail of its first cell, with at most so many scrapes. */
+/* The first run's detail of its first cell, with at most that many scrapes. */
 static json_t *detail(struct world *world, int scrapes)
 {
     TEXT_AUTO arguments = { 0 };
