@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps that cover a time, as the store has them. */
+/* The steps that cover a range of time, at the levels that the store keeps. */
 #pragma once
 
 #include "handlers/metrics/metric_history.h"

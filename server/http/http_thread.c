@@ -26,12 +26,12 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
-#define KEYS_LOOK_MS INT64_C(3600000) /* longest time between two checks for expired keys */
-#define IDLE_S 75                     /* longer than clients and proxies keep a connection */
+#define KEYS_CHECK_MS INT64_C(3600000) /* longest time between two checks for expired keys */
+#define IDLE_S 75                      /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
-#define LEFT_S 1
-#define PROBE_S 1
+#define LEFT_S 1  /* for the rest of a request whose client stopped sending */
+#define PROBE_S 1 /* until a client that stopped sending gets a keep-alive */
 #define STOP_TURNS 100
 
 /* ---- Time ---- */
@@ -71,7 +71,7 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* Milliseconds to sleep at most; -1: for ever. */
-static int patience_ms(struct http_loop *loop)
+static int sleep_limit_ms(struct http_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG asked_ms;
     int64_t resume_ns = loop->acceptor.resume_ns;
@@ -88,7 +88,7 @@ static int patience_ms(struct http_loop *loop)
         return -1;
     now_ns = clock_monotonic_ns();
     if (loop->key_expiry_ms != 0) {
-        int64_t left_ms = earlier(loop->key_expiry_ms - clock_utc_ms(), KEYS_LOOK_MS);
+        int64_t left_ms = earlier(loop->key_expiry_ms - clock_utc_ms(), KEYS_CHECK_MS);
 
         next_ns = earlier(next_ns, now_ns + left_ms * MS_NS);
     }
@@ -158,7 +158,7 @@ static void *run_thread(void *context)
     store_forbid_waiting();
     http_reader_begin(loop);
     while (!atomic_load(&loop->stopping))
-        turn(loop, patience_ms(loop));
+        turn(loop, sleep_limit_ms(loop));
     close_all(loop);
     return NULL;
 }

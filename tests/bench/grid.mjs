@@ -34,12 +34,12 @@ async function run(t) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const began = performance.now();
-    const said = (line) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+    const print = (line) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
 
     await client.call('deployment_register', { name: 'grid', url });
     const started = await startSweep(client, { deployment: 'grid', repetitions: 1, ...grid });
-    const job = await waitForJob(client, started.job, { say: said });
-    said(`the job is ${job.state}`);
+    const job = await waitForJob(client, started.job, { say: print });
+    print(`the job is ${job.state}`);
     console.log(await report(client, { sweep: started.sweep.id }));
     const { cpu_s, peak_mib } = await resources(server.program.child.pid);
     const wall_s = (performance.now() - began) / 1000;

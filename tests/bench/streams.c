@@ -4,7 +4,8 @@
  *     bench_streams PORT STREAMS ERA SECONDS
  *
  * ERA is 2025-11-25 (a session and its GET each) or 2026-07-28 (subscriptions/listen). Prints a
- * line of JSON when all streams are open, and at the end one with what they and the calls saw.
+ * line of JSON when all streams are open, and at the end one with the figures of the streams and
+ * the calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -91,16 +92,16 @@ static bool read_answer(int fd, char out[4096])
 
     while (length < whole) {
         ssize_t got = recv(fd, out + length, 4095 - length, 0);
-        const char *body, *said;
+        const char *body, *content_length;
 
         if (got <= 0)
             return false;
         length += (size_t)got;
         out[length] = '\0';
         body = strstr(out, "\r\n\r\n");
-        said = strcasestr(out, "Content-Length:");
-        if (body != NULL && said != NULL)
-            whole = (size_t)(body + 4 - out) + strtoul(said + 15, NULL, 10);
+        content_length = strcasestr(out, "Content-Length:");
+        if (body != NULL && content_length != NULL)
+            whole = (size_t)(body + 4 - out) + strtoul(content_length + 15, NULL, 10);
     }
     return strncmp(out, "HTTP/1.1 200", 12) == 0;
 }
@@ -142,7 +143,7 @@ static void begin_stream(const struct bench *bench, const struct stream *stream)
     send_request(stream->fd, "GET", headers, "");
 }
 
-/* The head and what else comes at once. */
+/* Reads the head and whatever arrives with it. */
 static void check_begun(const struct stream *stream)
 {
     char head[4096] = "";

@@ -121,7 +121,7 @@ test('a file of origins beside a secret is the whole list', async (t) => {
     assert.deepEqual(thief.received, []);
 });
 
-test('a deployment of another cannot be moved, emptied or removed', async (t) => {
+test('a deployment of another principal cannot be moved, emptied or removed', async (t) => {
     const { ada, otto, olga, model, thief } = await withTeam(t);
     await otto.call('deployment_register', { name: 'lab', url: model.url });
     for (const [tool, args] of [

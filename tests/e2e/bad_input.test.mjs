@@ -107,7 +107,7 @@ test('only JSON is accepted, and only with methods that exist', async (t) => {
     assert.equal((await request(server.port, { path: '/nowhere' })).status, 404);
 });
 
-test('an incomplete request is given up in time and disturbs nobody', async (t) => {
+test('an incomplete request is abandoned in time and disturbs nobody', async (t) => {
     const server = await startServer(t, { args: ['--header-timeout', '1s', '--body-timeout', '1s'] });
     for (const part of [
         'POST /mcp HT',

@@ -78,7 +78,7 @@ test('a kill after the last cell costs no result, although the model server is g
     assert.equal(cells[0].state, 'measured');
 });
 
-test('after a reboot a sweep waits until its model server is up, too', async (t) => {
+test('after a reboot too, a sweep waits until its model server is up', async (t) => {
     const { server, model, sweep } = await startShort(t, [1, 2]);
     const watch = watchLedger(server.data, sweep);
     await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);

@@ -47,7 +47,7 @@ test('a database of a newer opsbrain is refused', async (t) => {
     await refusesToStart(await onFreePort(server.data), /version 9000.*newer/);
 });
 
-test('a database that is not one is refused', async (t) => {
+test('a file that is not a database is refused', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await mkdir(data);
     await writeFile(path.join(data, 'opsbrain.db'), 'not a database, '.repeat(1000));

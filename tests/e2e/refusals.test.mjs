@@ -98,7 +98,7 @@ test('a deployment that is down is stored, and reported as down', async (t) => {
     await client.close();
 });
 
-test('a model server that wants another token says so', async (t) => {
+test('a model server that wants another token is reported as such', async (t) => {
     const secret = 'not-the-right-one-at-all';
     const { client, model } = await withClient(t, ['--api-key', 'right'], { env: { OPSBRAIN_SECRET_LAB: secret } });
     await client.call('deployment_register', { name: 'locked', url: model.url, secret: 'LAB' });
@@ -108,7 +108,7 @@ test('a model server that wants another token says so', async (t) => {
     await client.close();
 });
 
-test('a secret that is right is used and never shown', async (t) => {
+test('a correct secret is used and never shown', async (t) => {
     const secret = 'the-right-one-for-this-server';
     const { client, model, server } = await withClient(t, ['--api-key', secret], {
         env: { OPSBRAIN_SECRET_LAB: secret },

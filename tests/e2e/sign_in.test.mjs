@@ -32,7 +32,7 @@ async function auditRows(server, key, tool) {
     return JSON.parse(text).result.structuredContent.rows;
 }
 
-test('with keys a page asks to sign in, and leads back', async (t) => {
+test('with keys, a page asks for a sign-in and is shown after it', async (t) => {
     const { server, keys } = await startWithKeys(t, { eve: 'viewer' });
     const browser = new Browser(server.port);
 
@@ -93,7 +93,7 @@ test('a cookie opens pages only, a key in a URL opens nothing', async (t) => {
     assert.equal((await request(server.port, { path: '/', headers: wrong })).status, 401);
 });
 
-test('a sign-in dies with its key, and lasts through a restart', async (t) => {
+test('a sign-in ends with its key, and survives a restart', async (t) => {
     const { data, server, keys } = await startWithKeys(t, { ada: 'admin', otto: 'operator', eve: 'operator' });
     const [otto, eve] = [new Browser(server.port), new Browser(server.port)];
     await otto.signIn(keys.otto);
@@ -172,14 +172,14 @@ test('no page of another origin may read a page, and every answer keeps other si
     }
 });
 
-test('after signing in one goes to a path of this server only, also from a link on another site', async (t) => {
+test('after a sign-in the browser is sent to a path of this server only, even from a link on another site', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     for (const to of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '/a\r\nX-A: b', '']) {
         const answer = await new Browser(server.port).signIn(keys.ada, to);
         assert.equal(answer.headers.location, '/', to);
         assert.equal(answer.headers['x-a'], undefined);
     }
-    // Its first request has no cookie, since that is SameSite=Strict; the one after it has.
+    // The first request from another site has no cookie, because the cookie is SameSite=Strict; the next one has it.
     const elsewhere = { Accept: 'text/html', 'Sec-Fetch-Site': 'cross-site' };
     const first = await request(server.port, { path: '/sign-in?to=/jobs', headers: elsewhere });
     assert.match(first.body, /<meta http-equiv="refresh" content="0">/);
@@ -187,7 +187,7 @@ test('after signing in one goes to a path of this server only, also from a link 
     assert.doesNotMatch(second.body, /http-equiv/);
 });
 
-test('only a trusted proxy can say that it is asked over TLS', async (t) => {
+test('only a trusted proxy can state that a request came over TLS', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' }, ['--trusted-proxies', '127.0.0.1']);
     const browser = new Browser(server.port, { 'X-Forwarded-Proto': 'http, https', 'X-Forwarded-For': '203.0.113.9' });
     browser.origin = `https://127.0.0.1:${server.port}`;

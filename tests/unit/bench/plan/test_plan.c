@@ -170,7 +170,7 @@ static void refuses_too_many_levels(void **state)
     must_refuse(text.data, "65 values: give at most 64");
 }
 
-static void limits_are_of_answers_that_have_them(void **state)
+static void limits_are_refused_where_answers_cannot_have_them(void **state)
 {
     struct plan plan;
 
@@ -317,7 +317,7 @@ static void lists_cells_in_the_order_of_measuring(void **state)
     }
 }
 
-static void two_subjects_take_turns_and_turns_at_being_first(void **state)
+static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state)
 {
     struct plan plan;
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -393,7 +393,7 @@ static void digest_depends_on_plan_and_revisions(void **state)
     assert_string_not_equal(first, revised);
 }
 
-static void estimate_is_what_the_assumed_server_answers(void **state)
+static void an_estimate_follows_from_the_assumed_server(void **state)
 {
     struct plan plan;
     struct plan_estimate estimate;
@@ -402,7 +402,7 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
     must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
               "\"window_s\":20,\"warmup_limit_s\":10}",
               &plan);
-    /* a second per request: two users, 30 s, and what they began; 4 s around it */
+    /* a second per request: two users for 30 s, and the requests they began; 4 s besides */
     plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.cells, 1);
     assert_int_equal(estimate.requests, 62);
@@ -420,7 +420,7 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_are_of_answers_that_have_them),
+        cmocka_unit_test(limits_are_refused_where_answers_cannot_have_them),
         cmocka_unit_test(limits_read_from_a_plan_are_those_that_were_written),
         cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_take),
         cmocka_unit_test(fills_in_defaults),
@@ -434,10 +434,10 @@ int main(void)
         cmocka_unit_test(refuses_members_that_contradict_one_another),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_measuring),
-        cmocka_unit_test(two_subjects_take_turns_and_turns_at_being_first),
+        cmocka_unit_test(two_subjects_take_turns_and_each_is_first_half_the_time),
         cmocka_unit_test(both_subjects_count_against_the_limit_of_cells),
         cmocka_unit_test(digest_depends_on_plan_and_revisions),
-        cmocka_unit_test(estimate_is_what_the_assumed_server_answers),
+        cmocka_unit_test(an_estimate_follows_from_the_assumed_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void post(struct http_client *client, unsigned port, const char *headers,
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"
 
 /* The only HTTP thread is free: it answers on the connections of others. */
-static void is_answered(unsigned port)
+static void assert_answers(unsigned port)
 {
     struct http_client client;
     json_t *pong;
@@ -156,10 +156,10 @@ static void is_answered(unsigned port)
                 "\"name\":\"" name "\",\"arguments\":{},") "}"                                     \
     }
 
-/* What needs the store: calls that succeed, calls that are refused, and streams. */
+/* Requests that need the store: calls that succeed, calls that are refused, and streams. */
 static const struct {
     const char *headers, *body;
-} needy[] = {
+} requests[] = {
     CALL("deployment_list"),
     CALL("job_list"),
     CALL("lease_list"),
@@ -173,23 +173,23 @@ static const struct {
     { WITH_KEY MCP_HEADERS, LEGACY_INITIALIZE },
 };
 
-#define NEEDY (sizeof needy / sizeof *needy)
+#define REQUESTS (sizeof requests / sizeof *requests)
 
 static void only_calls_that_need_the_store_wait(void **state)
 {
     const struct served *served = *state;
     unsigned port = server_port(served->server);
-    struct http_client clients[NEEDY];
+    struct http_client clients[REQUESTS];
     struct holder holder;
 
-    is_answered(port);
+    assert_answers(port);
     hold(&holder, served->services.store);
-    for (size_t i = 0; i < NEEDY; i++) {
-        post(&clients[i], port, needy[i].headers, needy[i].body);
-        is_answered(port);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        post(&clients[i], port, requests[i].headers, requests[i].body);
+        assert_answers(port);
     }
     release(&holder);
-    for (size_t i = 0; i < NEEDY; i++) {
+    for (size_t i = 0; i < REQUESTS; i++) {
         assert_int_not_equal(http_read_head(&clients[i]), 0);
         http_close(&clients[i]);
     }
@@ -201,14 +201,14 @@ static void no_call_that_needs_the_store_is_answered_meanwhile(void **state)
     const struct served *served = *state;
     unsigned port = server_port(served->server);
 
-    for (size_t i = 0; i < NEEDY; i++) {
+    for (size_t i = 0; i < REQUESTS; i++) {
         struct http_client client;
         struct holder holder;
         char byte;
 
         hold(&holder, served->services.store);
-        post(&client, port, needy[i].headers, needy[i].body);
-        is_answered(port);
+        post(&client, port, requests[i].headers, requests[i].body);
+        assert_answers(port);
         assert_int_equal(recv(client.fd, &byte, 1, MSG_DONTWAIT), -1);
         release(&holder);
         assert_int_not_equal(http_read_head(&client), 0);
