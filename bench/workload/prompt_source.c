@@ -108,8 +108,8 @@ static bool is_text(const struct prompt_source *prompts)
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
-    const double per_byte = DATASET_TOKENS_PER_BYTE; /* the same on every server, and therefore also
-                                                      * the rows */
+    const double per_byte =
+        DATASET_TOKENS_PER_BYTE; /* the same on every server, so that the same rows are sent */
 
     *input = dataset_input_tokens(row, per_byte);
     if (is_text(prompts))

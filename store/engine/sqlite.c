@@ -15,7 +15,7 @@
 
 #define BUSY_TIMEOUT_MS 5000
 #define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */
-#define CHECKPOINT_PAGES_MAX 8000 /* the longest time between them */
+#define CHECKPOINT_PAGES_MAX 8000 /* also while there is something to do */
 #define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
 
 struct sqlite_connection {

@@ -102,7 +102,7 @@ struct sweep_order {
     size_t cell_count;
     int64_t repetitions;
     int64_t active_limit;        /* sweeps that the principal may have queued or running; 0: any */
-    const char *idempotency_key; /* NULL: none; else the change must say who */
+    const char *idempotency_key; /* NULL: none; else the change must name its actor */
     const char *arguments_digest;
 };
 
@@ -147,7 +147,7 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
  * (job_finish). */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
-/* How prompts are made for one of its deployments. */
+/* Stores how prompts are made for one of its deployments. */
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);

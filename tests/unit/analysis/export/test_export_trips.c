@@ -121,15 +121,16 @@ static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)
 
 /* ---- What formats hold ---- */
 
-/* Names end with NULL; "*": all. Of latencies: "metric" and the statistics that all of it have. */
-struct holds {
+/* Names end with NULL; "*": all. Of latencies: the metrics, and the statistics that each of them
+ * has. */
+struct contents {
     const char *format;
     const char *const *figures, *const *facts, *const *metrics, *const *statistics;
 };
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static const struct holds holds[] = {
+static const struct contents all_contents[] = {
     { "vllm",
       LIST("concurrency", "request_rate_asked", "input_length", "output_tokens_asked",
            "requests_asked", "attempted", "succeeded", "failed", "success_rate", "duration_s",
@@ -201,7 +202,7 @@ static bool is_escaped(const struct evidence_field *field, const void *before, c
 }
 
 struct trip {
-    const struct holds *holds;
+    const struct contents *contents;
     uint64_t seed;
     struct evidence before, after;
     struct text file;
@@ -229,8 +230,9 @@ static bool is_sent(const struct evidence_field *field, const struct trip *trip,
 {
     const struct evidence_cell *was = before, *is = after;
 
-    return strcmp(trip->holds->format, "aiperf") == 0 && strcmp(field->name, "requests_asked") == 0
-           && isnan(was->requests_asked) && fabs(is->requests_asked - was->attempted) < 0.5;
+    return strcmp(trip->contents->format, "aiperf") == 0
+           && strcmp(field->name, "requests_asked") == 0 && isnan(was->requests_asked)
+           && fabs(is->requests_asked - was->attempted) < 0.5;
 }
 
 static void compare(const struct trip *trip, const struct evidence_field *fields,
@@ -244,13 +246,13 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
         if (kept)
             continue;
         if (!is_unknown(fields, after))
-            fail_msg("%s, run %u: %s%s is not what it was\n%s", trip->holds->format,
+            fail_msg("%s, run %u: %s%s is not what it was\n%s", trip->contents->format,
                      (unsigned)trip->seed, prefix, fields->name, text_string(&trip->file));
         if (has(held, fields->name))
-            fail_msg("%s, run %u: %s%s is lost\n%s", trip->holds->format, (unsigned)trip->seed,
+            fail_msg("%s, run %u: %s%s is lost\n%s", trip->contents->format, (unsigned)trip->seed,
                      prefix, fields->name, text_string(&trip->file));
         if (!is_reported_lost(trip, prefix, fields->name))
-            fail_msg("%s: %s%s is lost, and nothing says so", trip->holds->format, prefix,
+            fail_msg("%s: %s%s is lost, and nothing says so", trip->contents->format, prefix,
                      fields->name);
     }
 }
@@ -258,29 +260,29 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
 static void compare_cell(const struct trip *trip, const struct evidence_cell *before,
                          const struct evidence_cell *after)
 {
-    compare(trip, evidence_cell_fields, trip->holds->figures, "", before, after);
+    compare(trip, evidence_cell_fields, trip->contents->figures, "", before, after);
     for (enum metric i = 0; i < METRIC_COUNT; i++) {
-        bool is_held = has(trip->holds->metrics, metric_name(i));
+        bool is_held = has(trip->contents->metrics, metric_name(i));
         char prefix[32];
 
         snprintf(prefix, sizeof prefix, "%s.", metric_name(i));
-        compare(trip, evidence_latency_fields, is_held ? trip->holds->statistics : LIST("none"),
+        compare(trip, evidence_latency_fields, is_held ? trip->contents->statistics : LIST("none"),
                 prefix, &before->latency[i], &after->latency[i]);
     }
     assert_int_equal(before->client_limited, after->client_limited);
     assert_int_equal(before->contaminated, after->contaminated);
     if (before->error != NULL && (after->error == NULL || strcmp(before->error, after->error) != 0))
-        fail_msg("%s: the error is lost", trip->holds->format);
+        fail_msg("%s: the error is lost", trip->contents->format);
 }
 
 /* ---- Trips ---- */
 
-static void trip_begin(struct trip *trip, const struct holds *format, uint64_t seed)
+static void trip_begin(struct trip *trip, const struct contents *format, uint64_t seed)
 {
     const struct exporter *exporter = exporter_find(format->format);
     struct error error;
 
-    *trip = (struct trip){ .holds = format, .seed = seed };
+    *trip = (struct trip){ .contents = format, .seed = seed };
     draw_run(seed, strcmp(format->format, "csv") == 0 ? METRIC_COUNT : METRIC_QUEUE, &trip->before);
     exporter->write(&trip->before, 0, CELLS, &trip->file);
     if (!import_read(text_string(&trip->file), trip->file.length, NULL, &trip->after, &error))
@@ -298,7 +300,7 @@ static void trip_finish(struct trip *trip)
     json_decref(trip->losses);
 }
 
-static void take_trip(const struct holds *format, uint64_t seed)
+static void take_trip(const struct contents *format, uint64_t seed)
 {
     const struct exporter *exporter = exporter_find(format->format);
     struct trip trip;
@@ -314,29 +316,29 @@ static void take_trip(const struct holds *format, uint64_t seed)
     trip_finish(&trip);
 }
 
-static void every_format_brings_back_what_it_holds(void **state)
+static void every_format_returns_what_it_holds(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof holds / sizeof holds[0]; i++)
+    for (size_t i = 0; i < sizeof all_contents / sizeof all_contents[0]; i++)
         for (uint64_t seed = 1; seed <= RUNS; seed++)
-            take_trip(&holds[i], seed);
+            take_trip(&all_contents[i], seed);
 }
 
-static void every_exporter_is_looked_at(void **state)
+static void every_exporter_is_tested(void **state)
 {
     size_t count = 0;
 
     (void)state;
     for (; exporters[count].format != NULL; count++)
-        assert_string_equal(exporters[count].format, holds[count].format);
-    assert_int_equal(count, sizeof holds / sizeof holds[0]);
+        assert_string_equal(exporters[count].format, all_contents[count].format);
+    assert_int_equal(count, sizeof all_contents / sizeof all_contents[0]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_exporter_is_looked_at),
-        cmocka_unit_test(every_format_brings_back_what_it_holds),
+        cmocka_unit_test(every_exporter_is_tested),
+        cmocka_unit_test(every_format_returns_what_it_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

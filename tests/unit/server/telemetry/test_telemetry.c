@@ -10,7 +10,7 @@
 #include "base/formats/promtext.h"
 #include "server/telemetry/telemetry.h"
 
-static bool is_sample(void *context, const struct promtext_sample *sample)
+static bool count_sample(void *context, const struct promtext_sample *sample)
 {
     (void)sample;
     ++*(int *)context;
@@ -53,7 +53,7 @@ static void requests_are_counted_by_row_and_class_of_status(void **state)
     assert_non_null(
         strstr(text.data, "opsbrain_request_seconds_count{method=\"tools/call\",tool=\"echo\"} 1"));
     assert_null(strstr(text.data, "ping"));
-    assert_true(promtext_read(text.data, text.length, is_sample, &samples, &skipped));
+    assert_true(promtext_read(text.data, text.length, count_sample, &samples, &skipped));
     assert_int_equal(skipped, 0);
     assert_true(samples > 20);
     telemetry_destroy(telemetry);
