@@ -12,7 +12,7 @@ struct telemetry_row;
 
 struct route {
     const char *verb;
-    const char *path; /* with places, perhaps: route_pattern.h */
+    const char *path; /* may contain placeholders: route_pattern.h */
     bool open;        /* no check of Host, Origin and key, for probes */
     bool quiet;       /* no log line */
     bool limited;     /* counts against its principal's limits */

@@ -259,7 +259,7 @@ static CHECKED bool execute_address(const struct access *access, const json_t *r
 
     (void)access;
     if (address == NULL)
-        return error_set(error, ERROR_NOT_FOUND, "no server has this folder");
+        return error_set(error, ERROR_NOT_FOUND, "no server uses this folder");
     *reply = json_pack("{s:s}", "address", address);
     return true;
 }

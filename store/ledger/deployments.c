@@ -73,7 +73,7 @@ static CHECKED bool list(struct sql_connection *connection, const char *after, s
     return true;
 }
 
-/* Says which there are, so that a typing error mends itself. */
+/* Names those that exist, so that the caller can correct a typing error. */
 static CHECKED bool not_found(struct sql_connection *connection, const char *name,
                               struct error *error)
 {
@@ -150,7 +150,7 @@ static CHECKED bool insert_name(struct sql_connection *connection, struct deploy
     return true;
 }
 
-/* The revision that is current from now on; a retired name is back. */
+/* Makes this revision the current one; a retired name becomes active again. */
 static CHECKED bool advance(struct sql_connection *connection, const struct deployment *row,
                             struct error *error)
 {

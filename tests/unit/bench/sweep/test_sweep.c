@@ -180,7 +180,7 @@ static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
     tear_down(&rig);
 }
 
-static void says(struct rig *rig, enum cross_check_verdict verdict, const char *reason)
+static void add_verdict(struct rig *rig, enum cross_check_verdict verdict, const char *reason)
 {
     struct cross_check *next = &rig->says[rig->says_count++];
 
@@ -199,9 +199,9 @@ static void what_the_monitor_rejects_is_measured_again_or_given_up(void **state)
     size_t count;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
-    says(&rig, CROSS_CHECK_CONTAMINATED, "busy");
-    says(&rig, CROSS_CHECK_NOTHING, "");
-    says(&rig, CROSS_CHECK_OTHER_MODEL, "other");
+    add_verdict(&rig, CROSS_CHECK_CONTAMINATED, "busy");
+    add_verdict(&rig, CROSS_CHECK_NOTHING, "");
+    add_verdict(&rig, CROSS_CHECK_OTHER_MODEL, "other");
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
     job = await(&rig, row.job_id, JOB_FAILED, "");
     assert_non_null(strstr(job.outcome, "other: start a new sweep"));
@@ -233,8 +233,8 @@ static void check_inferred(const struct cell_row *cell)
     assert_non_null(strstr(cell->reason, " the saturation point at "));
 }
 
-/* Eight at once: more users give no more tokens, and wait. A shutdown in the middle loses nothing.
- */
+/* The server runs eight requests at once: further users wait and add no tokens. A shutdown in the
+ * middle loses nothing. */
 static void an_adaptive_search_measures_what_decides_and_infers_the_rest(void **state)
 {
     struct rig rig;
@@ -284,15 +284,16 @@ static void await_attempt(const struct rig *rig, int attempt)
     }
 }
 
-static void set_unavailable(const struct rig *rig, bool is_so)
+static void set_unavailable(const struct rig *rig, bool is_unavailable)
 {
     json_decref(simserve_json(&rig->server, "POST", "/sim/config",
-                              is_so ? "{\"faults\":{\"unavailable\":{\"probability\":1}}}"
-                                    : "{\"faults\":{\"unavailable\":{\"probability\":0}}}",
+                              is_unavailable ? "{\"faults\":{\"unavailable\":{\"probability\":1}}}"
+                                             : "{\"faults\":{\"unavailable\":{\"probability\":0}}}",
                               200));
 }
 
-/* 503s from the second cell on; over when it is measured again, or not. */
+/* The server answers 503 from the second cell on; if the search `passes`, only until that cell is
+ * measured again. */
 static void search_through_a_storm(void **state, bool passes)
 {
     struct rig rig;
