@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/audit_log_page.h"
+#include "web/chart_file.h"
+#include "web/compare_page.h"
 #include "web/deployment_pages.h"
 #include "web/history.h"
 #include "web/import_page.h"
@@ -8,7 +10,10 @@
 #include "web/overview.h"
 #include "web/page.h"
 #include "web/register.h"
+#include "web/report_page.h"
+#include "web/run_page.h"
 #include "web/sweep_form.h"
+#include "web/sweep_page.h"
 
 const struct page pages[] = {
     { "GET", "/", ROLE_VIEWER, .write = overview_write },
@@ -32,5 +37,36 @@ const struct page pages[] = {
 
     { "GET", "/imports", ROLE_VIEWER, .write = import_page_write },
     { "POST", "/imports", ROLE_OPERATOR, .takes_file = true, .write = import_page_take },
+
+    { "GET", "/sweeps", ROLE_VIEWER, .write = sweeps_page_write },
+    { "GET", "/sweeps/{id}.html", ROLE_VIEWER, .write = report_page_file },
+    { "GET", "/sweeps/{id}.json", ROLE_VIEWER, .write = sweep_page_json },
+    { "GET", "/sweeps/{id}", ROLE_VIEWER, .write = sweep_page_write },
+    { "GET", "/sweeps/{id}/{chart}.svg", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/sweeps/{id}/{chart}.png", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/sweeps/{id}/{chart}.csv", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/sweeps/{id}/{chart}.json", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "POST", "/sweeps/{id}/cancel", ROLE_OPERATOR, .write = sweep_page_cancel_take },
+
+    { "GET", "/runs", ROLE_VIEWER, .write = runs_page_write },
+    { "GET", "/runs/{id}.html", ROLE_VIEWER, .write = report_page_file },
+    { "GET", "/runs/{id}.json", ROLE_VIEWER, .write = run_page_json },
+    { "GET", "/runs/{id}.csv", ROLE_VIEWER, .write = run_page_csv },
+    { "GET", "/runs/{id}", ROLE_VIEWER, .write = run_page_write },
+    { "GET", "/runs/{id}/{chart}.svg", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/runs/{id}/{chart}.png", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/runs/{id}/{chart}.csv", ROLE_VIEWER, .write = chart_file_of_thing },
+    { "GET", "/runs/{id}/{chart}.json", ROLE_VIEWER, .write = chart_file_of_thing },
+
+    { "GET", "/compare", ROLE_VIEWER, .write = compare_page_write },
+    { "GET", "/compare.html", ROLE_VIEWER, .write = compare_page_file },
+    { "GET", "/compare/forest.svg", ROLE_VIEWER, .write = chart_file_of_two },
+    { "GET", "/compare/forest.png", ROLE_VIEWER, .write = chart_file_of_two },
+    { "GET", "/compare/forest.csv", ROLE_VIEWER, .write = chart_file_of_two },
+    { "GET", "/compare/forest.json", ROLE_VIEWER, .write = chart_file_of_two },
+    { "GET", "/history/chart.svg", ROLE_VIEWER, .write = chart_file_of_history },
+    { "GET", "/history/chart.png", ROLE_VIEWER, .write = chart_file_of_history },
+    { "GET", "/history/chart.csv", ROLE_VIEWER, .write = chart_file_of_history },
+    { "GET", "/history/chart.json", ROLE_VIEWER, .write = chart_file_of_history },
     { 0 },
 };

@@ -107,12 +107,27 @@ static void write_banner(const struct chart_runs *runs, enum finding_weight weig
     html_close(html, "section");
 }
 
+static size_t count_lacking(const struct findings *findings)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; audit_rules[i].name != NULL; i++)
+        count += findings->uses[i] == RULE_LACKS;
+    return count;
+}
+
 static void write_uses(const struct findings *findings, struct html *html)
 {
     TEXT_AUTO uses = { 0 };
 
     findings_write_uses(findings, &uses);
+    html_open(html, "details");
+    html_open(html, "summary");
+    html_textf(html, "%zu rules of the audit were applied, %zu lack figures",
+               findings_applied(findings), count_lacking(findings));
+    html_close(html, "summary");
     html_element(html, "p", text_string(&uses), { "class", "small" });
+    html_close(html, "details");
 }
 
 void document_write_audit(const struct document_part *part, struct html *html)

@@ -10,6 +10,10 @@
 
 #define SVG_BYTES_MAX 81920 /* of larger drawings, of hundreds of cells, a picture is smaller */
 #define CELLS_MANY 1000
+
+/* When a chart is drawn. */
+enum { OF_MANY_CELLS = 1, WITHOUT_TTFT = 2 };
+
 #define PICTURE_BYTES 49152 /* of such a picture, about: not drawn where there is less room */
 
 /* ---- One chart ---- */
@@ -99,21 +103,24 @@ static void draw_e2e(const struct chart_runs *runs, struct chart *out)
     chart_latency(runs, METRIC_E2E, 0, out);
 }
 
-/* Of the first latency that has percentiles. */
-static void draw_tail(const struct chart_runs *runs, struct chart *out)
+static void draw_tail_of(const struct chart_runs *runs, enum metric metric, struct chart *out)
 {
-    static const enum metric metrics[] = { METRIC_TTFT, METRIC_E2E };
     struct chart_tail curves[CHART_TAILS_MAX];
-    enum metric metric = METRIC_TTFT;
+    size_t count = chart_tails_of_runs(runs, metric, curves);
     TEXT_AUTO name = { 0 };
-    size_t count = 0;
 
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics && count == 0; i++) {
-        metric = metrics[i];
-        count = chart_tails_of_runs(runs, metric, curves);
-    }
     chart_name(runs, &name);
     chart_tail(text_string(&name), metric_name(metric), curves, count, out);
+}
+
+static void draw_tail(const struct chart_runs *runs, struct chart *out)
+{
+    draw_tail_of(runs, METRIC_TTFT, out);
+}
+
+static void draw_tail_of_e2e(const struct chart_runs *runs, struct chart *out)
+{
+    draw_tail_of(runs, METRIC_E2E, out);
 }
 
 static size_t cells_of(const struct chart_runs *runs)
@@ -125,21 +132,34 @@ static size_t cells_of(const struct chart_runs *runs)
     return cells;
 }
 
-enum { OF_MANY_CELLS = 1, WITHOUT_TTFT = 2 };
-
-static const struct document_chart {
-    const char *question, *name;
-    void (*draw)(const struct chart_runs *runs, struct chart *out);
-    int when; /* it is readable with many cells, too; it stands in for TTFT where there is none */
-} charts[] = {
-    { "Where does it saturate?", "loads by contexts", draw_heat, OF_MANY_CELLS },
-    { "How long until the first token?", "TTFT by load", draw_ttft, 0 },
-    { "How fast do tokens follow?", "ITL by load", draw_itl, 0 },
-    { "How long does a request take?", "whole request by load", draw_e2e, WITHOUT_TTFT },
-    { "What does speed cost in throughput?", "speed against throughput", chart_pareto, 0 },
-    { "Can the figures be right?", "load measured against load asked", chart_residuals, 0 },
-    { "How is the tail?", "share of slower requests", draw_tail, OF_MANY_CELLS },
+const struct document_chart document_charts[] = {
+    { "Where does it saturate?", "loads by contexts", "heat", NULL, draw_heat, OF_MANY_CELLS },
+    { "How long until the first token?", "TTFT by load", "latency", "ttft", draw_ttft, 0 },
+    { "How fast do tokens follow?", "ITL by load", "latency", "itl", draw_itl, 0 },
+    { "How long does a request take?", "whole request by load", "latency", "e2e", draw_e2e,
+      WITHOUT_TTFT },
+    { "What does speed cost in throughput?", "speed against throughput", "pareto", NULL,
+      chart_pareto, 0 },
+    { "Can the figures be right?", "load measured against load asked", "load", NULL,
+      chart_residuals, 0 },
+    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, OF_MANY_CELLS },
+    { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,
+      OF_MANY_CELLS | WITHOUT_TTFT },
+    { 0 },
 };
+
+enum document_drawn document_chart_draw(const struct document_chart *row,
+                                        const struct chart_runs *runs, struct chart *out)
+{
+    if ((row->when & WITHOUT_TTFT) != 0 && has_ttft(runs))
+        return DOCUMENT_NOT_WANTED;
+    if (strcmp(row->plot, "tail") == 0 && (row->when & WITHOUT_TTFT) == 0 && !has_ttft(runs))
+        return DOCUMENT_NOT_WANTED;
+    if (cells_of(runs) > CELLS_MANY && (row->when & OF_MANY_CELLS) == 0)
+        return DOCUMENT_TOO_LARGE;
+    row->draw(runs, out);
+    return out->is_empty ? DOCUMENT_EMPTY : DOCUMENT_DRAWN;
+}
 
 static void write_names(const char *why, const struct text *names, struct html *html)
 {
@@ -163,15 +183,13 @@ static void write_one(const struct document_chart *row, const struct chart_runs 
                       struct undrawn *undrawn, struct html *html)
 {
     CHART_AUTO chart = { 0 };
+    enum document_drawn drawn = document_chart_draw(row, runs, &chart);
 
-    if (cells_of(runs) > CELLS_MANY && (row->when & OF_MANY_CELLS) == 0) {
-        add_name(&undrawn->large, row->name);
-        return;
-    }
-    row->draw(runs, &chart);
-    if (chart.is_empty)
+    if (drawn == DOCUMENT_EMPTY)
         add_name(&undrawn->empty, row->name);
-    else if (!document_write_chart(row->question, &chart, limit, html))
+    else if (drawn == DOCUMENT_TOO_LARGE
+             || (drawn == DOCUMENT_DRAWN
+                 && !document_write_chart(row->question, &chart, limit, html)))
         add_name(&undrawn->large, row->name);
 }
 
@@ -180,9 +198,8 @@ void document_write_charts(const struct document_part *part, size_t limit, struc
     struct undrawn undrawn = { 0 };
 
     html_element(html, "h2", "Charts");
-    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
-        if ((charts[i].when & WITHOUT_TTFT) == 0 || !has_ttft(&part->runs))
-            write_one(&charts[i], &part->runs, limit, &undrawn, html);
+    for (const struct document_chart *row = document_charts; row->question != NULL; row++)
+        write_one(row, &part->runs, limit, &undrawn, html);
     write_names("Not drawn, because no cell has the figures", &undrawn.empty, html);
     write_names("Too large for this file, but run_chart draws them", &undrawn.large, html);
     text_finish(&undrawn.empty);

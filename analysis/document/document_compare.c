@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two sides: which is faster, in what they differ, cell by cell. */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/charts/scale.h"
 #include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
 
 #define VALUE_BYTES 300
+#define NAME_BYTES 48
 
 static const char *metric_words(const struct chart_comparison *input)
 {
@@ -31,6 +33,15 @@ static void add_ratio(const struct estimate *estimate, struct text *out)
                   repetition_stats_number(estimate->high, high));
 }
 
+/* A side as the sentence, which begins with the candidate, names it: names of files may be too
+ * long. */
+static const char *name_of(const struct chart_comparison *input, enum side side)
+{
+    static const char *const roles[SIDES] = { "the baseline", "The candidate" };
+
+    return strlen(input->names[side]) <= NAME_BYTES ? input->names[side] : roles[side];
+}
+
 static void add_verdict(const struct chart_comparison *input, struct text *out)
 {
     static const char *const sentences[VERDICTS] = {
@@ -41,8 +52,8 @@ static void add_verdict(const struct chart_comparison *input, struct text *out)
     };
     const struct comparison *comparison = input->comparison;
 
-    text_addf(out, "%s %s %s", input->names[SIDE_CANDIDATE], sentences[comparison->primary.verdict],
-              input->names[SIDE_BASELINE]);
+    text_addf(out, "%s %s %s", name_of(input, SIDE_CANDIDATE),
+              sentences[comparison->primary.verdict], name_of(input, SIDE_BASELINE));
     if (comparison->reason != NULL)
         text_addf(out, ", because %s", comparison->reason);
     text_add(out, ".");
@@ -92,11 +103,9 @@ static void write_headings(const char *const *headings, bool numbers, struct htm
     html_close(html, "thead");
 }
 
-/* Not known of either, and accepted so. */
-static bool says_nothing(const struct difference *difference)
+static bool is_unknown_of_both(const struct difference *difference)
 {
-    return difference->allowed && difference->values[0].length == 0
-           && difference->values[1].length == 0;
+    return difference->values[0].length == 0 && difference->values[1].length == 0;
 }
 
 static size_t count_shown(const struct comparison *comparison)
@@ -104,30 +113,31 @@ static size_t count_shown(const struct comparison *comparison)
     size_t count = 0;
 
     for (size_t i = 0; i < comparison->difference_count; i++)
-        count += !says_nothing(&comparison->differences[i]);
+        count += !is_unknown_of_both(&comparison->differences[i]);
     return count;
 }
 
-static void write_unknown(const struct comparison *comparison, struct html *html)
+static void write_unknown(const struct comparison *comparison, bool allowed, struct html *html)
 {
     TEXT_AUTO names = { 0 };
 
     for (size_t i = 0; i < comparison->difference_count; i++)
-        if (says_nothing(&comparison->differences[i]))
+        if (is_unknown_of_both(&comparison->differences[i])
+            && comparison->differences[i].allowed == allowed)
             text_addf(&names, "%s%s", names.length > 0 ? ", " : "",
                       comparison->differences[i].fact);
     if (names.length == 0)
         return;
-    html_open(html, "p", { "class", "soft" });
-    html_textf(html, "Not known of either side, and taken as equal: %s.", text_string(&names));
+    html_open(html, "p", { "class", allowed ? "soft" : "warning" });
+    html_textf(html, "Not known of either side, %s: %s.",
+               allowed ? "and taken as equal" : "which rules the comparison out",
+               text_string(&names));
     html_close(html, "p");
 }
 
-static void write_shown(const struct chart_comparison *input, struct html *html)
+static void write_shown(const struct comparison *comparison, struct html *html)
 {
-    const struct comparison *comparison = input->comparison;
-    const char *const headings[] = { "Fact", input->names[SIDE_BASELINE],
-                                     input->names[SIDE_CANDIDATE], "", NULL };
+    static const char *const headings[] = { "Fact", "Baseline", "Candidate", "", NULL };
 
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
               { "aria-label", "Differences" });
@@ -135,21 +145,39 @@ static void write_shown(const struct chart_comparison *input, struct html *html)
     write_headings(headings, false, html);
     html_open(html, "tbody");
     for (size_t i = 0; i < comparison->difference_count; i++)
-        if (!says_nothing(&comparison->differences[i]))
+        if (!is_unknown_of_both(&comparison->differences[i]))
             write_difference(&comparison->differences[i], html);
     html_close(html, "tbody");
     html_close(html, "table");
     html_close(html, "div");
 }
 
+static void write_sides(const struct chart_comparison *input, struct html *html)
+{
+    static const char *const roles[SIDES] = { "Baseline", "Candidate" };
+
+    html_open(html, "dl", { "class", "facts" });
+    for (enum side side = SIDE_BASELINE; side < SIDES; side++) {
+        html_element(html, "dt", roles[side]);
+        html_open(html, "dd");
+        html_name(html, input->names[side]);
+        html_close(html, "dd");
+    }
+    html_close(html, "dl");
+}
+
 void document_write_differences(const struct chart_comparison *input, struct html *html)
 {
+    const struct comparison *comparison = input->comparison;
+
     html_element(html, "h2", "Differences");
-    if (count_shown(input->comparison) > 0)
-        write_shown(input, html);
-    else
+    write_sides(input, html);
+    if (count_shown(comparison) > 0)
+        write_shown(comparison, html);
+    else if (comparison->difference_count == 0)
         html_element(html, "p", "The two sides differ in no fact that is recorded.");
-    write_unknown(input->comparison, html);
+    write_unknown(comparison, false, html);
+    write_unknown(comparison, true, html);
 }
 
 /* ---- Cells ---- */

@@ -23,6 +23,22 @@ void document_write_audit(const struct document_part *part, struct html *html);
 /* The charts 1, 2, 3, 7 and 8, as far as the figures allow and until `html` has `limit` bytes; the
  * others are named. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
+struct document_chart {
+    const char *question, *name;
+    const char *plot, *quantity; /* as run_chart is asked for it; NULL: its own */
+    void (*draw)(const struct chart_runs *runs, struct chart *out);
+    int when; /* private */
+};
+extern const struct document_chart document_charts[]; /* ends with a NULL question */
+
+enum document_drawn {
+    DOCUMENT_DRAWN,
+    DOCUMENT_EMPTY,      /* no cell has its figures */
+    DOCUMENT_TOO_LARGE,  /* not readable with so many cells */
+    DOCUMENT_NOT_WANTED, /* another one stands for it */
+};
+enum document_drawn document_chart_draw(const struct document_chart *row,
+                                        const struct chart_runs *runs, struct chart *out);
 /* A chart with a question above it; false: it does not fit. */
 CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                                   struct html *html);

@@ -113,7 +113,7 @@ static bool is_code(const char *name)
 
 static void add_attribute(struct html *html, const struct html_attribute *attribute)
 {
-    static const char *const urls[] = { "href", "src", "action", "formaction", NULL };
+    static const char *const urls[] = { "href", "src", "srcset", "action", "formaction", NULL };
 
     if (is_code(attribute->name))
         abort(); /* a fault of the program: names are constants */
@@ -130,8 +130,8 @@ static void add_attribute(struct html *html, const struct html_attribute *attrib
 
 static bool has_no_content(const char *element)
 {
-    static const char *const elements[] = { "br",   "col",  "hr",  "img", "input",
-                                            "link", "meta", "wbr", NULL };
+    static const char *const elements[] = { "br",   "col",  "hr",     "img", "input",
+                                            "link", "meta", "source", "wbr", NULL };
 
     return is_among(element, elements);
 }

@@ -24,8 +24,8 @@ struct html {
 };
 
 /* With a NULL value the attribute is omitted; with "" it has none. The value of `href`, `src`,
- * `action` or `formaction` is a URL: relative, or http or https; any other is omitted.
- * Names of elements and attributes are constants of the program. */
+ * `srcset` (one), `action` or `formaction` is a URL: relative, or http or https; any other is
+ * omitted. Names of elements and attributes are constants of the program. */
 struct html_attribute {
     const char *name, *value;
 };

@@ -329,7 +329,9 @@ static void compare_documents(struct text *out)
                                          .accepted = no_facts,
                                          .keeps_wrong = true };
     COMPARISON_AUTO comparison = { 0 };
-    const struct chart_comparison compared = { &comparison, 0, { "one", HOSTILE }, { 2, 2 } };
+    const struct chart_comparison compared = {
+        &comparison, 0, { "<b>one</b>", HOSTILE }, { 2, 2 }
+    };
     const struct document_part parts[] = { { .name = "one", .runs = { runs, 2, findings } },
                                            { .name = HOSTILE,
                                              .runs = { runs + 2, 2, findings + 2 } } };

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/report_page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/document/document_parts.h"
+#include "base/core/memory.h"
+#include "handlers/audit_arguments.h"
+#include "handlers/call.h"
+#include "web/page_call.h"
+
+/* Bytes of a page until which its parts are written: with style and scripts it has 150,000. */
+#define INLINE_BYTES_MAX 80000
+#define TABLE_BYTES_MAX 110000
+
+bool report_page_find(const struct page_request *request, const char *id,
+                      struct report_document *out, struct error *error)
+{
+    const struct tool *tool = tool_find("run_report");
+    json_auto_t *arguments = json_pack("{s:s}", "run", id);
+    FREE_AUTO char *audited = audit_arguments(tool, arguments);
+    struct call call = page_call_make(request);
+    bool done;
+
+    call_begin(&call, tool->name, audited);
+    done = report_document_find(&call, id, out, error);
+    if (!done)
+        call_refused(&call, error);
+    return done;
+}
+
+/* ---- Charts ---- */
+
+static void add_url(const char *base, const struct document_chart *row, const char *end,
+                    const char *dark, struct text *out)
+{
+    text_addf(out, "%s/%s.%s", base, row->plot, end);
+    page_url_add(out, "quantity", row->quantity);
+    page_url_add(out, "dark", dark);
+}
+
+static void write_ends(const char *base, const struct document_chart *row, struct html *html)
+{
+    static const char *const ends[] = { "svg", "png", "csv", "json" };
+
+    html_open(html, "p", { "class", "pages" });
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        TEXT_AUTO url = { 0 };
+
+        add_url(base, row, ends[i], NULL, &url);
+        html_element(html, "a", ends[i], { "href", text_string(&url) });
+    }
+    html_close(html, "p");
+}
+
+static void write_picture(const char *base, const struct document_chart *row, struct html *html)
+{
+    TEXT_AUTO light = { 0 };
+    TEXT_AUTO dark = { 0 };
+
+    add_url(base, row, "svg", NULL, &light);
+    add_url(base, row, "svg", "1", &dark);
+    html_open(html, "figure", { "tabindex", "0" }, { "role", "region" },
+              { "aria-label", row->question });
+    html_element(html, "h3", row->question);
+    html_open(html, "picture");
+    html_open(html, "source", { "media", "screen and (prefers-color-scheme: dark)" },
+              { "srcset", text_string(&dark) });
+    html_open(html, "img", { "src", text_string(&light) }, { "alt", row->name },
+              { "loading", "lazy" }, { "width", "720" }, { "height", "480" });
+    html_close(html, "picture");
+    html_close(html, "figure");
+    write_ends(base, row, html);
+}
+
+/* The first chart is read cell by cell; it is in the page unless it is too large. */
+static void write_chart(const struct document_part *part, const char *base,
+                        const struct document_chart *row, struct html *html)
+{
+    CHART_AUTO chart = { 0 };
+
+    if (document_chart_draw(row, &part->runs, &chart) != DOCUMENT_DRAWN)
+        return;
+    if (row != document_charts
+        || !document_write_chart(row->question, &chart, INLINE_BYTES_MAX, html))
+        write_picture(base, row, html);
+    else
+        write_ends(base, row, html);
+}
+
+static void write_charts(const struct document_part *part, const char *base, struct html *html)
+{
+    html_element(html, "h2", "Charts");
+    for (const struct document_chart *row = document_charts; row->question != NULL; row++)
+        write_chart(part, base, row, html);
+}
+
+/* ---- Parts ---- */
+
+void report_page_write_part(const struct document_part *part, const char *base, struct html *html)
+{
+    document_write_verdict(part, html);
+    document_write_takeaways(part, html);
+    document_write_audit(part, html);
+    write_charts(part, base, html);
+    document_write_table(part, TABLE_BYTES_MAX, html);
+}
+
+void report_page_write_progress(const struct document_part *part, struct html *html)
+{
+    CHART_AUTO chart = { 0 };
+
+    chart_heat(&part->runs, chart_quantity_default(&part->runs), &chart);
+    if (!document_write_chart("What is measured so far", &chart, INLINE_BYTES_MAX, html))
+        html_element(html, "p", "The grid is too large for this page: the table has its cells.",
+                     { "class", "soft" });
+    document_write_table(part, TABLE_BYTES_MAX, html);
+}
+
+json_t *report_page_names(const char *value)
+{
+    json_t *list = NULL;
+
+    while (value != NULL && *value != '\0') {
+        size_t length = strcspn(value, ",");
+
+        if (length > 0 && list == NULL)
+            list = json_array();
+        if (length > 0)
+            json_array_append_new(list, json_stringn(value, length));
+        value += length + (value[length] == ',');
+    }
+    return list;
+}
+
+/* ---- Files ---- */
+
+void report_page_write_files(const char *base, const char *ends, struct html *html)
+{
+    html_open(html, "p", { "class", "pages" });
+    while (*ends != '\0') {
+        size_t length = strcspn(ends, " ");
+        TEXT_AUTO url = { 0 };
+        TEXT_AUTO words = { 0 };
+
+        text_add(&url, base);
+        text_add_bytes(&url, ends, length);
+        text_add(&words, strncmp(ends, ".html", length) == 0 ? "Save the report" : "");
+        if (words.length == 0)
+            text_add_bytes(&words, ends + 1, length - 1);
+        html_element(html, "a", text_string(&words), { "href", text_string(&url) });
+        ends += length + (ends[length] == ' ');
+    }
+    html_close(html, "p");
+}
+
+void report_page_save(const struct report_document *document, const char *name,
+                      struct page_answer *answer)
+{
+    answer->type = "text/html; charset=utf-8";
+    text_addf(&answer->file, "%s.html", name);
+    document_policy(&answer->policy);
+    document_write(&document->document, &answer->body);
+}
+
+bool report_page_file(const struct page_request *request, struct page_answer *answer,
+                      struct error *error)
+{
+    REPORT_DOCUMENT_AUTO document;
+
+    if (!report_page_find(request, page_place(request, "id"), &document, error))
+        return false;
+    report_page_save(&document, document.document.id, answer);
+    return true;
+}

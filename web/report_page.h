@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the pages of runs, sweeps and comparisons share: the report's sections, and its file. */
+#pragma once
+
+#include "handlers/runs/report_document.h"
+#include "web/page.h"
+
+/* The report of a run, an import or a sweep, with the audit row of a refusal. Finish it also after
+ * failing. */
+CHECKED bool report_page_find(const struct page_request *request, const char *id,
+                              struct report_document *out, struct error *error);
+
+/* Verdict, takeaways, audit, charts and cells of a part. The first chart is in the page, the others
+ * are pictures under `base` ("/runs/run_..."). */
+void report_page_write_part(const struct document_part *part, const char *base, struct html *html);
+/* The same while it is measured: the grid that fills, and the cells. */
+void report_page_write_progress(const struct document_part *part, struct html *html);
+/* Links to the same as files: "/runs/run_...html" and so on; `ends` is as ".html .json". */
+void report_page_write_files(const char *base, const char *ends, struct html *html);
+
+/* "a,b" of a query as a list of texts, a new reference; NULL: nothing is named. */
+json_t *report_page_names(const char *value);
+
+/* GET "/runs/{id}.html" and "/sweeps/{id}.html": the report as a file to save. */
+CHECKED bool report_page_file(const struct page_request *request, struct page_answer *answer,
+                              struct error *error);
+/* Fills the answer with a report as a file. */
+void report_page_save(const struct report_document *document, const char *name,
+                      struct page_answer *answer);

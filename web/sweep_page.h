@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /sweeps, /sweeps/{id} and its files. */
+#pragma once
+
+#include "web/page.h"
+
+CHECKED bool sweeps_page_write(const struct page_request *request, struct page_answer *answer,
+                               struct error *error);
+/* While it runs its progress, then its report. */
+CHECKED bool sweep_page_write(const struct page_request *request, struct page_answer *answer,
+                              struct error *error);
+/* "/sweeps/{id}.json": run_report's answer. */
+CHECKED bool sweep_page_json(const struct page_request *request, struct page_answer *answer,
+                             struct error *error);
+/* POST /sweeps/{id}/cancel. */
+CHECKED bool sweep_page_cancel_take(const struct page_request *request, struct page_answer *answer,
+                                    struct error *error);
