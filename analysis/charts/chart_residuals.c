@@ -10,6 +10,7 @@
 
 #define BAND 0.1
 #define DODGE 9        /* of the outermost contexts, from their load */
+#define INSET 16       /* of the axis, for their markers */
 #define NAMES_ROOM 130 /* for the rules' names */
 #define RULES_SHOWN                                                                                \
     4 /* with a colour of their own; then the others, and cells without findings                   \
@@ -222,7 +223,7 @@ static void draw(struct residuals *residuals, double top)
     /* The true value and its band are always in the picture. */
     scale_range_add(&residuals->ratios, 0.5);
     scale_range_add(&residuals->ratios, 2);
-    residuals->x = scale_fit(&residuals->loads, box.x + DODGE, box.x + box.width - DODGE);
+    residuals->x = scale_fit(&residuals->loads, box.x + INSET, box.x + box.width - INSET);
     residuals->y = scale_fit(&residuals->ratios, box.y + box.height, box.y);
     draw_bands(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
