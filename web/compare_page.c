@@ -208,7 +208,7 @@ static void write_sides(const struct document *document, struct html *html)
 static CHECKED bool write_comparison(const struct page_request *request, struct page_answer *answer,
                                      struct html *html, struct error *error)
 {
-    REPORT_DOCUMENT_AUTO report;
+    REPORT_DOCUMENT_AUTO report = { 0 };
 
     if (!find(request, &report, error))
         return false;
@@ -246,7 +246,7 @@ bool compare_page_write(const struct page_request *request, struct page_answer *
 bool compare_page_file(const struct page_request *request, struct page_answer *answer,
                        struct error *error)
 {
-    REPORT_DOCUMENT_AUTO report;
+    REPORT_DOCUMENT_AUTO report = { 0 };
 
     if (page_query(request, "a") == NULL)
         return error_set(error, ERROR_INVALID,

@@ -167,7 +167,7 @@ void report_page_save(const struct report_document *document, const char *name,
 bool report_page_file(const struct page_request *request, struct page_answer *answer,
                       struct error *error)
 {
-    REPORT_DOCUMENT_AUTO document;
+    REPORT_DOCUMENT_AUTO document = { 0 };
 
     if (!report_page_find(request, page_place(request, "id"), &document, error))
         return false;

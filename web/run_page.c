@@ -100,7 +100,7 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
                     struct error *error)
 {
     struct html html = html_begin(&answer->body);
-    REPORT_DOCUMENT_AUTO report;
+    REPORT_DOCUMENT_AUTO report = { 0 };
     const struct document *document = &report.document;
     TEXT_AUTO base = { 0 };
 

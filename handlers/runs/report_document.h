@@ -25,6 +25,7 @@ struct report_document {
     struct document_part parts[SIDES];
     char page[ANSWER_PAGE_SIZE];
 };
+/* Zero it first. */
 #define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
 void report_document_finish(struct report_document *document);
 

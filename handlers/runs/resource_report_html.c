@@ -8,7 +8,7 @@
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
-    REPORT_DOCUMENT_AUTO document;
+    REPORT_DOCUMENT_AUTO document = { 0 };
 
     if (!report_document_find(call, value, &document, error))
         return false;

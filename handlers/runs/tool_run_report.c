@@ -181,7 +181,7 @@ static CHECKED bool answer_file(struct call *call, const char *id, struct answer
                                 struct error *error)
 {
     const char *kind = strncmp(id, "swp_", 4) == 0 ? "sweeps" : "runs";
-    REPORT_DOCUMENT_AUTO document;
+    REPORT_DOCUMENT_AUTO document = { 0 };
     TEXT_AUTO html = { 0 };
 
     if (!report_document_find(call, id, &document, error))
