@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of runs and comparisons, and the files after their URLs: what they answer, and that their figures are those
+// of the tools. tests/browser/ looks at them in a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Browser } from './browser.mjs';
+import { connect } from './clients.mjs';
+import { startServer } from './harness.mjs';
+
+const GRID = (factor) =>
+    'concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status\n' +
+    [1, 4, 16]
+        .flatMap((users) =>
+            [64, 1024].map((length) => `${users},${length},1.0,${0.5 * users},${factor * users},<b onclick="x()">`),
+        )
+        .join('\n');
+
+const get = (server, path) => new Browser(server.port).get(path);
+
+async function importedTwice(t, server) {
+    const client = await connect('2x-2026', server.url);
+    t.after(() => client.close());
+    const ids = [];
+    for (const factor of [2, 3])
+        ids.push((await client.call('run_import', { text: GRID(factor), name: `${factor}.csv` })).run.id);
+    return { client, ids };
+}
+
+test('a run has a page and files, with the figures of run_show', async (t) => {
+    const server = await startServer(t);
+    const { client, ids } = await importedTwice(t, server);
+    const page = await get(server, `/runs/${ids[0]}`);
+    assert.equal(page.status, 200);
+    assert.doesNotMatch(page.body, /<b onclick/);
+    const { import: shown } = await client.call('run_show', { run: ids[0], detail: true });
+    const rows = [...page.body.match(/<tbody>.*?<\/tbody>/s)[0].matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row]) =>
+        [...row.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map(([, text]) => text),
+    );
+    assert.deepEqual(
+        rows.map(([users, length, rate]) => [+users, +length, +rate]),
+        shown.cells.map((cell) => [cell.concurrency, cell.input_length, cell.request_throughput]),
+    );
+
+    const report = await get(server, `/runs/${ids[0]}.html`);
+    assert.equal(report.headers['content-disposition'], `attachment; filename="${ids[0]}.html"`);
+    const policy = report.headers['content-security-policy'];
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/);
+    assert.ok(report.body.includes(policy.replaceAll("'", '&#39;')), 'the file has the same policy');
+    const data = JSON.parse(report.body.match(/id="data">(.*?)<\/script>/s)[1]);
+    assert.equal(data.runs[0].cells.length, shown.cells.length);
+    const types = { svg: 'image/svg+xml', png: 'image/png', csv: 'text/csv; charset=utf-8', json: 'application/json' };
+    for (const [end, type] of Object.entries(types))
+        for (const path of [`/runs/${ids[0]}/heat.${end}`, `/compare/forest.${end}?a=${ids[0]}&b=${ids[1]}`]) {
+            const file = await get(server, path);
+            assert.deepEqual([path, file.status, file.headers['content-type']], [path, 200, type]);
+        }
+    assert.equal((await get(server, `/runs/${ids[0]}.csv`)).status, 200);
+    assert.equal(JSON.parse((await get(server, `/runs/${ids[0]}.json`)).body).import.cells.length, 6);
+});
+
+test('a comparison says first what differs, and leads on', async (t) => {
+    const server = await startServer(t);
+    const { ids } = await importedTwice(t, server);
+    const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
+    assert.match(page.body, /cannot be compared with/);
+    assert.ok(page.body.indexOf('Not known of either side, which rules the comparison out') > 0);
+    const way = page.body.match(/href="([^"]+)">compare all the same/)[1].replaceAll('&amp;', '&');
+    const compared = await get(server, way);
+    assert.equal(compared.status, 200);
+    assert.doesNotMatch(compared.body, /rules the comparison out/);
+    assert.equal((await get(server, way.replace('/compare?', '/compare.html?'))).status, 200);
+});
+
+test('what is not there, or not understood, is refused', async (t) => {
+    const server = await startServer(t);
+    const expected = {
+        '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,
+        '/runs/run_nothing/heat.svg': 404, '/runs/run_nothing/nothing.svg': 400, '/runs/run_nothing/heat.gif': 404,
+        '/sweeps/swp_nothing': 404, '/sweeps/swp_nothing.html': 404, '/sweeps/run_nothing': 404,
+        '/compare': 200, '/compare?a=run_nothing&b=run_other': 404, '/compare.html': 400, '/compare.html?a=run_1': 404,
+        '/compare/forest.svg': 400, '/compare/forest.svg?a=run_1&b=run_2': 404, '/compare?a=run_1&b=run_2&metric=fun': 400,
+        '/history/chart.svg?minutes=soon': 400, '/history/chart.svg?deployment=none': 404, '/runs': 200, '/sweeps': 200,
+        '/runs?cursor=soon': 400, '/runs/heat.svg/': 404,
+    };
+    const found = {};
+    for (const path of Object.keys(expected)) found[path] = (await get(server, path)).status;
+    assert.deepEqual(found, expected);
+});
