@@ -7,12 +7,23 @@
 
 static const char *const filters[] = { "principal", "tool", "subject", NULL };
 
+static void write_detail(const struct page_request *request, const json_t *row, struct html *html)
+{
+    (void)request;
+    page_cell_write(PAGE_FOREIGN, json_object_get(row, "detail"), html);
+    page_cell_change(json_object_get(row, "changed"), html);
+}
+
 static const struct page_column columns[] = {
-    { "At (UTC)", "at", PAGE_TIME },      { "Principal", "principal", PAGE_FOREIGN },
-    { "Tool", "tool", PAGE_FOREIGN },     { "Outcome", "outcome", PAGE_STATE },
-    { "Times", "times", PAGE_NUMBER },    { "Of", "subject", PAGE_THING },
-    { "Detail", "detail", PAGE_FOREIGN }, { "Changed", "changed", PAGE_CHANGE },
-    { "Client", "client", PAGE_FOREIGN }, { 0 },
+    { "At (UTC)", "at", PAGE_TIME },
+    { "Principal", "principal", PAGE_FOREIGN },
+    { "Tool", "tool", PAGE_FOREIGN },
+    { "Outcome", "outcome", PAGE_STATE },
+    { "Times", "times", PAGE_NUMBER },
+    { "Of", "subject", PAGE_THING },
+    { "Detail", .write = write_detail },
+    { "Client", "client", PAGE_FOREIGN },
+    { 0 },
 };
 
 bool audit_log_page_write(const struct page_request *request, struct page_answer *answer,

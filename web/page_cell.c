@@ -124,7 +124,9 @@ void page_cell_write(enum page_cell kind, const json_t *value, struct html *html
     add_words(value, &words);
     if (words.length == 0)
         return;
-    if (kind == PAGE_TIME)
+    if (kind == PAGE_CHANGE)
+        page_cell_change(value, html);
+    else if (kind == PAGE_TIME)
         write_time(text_string(&words), html);
     else if (kind == PAGE_STATE)
         html_element(html, "span", text_string(&words),
@@ -137,4 +139,19 @@ void page_cell_write(enum page_cell kind, const json_t *value, struct html *html
         html_name(html, text_string(&words));
     else
         html_text(html, text_string(&words));
+}
+
+void page_cell_change(const json_t *changed, struct html *html)
+{
+    const char *name;
+    json_t *pair;
+
+    json_object_foreach(json_iterable(changed), name, pair) {
+        html_open(html, "div");
+        html_textf(html, "%s: ", name);
+        page_cell_write(PAGE_FOREIGN, json_array_get(pair, 0), html);
+        html_text(html, " → ");
+        page_cell_write(PAGE_FOREIGN, json_array_get(pair, 1), html);
+        html_close(html, "div");
+    }
 }

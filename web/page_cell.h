@@ -12,11 +12,13 @@ enum page_cell {
     PAGE_STATE,      /* of a job, a sweep, a server: a word with a mark */
     PAGE_THING,      /* an id, which leads to its page */
     PAGE_DEPLOYMENT, /* its name; the same */
-    PAGE_CHANGE,     /* {"member": [before, after]}; of columns only */
+    PAGE_CHANGE,     /* {"member": [before, after]} */
 };
 
 /* Nothing for a missing member. */
 void page_cell_write(enum page_cell kind, const json_t *value, struct html *html);
+/* "interval_ms: 0 → 15000", from {"interval_ms": [0, 15000]}. */
+void page_cell_change(const json_t *changed, struct html *html);
 /* "load.requests_running"; NULL: it is missing. */
 const json_t *page_cell_member(const json_t *object, const char *path);
 /* "input_tokens" as "Input tokens". */

@@ -6,22 +6,6 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 
-/* "interval_ms: 0 → 15000", from {"interval_ms": [0, 15000]}. */
-static void write_change(const json_t *changed, struct html *html)
-{
-    const char *name;
-    json_t *pair;
-
-    json_object_foreach(json_iterable(changed), name, pair) {
-        html_open(html, "div");
-        html_textf(html, "%s: ", name);
-        page_cell_write(PAGE_FOREIGN, json_array_get(pair, 0), html);
-        html_text(html, " → ");
-        page_cell_write(PAGE_FOREIGN, json_array_get(pair, 1), html);
-        html_close(html, "div");
-    }
-}
-
 /* ---- Tables ---- */
 
 static const char *class_of(const struct page_column *column)
@@ -45,8 +29,6 @@ static void write_value(const struct page_request *request, const struct page_co
 {
     if (column->write != NULL)
         column->write(request, row, html);
-    else if (column->kind == PAGE_CHANGE)
-        write_change(page_cell_member(row, column->member), html);
     else
         page_cell_write(column->kind, page_cell_member(row, column->member), html);
 }

@@ -25,13 +25,13 @@ struct page_values form_values(const struct form *form)
 /* Lines of a form end with CR LF. */
 static char *take_printable(const char *bytes, size_t length, size_t limit)
 {
-    struct text lines = { 0 }, out = { 0 };
+    TEXT_AUTO lines = { 0 };
+    TEXT_AUTO out = { 0 };
 
     for (size_t i = 0; i < length; i++)
         if (bytes[i] != '\r' || i + 1 == length || bytes[i + 1] != '\n')
             text_add_char(&lines, bytes[i]);
     text_add_printable(&out, text_string(&lines), lines.length, limit);
-    text_finish(&lines);
     return out.length > 0 ? text_take(&out) : memory_copy_text("");
 }
 

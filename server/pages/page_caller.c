@@ -7,6 +7,8 @@
 
 #include "base/core/text.h"
 #include "server/http/exchange.h"
+#include "server/http/http.h"
+#include "server/settings/settings.h"
 
 #define COOKIE_NAME_SIZE 48
 #define HEX "0123456789abcdef"
@@ -89,8 +91,22 @@ static void refuse_origin(struct exchange *exchange, const char *own)
     exchange_refuse(exchange, 403,
                     "forms are only taken from pages of this server: Origin is \"%.100s\", not "
                     "%.100s. A proxy that ends TLS must be among the setting trusted_proxies and "
-                    "send X-Forwarded-Proto",
+                    "send X-Forwarded-Proto, or the setting public_url must name its address",
                     origin != NULL ? origin : "missing", own);
+}
+
+/* The scheme and host of the setting public_url, where the request was for that host. */
+static bool is_public(const struct exchange *exchange)
+{
+    const char *origin = exchange->headers.origin, *host = exchange->headers.host;
+    const char *url = exchange->http->settings->public_url, *name = strstr(url, "://");
+    size_t length;
+
+    if (name == NULL || host == NULL)
+        return false;
+    length = (size_t)(name + 3 - url) + strcspn(name + 3, "/");
+    return strlen(origin) == length && strncasecmp(origin, url, length) == 0
+           && strcasecmp(origin + (name + 3 - url), host) == 0;
 }
 
 bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller)
@@ -100,7 +116,7 @@ bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller
 
     text_add(&own, caller->is_over_tls ? "https://" : "http://");
     text_add(&own, host != NULL ? host : "");
-    if (origin == NULL || strcasecmp(origin, text_string(&own)) != 0) {
+    if (origin == NULL || (strcasecmp(origin, text_string(&own)) != 0 && !is_public(exchange))) {
         refuse_origin(exchange, text_string(&own));
         return false;
     }

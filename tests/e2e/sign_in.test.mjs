@@ -197,6 +197,15 @@ test('only a trusted proxy can state that a request came over TLS', async (t) =>
     const plain = new Browser(server.port, { 'X-Forwarded-Proto': 'https, http' });
     plain.cookies = new Map(browser.cookies);
     assert.equal((await plain.get('/')).status, 303);
+    // Where the proxy is not trusted, the setting public_url says what its origin is.
+    const known = await startServer(t, { args: ['--public-url', 'https://ops.example/x', '--allowed-hosts', 'ops.example'] });
+    const behind = new Browser(known.port, { Host: 'ops.example' });
+    const token = await behind.token('/deployments/new');
+    const status = async (Origin) => (await behind.post('/deployments/new', { token, name: 'a b' }, { Origin })).status;
+    assert.equal(await status('https://ops.example'), 422);
+    assert.equal(await status('http://ops.example'), 422);
+    for (const origin of ['https://ops.example:444', 'https://ops.example/x', 'https://evil.example', `http://127.0.0.1:${known.port}`])
+        assert.equal(await status(origin), 403, origin);
 });
 
 test('without keys everybody is local, and forms are bound to a cookie', async (t) => {
