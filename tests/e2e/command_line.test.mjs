@@ -226,13 +226,16 @@ test('help needs no server', async () => {
     assert.equal((await output(OPSBRAIN, ['plan', '--help'])).stdout, stdout);
 });
 
-// ---- opsbrain bench ----
+// ---- What takes its time: side by side, since it mostly waits ----
+
+const slow = [];
+const inParallel = (title, body) => slow.push([title, body]);
 
 const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];
 
-test('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
+inParallel('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...SHORT);
     assert.equal(unasked.code, 1);
@@ -263,7 +266,7 @@ test('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with
     assert.match(ended.stdout, /cancelled/);
 });
 
-test('a URL needs no server: one command measures it and writes the report', async (t) => {
+inParallel('a URL needs no server: one command measures it and writes the report', async (t) => {
     const model = await startSimserve(t);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
@@ -288,7 +291,7 @@ test('a URL needs no server: one command measures it and writes the report', asy
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-test('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
+inParallel('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
     const { run } = await withDemo(t);
     const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
     assert.equal(lines.length, 2);
@@ -305,3 +308,5 @@ test('watch shows charts on a terminal until q, and lines behind a pipe', async 
     assert.equal(nobody.code, 1);
     assert.match(nobody.stderr, /nobody/);
 });
+
+test('benchmarks and the live view', { concurrency: true }, (t) => Promise.all(slow.map(([title, body]) => t.test(title, body))));
