@@ -25,15 +25,17 @@ static const char *metric_words(const struct chart_comparison *input)
 
 static void add_ratio(const struct estimate *estimate, struct text *out)
 {
-    char ratio[SCALE_NUMBER_SIZE], low[SCALE_NUMBER_SIZE], high[SCALE_NUMBER_SIZE];
+    char ratio[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
 
-    text_addf(out, "%s times", scale_number(estimate->ratio, ratio));
+    text_addf(out, "%s times", repetition_stats_number(estimate->ratio, ratio));
     if (isfinite(estimate->low))
-        text_addf(out, " (95 %% interval %s to %s)", scale_number(estimate->low, low),
-                  scale_number(estimate->high, high));
+        text_addf(out, " (95 %% interval %s to %s)", repetition_stats_number(estimate->low, low),
+                  repetition_stats_number(estimate->high, high));
 }
 
-const char *document_side_name(const struct chart_comparison *input, enum side side)
+/* A side as the sentence, which begins with the candidate, names it: names of files may be too
+ * long. */
+static const char *name_of(const struct chart_comparison *input, enum side side)
 {
     static const char *const roles[SIDES] = { "the baseline", "The candidate" };
 
@@ -50,8 +52,8 @@ static void add_verdict(const struct chart_comparison *input, struct text *out)
     };
     const struct comparison *comparison = input->comparison;
 
-    text_addf(out, "%s %s %s", document_side_name(input, SIDE_CANDIDATE),
-              sentences[comparison->primary.verdict], document_side_name(input, SIDE_BASELINE));
+    text_addf(out, "%s %s %s", name_of(input, SIDE_CANDIDATE),
+              sentences[comparison->primary.verdict], name_of(input, SIDE_BASELINE));
     if (comparison->reason != NULL)
         text_addf(out, ", because %s", comparison->reason);
     text_add(out, ".");
@@ -188,14 +190,6 @@ static void write_figure(double value, struct html *html)
                  { "class", "number" });
 }
 
-static void write_ratio(double value, struct html *html)
-{
-    char number[SCALE_NUMBER_SIZE];
-
-    html_element(html, "td", isfinite(value) ? scale_number(value, number) : "",
-                 { "class", "number" });
-}
-
 static void write_asked(double value, struct html *html)
 {
     char number[SCALE_NUMBER_SIZE];
@@ -215,9 +209,9 @@ static void write_cell(const struct compared_cell *cell, struct html *html)
     write_asked(cell->output_tokens, html);
     write_figure(is_compared ? estimate->values[SIDE_BASELINE] : NAN, html);
     write_figure(is_compared ? estimate->values[SIDE_CANDIDATE] : NAN, html);
-    write_ratio(is_compared ? estimate->ratio : NAN, html);
-    write_ratio(is_compared ? estimate->low : NAN, html);
-    write_ratio(is_compared ? estimate->high : NAN, html);
+    write_figure(is_compared ? estimate->ratio : NAN, html);
+    write_figure(is_compared ? estimate->low : NAN, html);
+    write_figure(is_compared ? estimate->high : NAN, html);
     html_element(html, "td",
                  !is_compared                               ? left_out_help(cell->why)
                  : estimate->verdict == VERDICT_NO_EVIDENCE ? "no evidence"

@@ -49,9 +49,6 @@ void document_write_table(const struct document_part *part, size_t limit, struct
 /* Verdict, differences, forest and cells of a comparison; without what does not fit. */
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
-/* A side as a sentence or a title, which begins with the candidate, names it: names of files may be
- * too long. */
-const char *document_side_name(const struct chart_comparison *input, enum side side);
 /* Its sections. */
 void document_write_comparison_verdict(const struct chart_comparison *input, struct html *html);
 void document_write_differences(const struct chart_comparison *input, struct html *html);

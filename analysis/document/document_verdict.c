@@ -12,8 +12,8 @@ void document_title(const struct document *document, struct text *out)
     const struct chart_comparison *comparison = document->comparison;
 
     if (comparison != NULL)
-        text_addf(out, "%s against %s", document_side_name(comparison, SIDE_CANDIDATE),
-                  document_side_name(comparison, SIDE_BASELINE));
+        text_addf(out, "%s against %s", comparison->names[SIDE_CANDIDATE],
+                  comparison->names[SIDE_BASELINE]);
     else
         chart_name(&document->parts[0].runs, out);
 }

@@ -11,14 +11,13 @@
 #include "client/command/client_bench.h"
 #include "client/terminal/interrupt.h"
 #include "client/terminal/progress_bar.h"
-#include "client/terminal/readable.h"
 
 #define LOOK_MS 400
 #define LOST_MAX 75 /* looks without an answer, half a minute: a server may be restarted */
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
-#define ROW_FORMAT "%5s %7s %6s %8s %8s %7s %8s %7s"
+#define ROW_FORMAT "%6s %8s %7s %9s %9s %8s %9s %8s  %s"
 
 struct follow {
     struct bench *bench;
@@ -83,8 +82,6 @@ static void add_note(const json_t *cell, struct text *out)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
     text_add_printable(out, reason, strlen(reason), 160);
-    while (out->length > 0 && out->data[out->length - 1] == ' ')
-        out->data[--out->length] = '\0';
 }
 
 static void add_load(const json_t *cell, char out[24])
@@ -97,23 +94,6 @@ static void add_load(const json_t *cell, char out[24])
         snprintf(out, 24, "%" PRId64, json_get_integer(cell, "concurrency", 0));
 }
 
-/* After the figures where there is room, else below. */
-static void add_fitting(const struct terminal *terminal, const struct text *note, struct text *line)
-{
-    TEXT_AUTO below = { 0 };
-
-    if (note->length == 0)
-        return;
-    if (!terminal->is_terminal || line->length + 2 + note->length <= terminal->columns) {
-        text_addf(line, "  %s", text_string(note));
-        return;
-    }
-    text_addf(&below, "      %s", text_string(note));
-    text_add_char(line, '\n');
-    readable_add_text(terminal, text_string(&below), line);
-    line->data[--line->length] = '\0'; /* the end of the line is puts' */
-}
-
 static void show_row(struct follow *follow, const json_t *cell)
 {
     char load[24], input[24], output[24], figures[5][16];
@@ -121,7 +101,7 @@ static void show_row(struct follow *follow, const json_t *cell)
 
     if (!follow->headed)
         printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50", "TTFT p99", "ITL p50",
-               "tokens/s", "req/s");
+               "tokens/s", "req/s", "");
     follow->headed = true;
     add_load(cell, load);
     snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
@@ -130,8 +110,9 @@ static void show_row(struct follow *follow, const json_t *cell)
     text_addf(&line, ROW_FORMAT, load, input, output, figure(cell, "ttft_p50_ms", figures[0]),
               figure(cell, "ttft_p99_ms", figures[1]), figure(cell, "itl_p50_ms", figures[2]),
               figure(cell, "output_tokens_per_s", figures[3]),
-              figure(cell, "requests_per_s", figures[4]));
-    add_fitting(&follow->bench->client.out, &note, &line);
+              figure(cell, "requests_per_s", figures[4]), text_string(&note));
+    while (line.length > 0 && line.data[line.length - 1] == ' ')
+        line.data[--line.length] = '\0';
     puts(text_string(&line));
 }
 
@@ -197,7 +178,7 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
 {
     const json_t *job = json_object_get(answer, "job"), *sentence;
     const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
-    TEXT_AUTO out = { 0 }, shown = { 0 };
+    TEXT_AUTO out = { 0 };
     size_t i;
 
     reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
@@ -215,8 +196,7 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
         text_add_printable(&out, json_string_value(sentence), json_string_length(sentence), 400);
         text_add_char(&out, '\n');
     }
-    readable_add_text(&follow->bench->client.out, text_string(&out), &shown);
-    error_ignore(client_write(&shown)); /* nobody reads it: the sweep is over all the same */
+    error_ignore(client_write(&out)); /* nobody reads it: the sweep is over all the same */
 }
 
 /* What runs in this process ends with it; the sweep goes on when its folder is served again. */

@@ -8,11 +8,11 @@
 #include "base/core/memory.h"
 #include "client/terminal/display_width.h"
 
-#define GAP 2 /* columns between two of the table's */
+#define GAP 2        /* columns between two of the table's */
+#define NARROWEST 12 /* to which a column of words is wrapped */
 
 struct column {
     size_t natural, width;
-    size_t word; /* the widest one */
     bool right;
 };
 
@@ -57,11 +57,6 @@ static void add(struct grid *grid, struct column *column, const char *text, size
     text_add(&copy, ""); /* not NULL */
     if (width > column->natural)
         column->natural = width;
-    for (size_t at = 0, word; at < length; at += word + 1) {
-        word = strcspn(text_string(&copy) + at, " ");
-        width = display_width(text_string(&copy) + at, word);
-        column->word = width > column->word ? width : column->word;
-    }
     if (grid->cell_count == grid->cell_capacity) {
         grid->cell_capacity = grid->cell_capacity > 0 ? 2 * grid->cell_capacity : 64;
         grid->cells = memory_resize(grid->cells, grid->cell_capacity, sizeof *grid->cells);
@@ -111,20 +106,20 @@ static struct column *widest_of_words(const struct grid *grid)
     for (size_t i = 0; i < grid->column_count; i++) {
         struct column *column = &grid->columns[i];
 
-        if (!column->right && column->width > column->word
+        if (!column->right && column->width > NARROWEST
             && (widest == NULL || column->width > widest->width))
             widest = column;
     }
     return widest;
 }
 
-/* Beside the first column there is room for any other. */
+/* Beside the first column, at most half as wide as the terminal, there is room for any other. */
 static void cap_widths(const struct grid *grid, size_t columns)
 {
     struct column *first = &grid->columns[0];
 
-    if (grid->column_count > 1 && first->width > columns / 4 * 3)
-        first->width = columns / 4 * 3;
+    if (grid->column_count > 1 && first->width > columns / 2)
+        first->width = columns / 2;
     for (size_t i = 1; i < grid->column_count; i++)
         if (grid->columns[i].width > columns - GAP - first->width)
             grid->columns[i].width = columns - GAP - first->width;

@@ -54,6 +54,8 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
             'opsbrain://sweeps/{id}',
             'opsbrain://runs/{id}',
             'opsbrain://runs/{id}/report',
+            'opsbrain://runs/{id}/report.html',
+            'opsbrain://sweeps/{id}/report.html',
             'opsbrain://runs/{id}/cells.csv',
             'opsbrain://runs/{id}/export/vllm',
             'opsbrain://runs/{id}/export/aiperf',
@@ -85,7 +87,8 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
         else assert.ok(part.text.length > 50, uri);
     }
     const report = await connection.callTool('run_report', { run });
-    assert.equal((await contents(client, `opsbrain://runs/${run}/report`)).text, report.content[0].text);
+    const page = `Page: ${report.structuredContent.page}\n`;
+    assert.equal((await contents(client, `opsbrain://runs/${run}/report`)).text + page, report.content[0].text);
     const csv = (await contents(client, `opsbrain://runs/${run}/cells.csv`)).text.trimEnd().split('\r\n');
     assert.equal(csv.length, 3);
     assert.equal(new Set(csv.map((line) => line.split(',').length)).size, 1);

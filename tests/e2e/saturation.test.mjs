@@ -28,15 +28,15 @@ for (const kind of ['legacy-1x', '2x-2026'])
         const result = await client.callTool('job_show', { job, wait_s: 600 }, {
             timeout: 80_000, resetTimeoutOnProgress: true, onprogress: ({ message }) => told.push(message),
         });
-        const { over, verdict, takeaways, page } = result.structuredContent;
+        const { over, verdict, takeaways, report } = result.structuredContent;
         assert.equal(over, true);
         assert.ok(told.some((message) => /cell \d+/.test(message)), told.join('\n'));
         assert.equal(verdict.length, 1);
         const [, low, high] = verdict[0].match(/saturated (?:between|at|by) (\d+)(?: and (\d+))?/) ?? assert.fail(verdict[0]);
         assert.ok(low <= RUNS_AT_ONCE && (high ?? low) >= RUNS_AT_ONCE, verdict[0]);
         assert.ok(takeaways.some((sentence) => /^Peak: /.test(sentence)));
-        assert.match(page, /^opsbrain:\/\/runs\/run_\w+\/report$/);
-        for (const sentence of [...verdict, ...takeaways, page]) assert.ok(text(result).includes(sentence), sentence);
+        assert.match(report, /^opsbrain:\/\/runs\/run_\w+\/report$/);
+        for (const sentence of [...verdict, ...takeaways, report]) assert.ok(text(result).includes(sentence), sentence);
         await client.close();
     });
 
