@@ -7,6 +7,15 @@
 #include "web/page_call.h"
 #include "web/page_list.h"
 
+static void write_cache(const struct page_request *request, const json_t *shown, struct html *html)
+{
+    const json_t *use = page_cell_member(shown, "load.kv_cache_use");
+
+    (void)request;
+    if (json_is_number(use))
+        html_textf(html, "%.1f %%", 100 * json_number_value(use));
+}
+
 static const struct page_column facts[] = {
     { "State", "health.status", PAGE_STATE },
     { "Problem", "health.problem", PAGE_FOREIGN },
@@ -26,7 +35,7 @@ static const struct page_column facts[] = {
     { "Revision", "deployment.revision", PAGE_TEXT },
     { "Requests running", "load.requests_running", PAGE_TEXT },
     { "Requests waiting", "load.requests_waiting", PAGE_TEXT },
-    { "KV cache in use, 0 to 1", "load.kv_cache_use", PAGE_TEXT },
+    { "KV cache in use", "load.kv_cache_use", .write = write_cache },
     { "Measured now by", "lease.purpose", PAGE_THING },
     { "Waiting in line", "lease.waiting", PAGE_TEXT },
     { "Metrics every, s", "watch.interval_s", PAGE_TEXT },

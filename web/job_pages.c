@@ -26,6 +26,16 @@ static void write_progress(const struct page_request *request, const json_t *job
     html_textf(html, " %.6g of %.6g", done, total);
 }
 
+/* What it does now, or why it ended so. */
+static void write_message(const struct page_request *request, const json_t *job, struct html *html)
+{
+    const json_t *outcome = json_object_get(job, "outcome");
+    const char *reason = json_get_text(outcome, "error", json_get_text(outcome, "reason", ""));
+
+    (void)request;
+    html_name(html, json_get_text(job, "message", reason));
+}
+
 static bool is_over(const json_t *job)
 {
     static const char *const over[] = { "completed", "failed", "cancelled", NULL };
@@ -66,7 +76,7 @@ static const struct page_column columns[] = {
     { "Kind", "kind", PAGE_TEXT },
     { "Of", "subject", PAGE_THING },
     { "Progress", .write = write_progress },
-    { "Message", "message", PAGE_FOREIGN },
+    { "Message", .write = write_message },
     { "Started by", "principal", PAGE_FOREIGN },
     { "Created (UTC)", "created_at", PAGE_TIME },
     { "Action", .write = write_cancel },

@@ -9,14 +9,18 @@
 
 void page_cell_label(const char *name, struct html *html)
 {
+    size_t length = strlen(name);
+    bool in_seconds = length > 2 && strcmp(name + length - 2, "_s") == 0;
     TEXT_AUTO words = { 0 };
 
-    text_add(&words, name);
+    text_add_bytes(&words, name, in_seconds ? length - 2 : length);
     words.data[0] = (char)toupper((unsigned char)words.data[0]);
     for (char *c = words.data; *c != '\0'; c++)
         if (*c == '_')
             *c = ' ';
     html_text(html, text_string(&words));
+    if (in_seconds)
+        html_text(html, ", s");
 }
 
 const json_t *page_cell_member(const json_t *object, const char *path)
@@ -50,10 +54,40 @@ void page_cell_url(const char *id, struct text *out)
 
 /* ---- Values ---- */
 
+static void add_words(const json_t *value, struct text *out);
+
+/* "team: search, tier: 1" */
+static void add_members(const json_t *object, struct text *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(object), name, value) {
+        text_addf(out, "%s%s: ", out->length > 0 ? ", " : "", name);
+        add_words(value, out);
+    }
+}
+
+/* "16, 128" */
+static void add_items(const json_t *list, struct text *out)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(list, i, item) {
+        text_add(out, i > 0 ? ", " : "");
+        add_words(item, out);
+    }
+}
+
 /* A value of any kind on one line. */
 static void add_words(const json_t *value, struct text *out)
 {
-    if (json_is_string(value))
+    if (json_is_object(value))
+        add_members(value, out);
+    else if (json_is_array(value))
+        add_items(value, out);
+    else if (json_is_string(value))
         text_add(out, json_string_value(value));
     else if (json_is_number(value))
         text_addf(out, "%.6g", json_number_value(value));

@@ -105,7 +105,7 @@ void page_list_facts(const struct page_request *request, const struct page_colum
 {
     html_open(html, "dl", { "class", "facts" });
     for (; columns->heading != NULL; columns++) {
-        if (columns->write == NULL && page_cell_member(object, columns->member) == NULL)
+        if (columns->member != NULL && page_cell_member(object, columns->member) == NULL)
             continue;
         html_element(html, "dt", columns->heading);
         html_open(html, "dd");

@@ -73,7 +73,7 @@ static void write_classes(enum theme theme, struct text *out)
 void palette_write_css(struct text *out)
 {
     write_classes(THEME_LIGHT, out);
-    text_add(out, "@media (prefers-color-scheme:dark){\n");
+    text_add(out, "@media screen and (prefers-color-scheme:dark){\n");
     write_classes(THEME_DARK, out);
     text_add(out, "}\n");
 }

@@ -15,8 +15,8 @@ export function tableOfPages() {
     }));
 }
 
-// What is asked of each page, made from what world.mjs prepares: {path: how it is called in a failure}. A page that
-// shows several kinds of thing has an example of each.
+// What is asked of each page, made from what world.mjs prepares. A page that shows several kinds of thing has an example
+// of each.
 const EXAMPLES = {
     '/': () => ['/'],
     '/deployments': () => ['/deployments'],
@@ -30,6 +30,7 @@ const EXAMPLES = {
     '/compare': ({ sweeps }) => ['/compare', `/compare?a=${sweeps.done}&b=${sweeps.again}`],
     '/history': () => ['/history?deployment=demo'],
     '/jobs': () => ['/jobs'],
+    '/jobs/{}': ({ jobs }) => [jobs.running, jobs.done].map((id) => `/jobs/${id}`),
     '/leases': () => ['/leases'],
     '/audit-log': () => ['/audit-log'],
     '/imports': () => ['/imports'],
@@ -44,4 +45,14 @@ export function examplesOf(world) {
     const without = rows.filter(({ pattern }) => !(pattern in EXAMPLES)).map(({ pattern }) => pattern);
     assert.deepEqual(without, [], 'pages without an example in tests/browser/pages.mjs');
     return rows.flatMap(({ pattern }) => EXAMPLES[pattern](world));
+}
+
+const PARAMETERS = ['a', 'b', 'cursor', 'deployment', 'limit', 'metric', 'plot', 'principal', 'quantity', 'run', 'since', 'state']
+    .concat(['subject', 'sweep', 'to', 'tool', 'until']);
+
+// addressesWith(text): the paths of all pages, with the text for each place and as the value of every parameter.
+export function addressesWith(text) {
+    const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
+    const query = new URLSearchParams(PARAMETERS.map((name) => [name, text]));
+    return rows.map(({ pattern }) => `${pattern.replaceAll('{}', encodeURIComponent(text))}?${query}`);
 }

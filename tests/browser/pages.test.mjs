@@ -1,38 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every page of the table in Chromium: how it looks, without scripts, with the keyboard alone, with hostile text stored.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../e2e/harness.mjs';
 import { checkForeignText, checkKeyboard, checkLooks, shownText } from './checks.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
-import { examplesOf } from './pages.mjs';
-import { prepareWorld } from './world.mjs';
+import { addressesWith, examplesOf } from './pages.mjs';
+import { MARKUP, prepareWorld } from './world.mjs';
 
 const AT_ONCE = 3;
+const REFUSED = /the server responded with a status of 4\d\d/;
+
+// open(context, url, origin): the page, and what it did wrong so far.
+async function open(context, url, origin) {
+    const { page, faults } = await newPage(context, origin);
+    const answer = await page.goto(url);
+    if (answer.status() !== 200 && answer.status() !== 0) faults.push(`status ${answer.status()}`);
+    return { page, faults };
+}
+
+// tryEverything(contexts, url, origin): all checks of a page, and of the same page in a browser without scripts.
+async function tryEverything(contexts, url, origin) {
+    const { page, faults } = await open(contexts.usual, url, origin);
+    const without = await open(contexts.plain, url, origin);
+    const wrong = await checkForeignText(page);
+    const texts = [await shownText(page), await shownText(without.page)];
+    wrong.push(...(await checkKeyboard(page)), ...(await checkLooks(page)));
+    wrong.push(...faults, ...without.faults.map((fault) => `without scripts: ${fault}`));
+    await without.page.close();
+    assert.deepEqual(wrong, []);
+    assert.equal(texts[1], texts[0], 'without scripts it shows something else');
+    return page;
+}
+
+// A report that was saved: it is opened from the disk, without a network, and printed.
+async function tryReport(t, world, contexts, uri) {
+    const { contents } = await world.client.client.readResource({ uri });
+    const file = path.join(await temporaryFolder(t), 'report.html');
+    await writeFile(file, contents[0].text);
+    const page = await tryEverything(contexts, `file://${file}`, `file://${path.dirname(file)}`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.match(paper, /255, 255, 255|rgba\(0, 0, 0, 0\)/, 'it prints on dark paper');
+    const sheets = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g).length;
+    t.diagnostic(`${contents[0].text.length} bytes, ${sheets} sheets`);
+    await page.close();
+}
+
+// Addresses that would be markup or code, and name nothing: a sentence says so.
+async function tryAddresses(world, context) {
+    for (const address of addressesWith(MARKUP)) {
+        const { page, faults } = await newPage(context, world.origin);
+        await page.goto(world.origin + address);
+        const wrong = [...(await checkForeignText(page)), ...faults.filter((fault) => !REFUSED.test(fault))];
+        assert.deepEqual(wrong, [], address);
+        assert.notEqual(await page.locator('h1').innerText(), '', address);
+        await page.close();
+    }
+}
+
+const withoutIds = (name) => name.replace(/_[0-9a-z]{26}/g, '');
 
 test('every page', { concurrency: AT_ONCE }, async (t) => {
     const world = await prepareWorld(t);
     const browser = await startChromium(t);
-    const context = await openContext(browser);
+    const usual = await openContext(browser);
     const plain = await openContext(browser, { javaScriptEnabled: false });
-    const open = async (where, path) => {
-        const { page, faults } = await newPage(where, world.origin);
-        const answer = await page.goto(world.origin + path, { waitUntil: 'load' });
-        if (answer.status() !== 200) faults.push(`status ${answer.status()}`);
-        return { page, faults };
-    };
-
-    const checks = examplesOf(world).map((path) =>
-        t.test(path.replace(/_[0-9a-z]{26}/g, ''), async () => {
-            const { page, faults } = await open(context, path);
-            const without = await open(plain, path);
-            const wrong = await checkForeignText(page);
-            const texts = [await shownText(page), await shownText(without.page)];
-            wrong.push(...(await checkKeyboard(page)), ...(await checkLooks(page)));
-            wrong.push(...faults, ...without.faults.map((fault) => `without scripts: ${fault}`));
-            await Promise.all([page.close(), without.page.close()]);
-            assert.deepEqual(wrong, []);
-            assert.equal(texts[1], texts[0], 'without scripts it shows something else');
+    const checks = examplesOf(world).map((each) =>
+        t.test(withoutIds(each), async () => {
+            const page = await tryEverything({ usual, plain }, world.origin + each, world.origin);
+            await page.close();
         }),
     );
-    await Promise.all(checks);
+    const offline = {
+        usual: await openContext(browser, { offline: true }),
+        plain: await openContext(browser, { offline: true, javaScriptEnabled: false }),
+    };
+    const { sweeps, runs } = world;
+    const things = [`sweeps/${sweeps.done}`, ...[runs.done, runs.grid, runs.hostile].map((run) => `runs/${run}`)];
+    const reports = things.map((thing) =>
+        t.test(`report of ${withoutIds(thing)}`, (t) => tryReport(t, world, offline, `opsbrain://${thing}/report.html`)),
+    );
+    const addresses = t.test('addresses that would be markup', () => tryAddresses(world, usual));
+    await Promise.all([...checks, ...reports, addresses]);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { run } from '../e2e/harness.mjs';
 import { checkLooks } from './checks.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
-import { examplesOf } from './pages.mjs';
+import { examplesOf, tableOfPages } from './pages.mjs';
 import { prepareTeam } from './world.mjs';
 
 // signIn(browser, origin, key): a page of somebody who gave a key to the form, and its faults.
@@ -18,15 +18,19 @@ async function signIn(browser, origin, key) {
     return { page, faults };
 }
 
-// formsOf(page, origin, paths): what the forms of these pages change: the actions of those that are posted, sorted.
-async function formsOf(page, origin, paths) {
-    const actions = new Set();
+// offered(page, origin, paths): what these pages offer: {forms, links}, the paths of the forms that are posted and of links.
+async function offered(page, origin, paths) {
+    const [forms, links] = [new Set(), new Set()];
     for (const path of paths) {
         await page.goto(origin + path, { waitUntil: 'domcontentloaded' });
-        for (const action of await page.locator('form[method=post]').evaluateAll((forms) => forms.map((form) => form.action)))
-            actions.add(new URL(action).pathname);
+        const found = await page.evaluate(() => ({
+            forms: [...document.querySelectorAll('form[method=post]')].map(({ action }) => new URL(action).pathname),
+            links: [...document.querySelectorAll('a[href^="/"]')].map(({ href }) => new URL(href).pathname),
+        }));
+        for (const action of found.forms) if (action !== '/sign-out') forms.add(action);
+        for (const link of found.links) links.add(link);
     }
-    return [...actions].filter((action) => action !== '/sign-out').sort();
+    return { forms: [...forms].sort(), links: [...links].sort() };
 }
 
 // send(page, action): a form with the token of the page that is shown; the status of the answer.
@@ -54,11 +58,16 @@ test('a viewer sees no button that the server would refuse, and what a viewer se
     const browser = await startChromium(t);
     const [otto, eve] = [await signIn(browser, team.origin, team.keys.otto), await signIn(browser, team.origin, team.keys.eve)];
     const paths = examplesOf(team);
-    const changes = await formsOf(otto.page, team.origin, paths);
-    t.diagnostic(`an operator may send ${changes.join(' ')}`);
-    assert.deepEqual(await formsOf(eve.page, team.origin, paths), []);
-    for (const action of changes) assert.equal(await send(eve.page, action), 403, action);
-    assert.deepEqual(otto.faults, []);
+    const { forms } = await offered(otto.page, team.origin, paths);
+    t.diagnostic(`an operator may send ${forms.join(' ')}`);
+    const mine = await offered(eve.page, team.origin, paths);
+    assert.deepEqual(mine.forms, []);
+    const notMine = tableOfPages().filter(({ verb, role }) => verb === 'GET' && role !== 'viewer');
+    assert.deepEqual(mine.links.filter((link) => notMine.some(({ pattern }) => pattern === link)), []);
+    await eve.page.goto(`${team.origin}/`);
+    for (const action of forms) assert.equal(await send(eve.page, action), 403, action);
+    // A sweep that runs cannot be compared with itself, for one.
+    assert.deepEqual(otto.faults.filter((fault) => !/status of 4\d\d/.test(fault)), []);
 });
 
 test('a sign-in ends with the button, and with its key', async (t) => {
@@ -73,5 +82,7 @@ test('a sign-in ends with the button, and with its key', async (t) => {
     await run(['key', 'revoke', 'otto', '--data', team.data]);
     await otto.page.goto(`${team.origin}/`);
     assert.match(otto.page.url(), /\/sign-in/);
-    assert.deepEqual([...faults, ...otto.faults], []);
+    // The stream of events of otto's page ended with the key.
+    const cut = /ERR_INCOMPLETE_CHUNKED_ENCODING/;
+    assert.deepEqual([...faults, ...otto.faults].filter((fault) => !cut.test(fault)), []);
 });

@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from '../e2e/clients.mjs';
-import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
+import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until } from '../e2e/harness.mjs';
 import { waitForJob } from '../e2e/sweep_by_client.mjs';
+import { gridFile } from './grid_file.mjs';
 
 // Stored in every field that takes foreign text; where it is refused for its control characters, MARKUP.
 export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
@@ -13,27 +14,6 @@ const HOSTILE_URL = 'javascript:alert(3)';
 const UNQUOTED = MARKUP.slice(1); // simserve takes no quotes
 
 const GRID = { concurrency: [1, 4], input_tokens: [16, 128], output_tokens: [8], window_s: 1, warmup_limit_s: 1 };
-const USERS = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024];
-const CONTEXTS = [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536, 131072];
-
-// gridFile(): results of 12 contexts by 13 numbers of users, in the form of a published study.
-export function gridFile() {
-    const cells = {};
-    for (const [row, input] of CONTEXTS.entries())
-        for (const [column, users] of USERS.entries()) {
-            const rate = (4000 * users) / (users + 40) / (1 + row);
-            const ttft = 20 * (1 + row) * (1 + users / 60);
-            cells[`c${input}-u${users}`] =
-                row * column > 110
-                    ? { concurrency: users, input_len: input, status: 'failed', error: 'timed out' }
-                    : {
-                          ...{ concurrency: users, input_len: input, status: 'ok', completed: 8 * users },
-                          ...{ output_tok_per_s: rate, ttft_ms: { mean: ttft, p50: ttft, p99: 3 * ttft } },
-                      };
-        }
-    return JSON.stringify({ 'study/model-70b': { boot: { max_model_len: 131072 }, cells } });
-}
-
 function hostileFile() {
     const cells = {
         'c128-u1': { concurrency: 1, input_len: 128, completed: 8, status: 'ok', output_tok_per_s: 120, ttft_ms: { mean: 20 } },
@@ -104,10 +84,15 @@ export async function prepareWorld(t) {
     for (const { job } of [done, again]) await waitForJob(client, job);
     const running = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
     await client.call('sweep_start', { ...GRID, deployment: 'demo', seed: 5 });
+    await until('a cell to be measured', async () => {
+        const { job } = await client.call('job_show', { job: running.job });
+        return /measuring/.test(job.message);
+    });
     const { runs } = await client.call('run_list', { sweep: done.sweep.id });
     return {
         ...{ server, client, model: slow, origin: `http://127.0.0.1:${server.port}` },
         sweeps: { done: done.sweep.id, again: again.sweep.id, running: running.sweep.id, failed: hostile.sweep },
+        jobs: { done: done.job, running: running.job },
         runs: { done: runs[0].id, grid: grid.run.id, hostile: hostile.run },
     };
 }
@@ -124,9 +109,9 @@ export async function prepareTeam(t) {
     atEnd(t, () => client.close());
     await client.call('deployment_register', { name: 'demo', url: model.url });
     const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
-    const { sweep } = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
-    const [sweeps, runs] = [{}, {}];
+    const { sweep, job } = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
+    const [sweeps, runs, jobs] = [{}, {}, { done: job, running: job }];
     for (const name of ['done', 'again', 'running', 'failed']) sweeps[name] = sweep.id;
     for (const name of ['done', 'grid', 'hostile']) runs[name] = run.id;
-    return { server, data, keys, origin: `http://127.0.0.1:${server.port}`, sweeps, runs };
+    return { server, data, keys, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
 }
