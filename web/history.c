@@ -69,6 +69,25 @@ static void write_ranges(const struct page_request *request, const char *deploym
     html_close(html, "nav");
 }
 
+/* The chart as a file. */
+static void write_files(const char *deployment, const char *minutes, struct html *html)
+{
+    static const char *const kinds[] = { "svg", "png", "csv", "json" };
+
+    html_open(html, "p");
+    html_text(html, "The chart as a file:");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        TEXT_AUTO url = { 0 };
+
+        text_addf(&url, "/history/chart.%s", kinds[i]);
+        page_url_add(&url, "deployment", deployment);
+        page_url_add(&url, "minutes", minutes);
+        html_text(html, " ");
+        html_element(html, "a", kinds[i], { "href", text_string(&url) });
+    }
+    html_close(html, "p");
+}
+
 static const struct page_column columns[] = {
     { "Figure", "metric", PAGE_FOREIGN }, { "Of each step", "function", PAGE_TEXT },
     { "Unit", "unit", PAGE_TEXT },        { "Latest", "latest", PAGE_NUMBER },
@@ -97,6 +116,7 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     html_close(&html, "h1");
     write_ranges(request, deployment, &html);
     history_write_chart(request, deployment, minutes, &html);
+    write_files(deployment, minutes, &html);
     html_element(&html, "h2", "Figures");
     page_list_write(request, "Every figure over this time", columns,
                     json_object_get(read, "figures"),

@@ -8,7 +8,7 @@ import { addKey, startServer, startSimserve, temporaryFolder, until } from './ha
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
 const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts
-const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports'];
+const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
 const FORMS = ['/deployments/new', '/sweeps/new?deployment=sim'];
 
 // What an HTML page must not have: markup that the text brought, attributes that run, control characters.
@@ -38,6 +38,10 @@ test('text of others is never markup, on no page', async (t) => {
         assert.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self'/);
         assertHarmless((await browser.get(`${path}${path.includes('?') ? '&' : '?'}${query}`)).body, path);
     }
+    const imported = (await browser.get('/runs')).body.match(/\/runs\/imp_[a-z0-9]+/)[0];
+    assertHarmless((await browser.get(imported)).body, imported);
+    for (const [, link] of (await browser.get('/history?deployment=sim')).body.matchAll(/href="(\/history\/chart\.[^"]+)"/g))
+        assert.equal((await browser.get(link.replaceAll('&amp;', '&'))).status, 200, link);
     const deployment = (await browser.get('/deployments/sim')).body;
     assert.match(deployment, /&lt;script&gt;alert\(1\)/);
     for (const path of [`/deployments/${encodeURIComponent(HOSTILE)}`, `/jobs/${encodeURIComponent(HOSTILE)}`, `/${encodeURIComponent(HOSTILE)}`])
