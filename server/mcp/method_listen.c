@@ -107,8 +107,7 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
               text_string(&meta));
     text_add(&json, written);
     text_add(&json, "}}");
-    stream_push(stream, text_string(&json), json.length);
-    notifier_listen(rpc->server->notifier, stream, text_string(&meta), honoured->lists,
+    notifier_listen(rpc->server->notifier, stream, &json, text_string(&meta), honoured->lists,
                     honoured->uris, honoured->count);
     if (honoured->task_count > 0)
         notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), honoured->tasks,

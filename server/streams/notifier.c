@@ -11,6 +11,7 @@
 #include "base/core/thread.h"
 #include "base/json/json.h"
 #include "server/streams/session.h"
+#include "server/streams/stream.h"
 #include "server/streams/subscribers.h"
 #include "server/streams/task_followers.h"
 #include "server/streams/watchers.h"
@@ -116,10 +117,11 @@ static CHECKED bool restore(struct notifier *notifier, struct error *error)
     return true;
 }
 
-void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
-                     unsigned lists, const char *const *uris, size_t count)
+void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
+                     const char *meta, unsigned lists, const char *const *uris, size_t count)
 {
     pthread_mutex_lock(&notifier->lock);
+    stream_push(stream, text_string(first), first->length);
     subscribers_listen(notifier->subscribers, stream, meta, lists, uris, count);
     pthread_mutex_unlock(&notifier->lock);
 }
