@@ -149,13 +149,21 @@ static void add_part(struct text *out, const char *part)
     text_add_printable(out, part, strlen(part), REASON_BYTES);
 }
 
+/* Of a cell that was not tried its status says why: "pending", "inferred". */
+static const char *state_name(const struct evidence_cell *cell)
+{
+    return cell->state == EVIDENCE_SKIPPED && cell->status[0] != '\0'
+               ? cell->status
+               : evidence_state_name(cell->state);
+}
+
 static void write_state(const struct evidence_cell *cell, struct html *html)
 {
     TEXT_AUTO state = { 0 };
 
     if (!is_measured(cell) || cell->marks[0] == '\0')
-        add_part(&state, evidence_state_name(cell->state));
-    if (!is_measured(cell) && strcmp(cell->status, evidence_state_name(cell->state)) != 0)
+        add_part(&state, state_name(cell));
+    if (!is_measured(cell) && strcmp(cell->status, state_name(cell)) != 0)
         add_part(&state, cell->status);
     if (!is_measured(cell))
         add_part(&state, cell->error);

@@ -40,7 +40,8 @@ static void add_found(const struct model_facts *facts, struct answer *answer)
     text_add_printable(&answer->text, facts->model, strlen(facts->model), 120);
     text_add(&answer->text, " on ");
     text_add_printable(&answer->text, facts->engine, strlen(facts->engine), 40);
-    text_add_char(&answer->text, ' ');
+    if (facts->engine_version[0] != '\0')
+        text_add_char(&answer->text, ' ');
     text_add_printable(&answer->text, facts->engine_version, strlen(facts->engine_version), 40);
     if (facts->context_tokens > 0)
         text_addf(&answer->text, ", context %" PRId64 " tokens", facts->context_tokens);

@@ -258,8 +258,8 @@ static void add_model(const struct view *view, struct text *out)
 
     if (!view->knows_facts)
         return;
-    text_addf(&line, "%s on %s %s", view->facts.model, view->facts.engine,
-              view->facts.engine_version);
+    text_addf(&line, "%s on %s%s%s", view->facts.model, view->facts.engine,
+              view->facts.engine_version[0] != '\0' ? " " : "", view->facts.engine_version);
     if (view->facts.context_tokens > 0)
         text_addf(&line, ", context %" PRId64 " tokens", view->facts.context_tokens);
     add_line(out, "Model", text_string(&line));
