@@ -28,11 +28,11 @@ const struct param chart_request_params[] = {
               "run, cell by cell. cost: dollars per million output tokens under a limit of TTFT. "
               "history: a deployment's metrics, with its sweeps, restarts and revisions." },
     { "candidate", VALUE_TEXT, .low = 1, .high = 39, .rare = true,
-      .help = "Of forest and cost: what run is compared with." },
+      .help = "For forest and cost: the run to compare with." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
-      .help = "Of history: the registered name; not needed if there is only one." },
+      .help = "For history: the registered name; not needed if there is only one." },
     { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
-      .help = "Of heat: requests_per_s, ttft_p50_ms, ...",
+      .help = "For heat: requests_per_s, ttft_p50_ms, ...",
       .more = "Without: the first that the run has. For latency and tail its first word counts: "
               "ttft, itl, tpot, e2e. Of forest: a metric of run_compare." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,

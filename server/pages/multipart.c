@@ -69,11 +69,11 @@ static void take_part(struct form *form, const struct part *part, const char **f
     *file_bytes = part->length;
 }
 
-/* The next part, after the delimiter that `*bytes` begins with; false: it was the last. */
+/* The part whose delimiter ends at `*bytes`, which moves on to the next; false: there is none. */
 static bool next_part(const char *delimiter, const char **bytes, const char *end, struct part *out)
 {
     size_t length = strlen(delimiter);
-    const char *head = *bytes + length, *body, *next;
+    const char *head = *bytes, *body, *next;
 
     if (end - head < 2 || memcmp(head, "\r\n", 2) != 0)
         return false;
@@ -87,7 +87,7 @@ static bool next_part(const char *delimiter, const char **bytes, const char *end
                           .head_length = (size_t)(body - head),
                           .body = body + 4,
                           .length = (size_t)(next - body - 4) };
-    *bytes = next;
+    *bytes = next + length;
     return true;
 }
 
@@ -104,6 +104,7 @@ void multipart_read(struct form *form, const char *boundary, const char *bytes, 
     /* The first delimiter has no line before it. */
     if (length < delimiter.length || memcmp(bytes, delimiter.data + 2, delimiter.length - 2) != 0)
         return;
-    for (bytes -= 2; next_part(text_string(&delimiter), &bytes, end, &part);)
+    bytes += delimiter.length - 2;
+    while (next_part(text_string(&delimiter), &bytes, end, &part))
         take_part(form, &part, file, file_bytes);
 }

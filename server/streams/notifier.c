@@ -255,7 +255,7 @@ static void add_json(const struct names *names, struct text *json)
 }
 
 /* ["job_...", "sim"]; "*" stands for anything. */
-static void tell_watchers(struct notifier *notifier, const struct news *news,
+static void notify_watchers(struct notifier *notifier, const struct news *news,
                           const struct names *moved)
 {
     TEXT_AUTO json = { 0 };
@@ -267,7 +267,7 @@ static void tell_watchers(struct notifier *notifier, const struct news *news,
         text_add(&json, json.length > 1 ? ",\"*\"" : "\"*\"");
     text_add(&json, "]");
     if (json.length > 2)
-        watchers_tell(notifier->watchers, text_string(&json), json.length);
+        watchers_notify(notifier->watchers, text_string(&json), json.length);
 }
 
 static void notify_all(struct notifier *notifier, const struct news *news)
@@ -279,7 +279,7 @@ static void notify_all(struct notifier *notifier, const struct news *news)
     pthread_mutex_lock(&notifier->lock);
     subscribers_notify(notifier->subscribers, news->lists, has_changed, &changes);
     pthread_mutex_unlock(&notifier->lock);
-    tell_watchers(notifier, news, &moved);
+    notify_watchers(notifier, news, &moved);
     task_followers_notify(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
     subscribers_notify_sessions(notifier->subscribers, news->lists);
     free(moved.at);

@@ -75,7 +75,7 @@ bool watchers_any(struct watchers *watchers)
     return any;
 }
 
-void watchers_tell(struct watchers *watchers, const char *json, size_t length)
+void watchers_notify(struct watchers *watchers, const char *json, size_t length)
 {
     pthread_mutex_lock(&watchers->lock);
     drop_closed(watchers);

@@ -19,4 +19,4 @@ CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue
                           struct error *error);
 bool watchers_any(struct watchers *watchers);
 /* One JSON message to each. */
-void watchers_tell(struct watchers *watchers, const char *json, size_t length);
+void watchers_notify(struct watchers *watchers, const char *json, size_t length);
