@@ -19,7 +19,7 @@
 const struct param chart_request_params[] = {
     { "run", VALUE_TEXT, .low = 1, .high = 39,
       .help = "Id: run_..., imp_... or swp_...; of all but history.",
-      .more = "Of forest: the baseline, or an A/B sweep." },
+      .more = "For forest: the baseline, or an A/B sweep." },
     { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
       .help = "load: measured against asked. forest: ratios to `candidate`.",
       .more = "heat: users by context. latency: by users, a line per context. pareto: speed for "
@@ -33,22 +33,22 @@ const struct param chart_request_params[] = {
       .help = "For history: the registered name; not needed if there is only one." },
     { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
       .help = "For heat: requests_per_s, ttft_p50_ms, ...",
-      .more = "Without: the first that the run has. For latency and tail its first word counts: "
+      .more = "By default the first that the run has. For latency and tail its first word counts: "
               "ttft, itl, tpot, e2e. Of forest: a metric of run_compare." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
-      .help = "Of cost: the price of all chips of run, and of candidate.",
+      .help = "For cost: the price of all chips of the run, and of the candidate.",
       .more = "Not needed where an import states its price." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
-      .rare = true, .help = "Of history: how far back." },
+      .rare = true, .help = "For history: how far back." },
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
-      .rare = true, .help = "Of history: ends so many minutes ago; 0: now." },
+      .rare = true, .help = "For history: ends so many minutes ago; 0: now." },
     { "factors", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
-      .help = "Of forest: as in run_compare." },
+      .help = "For forest: as in run_compare." },
     { "accept_unknown", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
-      .help = "Of forest: as in run_compare." },
+      .help = "For forest: as in run_compare." },
     { "keep_wrong", VALUE_BOOLEAN, .initial = "false", .rare = true,
-      .help = "Of forest: as in run_compare." },
-    { "dark", VALUE_BOOLEAN, .rare = true, .initial = "false", .help = "On dark paper." },
+      .help = "For forest: as in run_compare." },
+    { "dark", VALUE_BOOLEAN, .rare = true, .initial = "false", .help = "For a dark background." },
     { 0 },
 };
 
