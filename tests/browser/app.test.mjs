@@ -6,7 +6,7 @@ import { APPS, openApp } from '../e2e/app_host.mjs';
 import { connect } from '../e2e/clients.mjs';
 import { startServer } from '../e2e/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
-import { gridFile } from './world.mjs';
+import { gridFile } from './grid_file.mjs';
 
 const URI = 'ui://opsbrain/chart';
 const APP_LIMIT = 16 * 1024;
