@@ -256,7 +256,7 @@ static void add_json(const struct names *names, struct text *json)
 
 /* ["job_...", "sim"]; "*" stands for anything. */
 static void notify_watchers(struct notifier *notifier, const struct news *news,
-                          const struct names *moved)
+                            const struct names *moved)
 {
     TEXT_AUTO json = { 0 };
 
