@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What things cost per hour: the rows of catalog/prices.json, each with its source and date. What
+ * has no row has no price: nothing is guessed. */
+#pragma once
+
+#include "fleet/recipes/recipe.h"
+
+struct price_book;
+
+/* Reads the embedded file. INTERNAL names a row that is incomplete. */
+CHECKED bool price_book_create(struct price_book **out, struct error *error);
+/* The same from a text, for tests: a JSON array. INVALID names the row and the member. */
+CHECKED bool price_book_parse(const char *json, struct price_book **out, struct error *error);
+void price_book_destroy(struct price_book *book); /* does nothing for NULL */
+size_t price_book_count(const struct price_book *book);
+
+struct price {
+    bool known;            /* every item of the recipe's `cost` has a row for the place and kind */
+    double usd_per_hour;   /* of one replica; where rows disagree, the highest; NAN if not known */
+    double least_per_hour; /* the same with the lowest; equal where the rows agree */
+    char breakdown[512];   /* the sum, its sources and dates; or what has no row */
+    char rows[65];         /* digest of the rows that it comes from, for a plan's digest; "" */
+};
+
+/* `place`: a region or a zone of one ("us-east5-b"); `kind`: "on_demand", "spot", "flex_start" or
+ * "reserved". A missing price is no error: price->known is false. */
+CHECKED bool price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
+                      const char *kind, struct price *out, struct error *error);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/recipes/recipe_members.h"
+
+#include <string.h>
+
+#include "base/json/json.h"
+
+#define SHOWN_BYTES 60
+#define VALUE_DEPTH 4
+
+/* ---- What the values of free-form members may be ---- */
+
+static bool is_printable(const json_t *value, size_t low, size_t high)
+{
+    const char *text = json_string_value(value);
+    size_t length = json_string_length(value);
+
+    if (text == NULL || length < low || length > high)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool is_word(const json_t *value, size_t low, size_t high)
+{
+    return is_printable(value, low, high) && strchr(json_string_value(value), ' ') == NULL;
+}
+
+static bool is_simple(const json_t *value)
+{
+    return json_is_number(value) || json_is_boolean(value) || is_printable(value, 0, 512);
+}
+
+/* Texts, numbers, booleans, and lists and objects of them. */
+static bool is_plain(const json_t *value, unsigned depth)
+{
+    const json_t *member;
+    const char *name;
+    size_t i;
+
+    if (is_simple(value))
+        return true;
+    if (depth == 0 || json_array_size(value) > 32 || json_object_size(value) > 32)
+        return false;
+    json_array_foreach(value, i, member)
+        if (!is_plain(member, depth - 1))
+            return false;
+    json_object_foreach(json_iterable(value), name, member)
+        if (strlen(name) > 64 || !is_plain(member, depth - 1))
+            return false;
+    return json_is_array(value) || json_is_object(value);
+}
+
+/* A credential in an argument is seen by everyone who may list processes or read the platform's
+ * description of the machine. */
+static const char *const credential_arguments[] = { "--api-key", "--hf-token", "--hf_token",
+                                                    "--ssl-keyfile", NULL };
+
+static bool is_of(const char *const *list, const char *text)
+{
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strcasecmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+static CHECKED bool judge_argument(const char *path, const char *name, const json_t *value,
+                                   struct error *error)
+{
+    size_t dashes = strspn(name, "-");
+
+    if (dashes < 1 || dashes > 2 || strlen(name) > 64 || name[dashes] == '\0'
+        || name[strspn(name, "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")]
+               != '\0')
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s\" has \"%.*s\", which is not an argument's name: write "
+                         "it like \"--max-model-len\"",
+                         path, SHOWN_BYTES, name);
+    if (is_of(credential_arguments, name))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s\" has \"%s\": a credential is never an argument; the "
+                         "provider gives the engine its key",
+                         path, name);
+    if (!is_plain(value, VALUE_DEPTH))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s.%s\" must be a text of at most 512 bytes, a number, "
+                         "true (the argument alone), or an object that is written as JSON",
+                         path, name);
+    return true;
+}
+
+static bool is_secret_reference(const json_t *value)
+{
+    const json_t *key = json_object_get(value, "key");
+
+    return json_is_object(value) && is_word(json_object_get(value, "secret"), 1, 128)
+           && (key == NULL || is_word(key, 1, 128))
+           && json_object_size(value) == (key == NULL ? 1 : 2);
+}
+
+static bool sounds_secret(const char *name)
+{
+    static const char *const words[] = { "TOKEN", "SECRET", "PASSWORD", "API_KEY", "CREDENTIAL" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(name, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+static CHECKED bool judge_variable(const char *path, const char *name, const json_t *value,
+                                   struct error *error)
+{
+    if (strlen(name) > 64 || (name[0] >= '0' && name[0] <= '9')
+        || name[strspn(name, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")]
+               != '\0'
+        || name[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s\" has \"%.*s\", which is not a variable's name", path,
+                         SHOWN_BYTES, name);
+    if (strncmp(name, "LD_", 3) == 0 || strcmp(name, "PATH") == 0)
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s\" has %s, which decides what the machine runs: put it "
+                         "into the image",
+                         path, name);
+    if (is_secret_reference(value))
+        return true;
+    if (sounds_secret(name))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s.%s\" would hold a credential: name a secret of the "
+                         "provider's store instead, {\"secret\": \"hf-token\"}",
+                         path, name);
+    if (!is_printable(value, 0, 512))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s.%s\" must be a text of at most 512 bytes, or "
+                         "{\"secret\": NAME}",
+                         path, name);
+    return true;
+}
+
+/* {"least": 1, "most": 8} or {"choices": ["auto", "fp8"]} */
+static CHECKED bool judge_override(const char *path, const char *name, const json_t *value,
+                                   struct error *error)
+{
+    const struct recipe_opening *opening = recipe_opening_find(name);
+    const json_t *least = json_object_get(value, "least"), *most = json_object_get(value, "most"),
+                 *choices = json_object_get(value, "choices"), *choice;
+    bool good = json_is_object(value);
+    size_t i;
+
+    if (opening == NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"%s\" opens \"%.*s\": only members of the table in "
+                         "docs/recipes.md can be opened",
+                         path, SHOWN_BYTES, name);
+    if (opening->value == RECIPE_CHOICE) {
+        good = good && json_object_size(value) == 1 && json_array_size(choices) >= 1
+               && json_array_size(choices) <= 16;
+        json_array_foreach(choices, i, choice)
+            good = good && is_word(choice, 1, 64);
+    } else
+        good = good && json_object_size(value) == 2 && json_is_number(least) && json_is_number(most)
+               && json_number_value(least) <= json_number_value(most)
+               && (opening->value == RECIPE_NUMBER
+                   || (json_is_integer(least) && json_is_integer(most)));
+    if (!good)
+        return error_set(error, ERROR_INVALID, "the recipe's \"%s.%s\" must be %s", path, name,
+                         opening->value == RECIPE_CHOICE ? "{\"choices\": [TEXT, ...]}"
+                         : opening->value == RECIPE_NUMBER
+                             ? "{\"least\": NUMBER, \"most\": NUMBER}"
+                             : "{\"least\": INTEGER, \"most\": INTEGER}");
+    return true;
+}
+
+/* ---- The tables ---- */
+
+static const char *const statuses[] = { "verified", "reported", "cannot_work", NULL };
+static const char *const weights_from[] = { "hub", "bucket", "mounted", NULL };
+static const char *const kinds_of_price[] = { "on_demand", "spot", "flex_start", "reserved", NULL };
+static const char *const formats[] = {
+    "bf16", "fp16", "fp8", "int8", "fp4", "w4a16", "gguf", NULL
+};
+
+static const struct recipe_member weights[] = {
+    { "from", RECIPE_CHOICE, .required = true, .choices = weights_from,
+      .help = "hub: downloaded by the engine; bucket: the target's, mounted or read; mounted: a "
+              "read-only folder of the machine" },
+    { "repository", RECIPE_WORD, .low = 1, .high = 255, .help = "Of the hub" },
+    { "folder", RECIPE_WORD, .low = 1, .high = 255, .help = "In the bucket, or on the machine" },
+    { "mounted_at", RECIPE_WORD, .low = 2, .high = 255,
+      .help = "Where the container sees the bucket or the folder, read-only" },
+    { "copied_to_memory", RECIPE_BOOLEAN, .help = "To a tmpfs before the engine starts" },
+    { 0 },
+};
+
+static const struct recipe_member probe[] = {
+    { "path", RECIPE_WORD, .low = 1, .high = 128,
+      .help = "HTTP GET; without it, a TCP connection" },
+    { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Before the first try" },
+    { "period_s", RECIPE_INTEGER, .required = true, .low = 1, .high = 3600,
+      .help = "Between tries" },
+    { "timeout_s", RECIPE_INTEGER, .low = 1, .high = 3600, .help = "Of one try" },
+    { "failures", RECIPE_INTEGER, .required = true, .low = 1, .high = 1000,
+      .help = "Tries until it has failed" },
+    { 0 },
+};
+
+static const struct recipe_member probes[] = {
+    { "startup", RECIPE_OBJECT, .members = probe, .help = "Until the model is loaded" },
+    { "readiness", RECIPE_OBJECT, .members = probe, .help = "Whether it gets requests" },
+    { "liveness", RECIPE_OBJECT, .members = probe, .help = "Whether it is restarted" },
+    { 0 },
+};
+
+static const struct recipe_member licence[] = {
+    { "name", RECIPE_TEXT, .required = true, .low = 1, .high = 128, .help = "The model's" },
+    { "accept_at", RECIPE_WORD, .low = 8, .high = 255,
+      .help = "URL where a person accepts it, if the hub asks" },
+    { 0 },
+};
+
+static const struct recipe_member host[] = {
+    { "cpu", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "vCPUs" },
+    { "memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "Main memory" },
+    { "shared_memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "/dev/shm" },
+    { "machine", RECIPE_NAME, .low = 1, .high = 63, .help = "Machine type: g2-standard-4" },
+    { 0 },
+};
+
+static const struct recipe_member scale[] = {
+    { "min", RECIPE_INTEGER, .high = 1000, .help = "Instances at least" },
+    { "max", RECIPE_INTEGER, .low = 1, .high = 1000, .help = "Instances at most" },
+    { "concurrency", RECIPE_INTEGER, .low = 1, .high = 1000,
+      .help = "Requests at a time for one instance" },
+    { 0 },
+};
+
+static const struct recipe_member cost[] = {
+    { "item", RECIPE_NAME, .required = true, .low = 1, .high = 63,
+      .help = "A row of catalog/prices.json" },
+    { "quantity", RECIPE_NUMBER, .required = true, .low = 0.001, .high = 1e6,
+      .help = "Of its unit, for one replica" },
+    { 0 },
+};
+
+const struct recipe_member recipe_members[] = {
+    { "name", RECIPE_NAME, .required = true, .low = 1, .high = 63,
+      .help = "Also that of the file" },
+    { "revision", RECIPE_INTEGER, .required = true, .low = 1, .high = 1e9,
+      .help = "Raised with every change" },
+    { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "For people" },
+    { "provider", RECIPE_NAME, .required = true, .low = 1, .high = 31,
+      .help = "The one it is for. A member of this name holds what only that one knows" },
+    { "engine", RECIPE_NAME, .required = true, .low = 1, .high = 31, .help = "vllm, ollama, ..." },
+    { "model", RECIPE_WORD, .required = true, .low = 1, .high = 255,
+      .help = "The checkpoint, as the hub names it" },
+    { "quantization", RECIPE_CHOICE, .choices = formats, .help = "How its weights are kept" },
+    { "image", RECIPE_WORD, .low = 1, .high = 511, .help = "A container's, by digest or tag" },
+    { "program", RECIPE_WORD, .low = 2, .high = 511,
+      .help = "Instead of an image: an absolute path on this machine" },
+    { "command", RECIPE_WORDS, .low = 1, .high = 16,
+      .help = "Instead of the image's own; what has no name comes here" },
+    { "arguments", RECIPE_MAP, .high = 64, .judge = judge_argument,
+      .help = "By name; true: the name alone; an object is written as JSON; {deployment} is the "
+              "deployment's name" },
+    { "environment", RECIPE_MAP, .high = 64, .judge = judge_variable,
+      .help = "Texts, or {\"secret\": NAME} of the provider's store" },
+    { "port", RECIPE_INTEGER, .required = true, .low = 1, .high = 65535, .help = "It listens on" },
+    { "weights", RECIPE_OBJECT, .required = true, .members = weights,
+      .help = "Where they are from" },
+    { "probes", RECIPE_OBJECT, .members = probes, .help = "How the platform sees that it lives" },
+    { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536, .help = "Of a machine" },
+    { "licence", RECIPE_OBJECT, .required = true, .members = licence, .help = "Of the model" },
+    { "hardware", RECIPE_NAME, .low = 1, .high = 63,
+      .help = "A name of catalog/hardware.json; without it, whatever the machine has" },
+    { "chips", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "Of them for one replica" },
+    { "host", RECIPE_OBJECT, .members = host, .help = "What the accelerator is in" },
+    { "kinds", RECIPE_WORDS, .low = 1, .high = 8, .choices = kinds_of_price,
+      .help = "How it may be bought: on_demand, spot, flex_start, reserved; the first is usual" },
+    { "places", RECIPE_WORDS, .low = 1, .high = 32,
+      .help = "Regions or zones that have the hardware; the first is usual" },
+    { "scale", RECIPE_OBJECT, .members = scale, .help = "Instances" },
+    { "cost", RECIPE_OBJECTS, .high = 16, .members = cost,
+      .help = "What is paid for; []: nothing; missing: not known" },
+    { "overrides", RECIPE_MAP, .high = 32, .judge = judge_override,
+      .help = "What a plan may set otherwise" },
+    { "notes", RECIPE_TEXTS, .high = 16, .help = "What to know before using it" },
+    { "status", RECIPE_CHOICE, .required = true, .choices = statuses,
+      .help =
+          "verified: seen to work by the source; reported: said to; cannot_work: with a reason" },
+    { "reason", RECIPE_TEXT, .low = 5, .high = 500, .help = "Why it cannot work" },
+    { "source", RECIPE_TEXT, .required = true, .low = 5, .high = 500, .help = "Where it was read" },
+    { "as_of", RECIPE_DATE, .required = true, .help = "When" },
+    { 0 },
+};
+
+const struct recipe_opening recipe_openings[] = {
+    { "max_model_len", "arguments.--max-model-len", RECIPE_INTEGER, "Tokens of a context" },
+    { "max_num_seqs", "arguments.--max-num-seqs", RECIPE_INTEGER, "Requests computed at a time" },
+    { "max_num_batched_tokens", "arguments.--max-num-batched-tokens", RECIPE_INTEGER,
+      "Tokens computed at a time" },
+    { "gpu_memory_utilization", "arguments.--gpu-memory-utilization", RECIPE_NUMBER,
+      "Share of the memory that the engine takes" },
+    { "kv_cache_dtype", "arguments.--kv-cache-dtype", RECIPE_CHOICE, "Format of the KV cache" },
+    { "num_speculative_tokens", "arguments.--speculative-config.num_speculative_tokens",
+      RECIPE_INTEGER, "Tokens drafted at a time" },
+    { "ctx_size", "arguments.--ctx-size", RECIPE_INTEGER, "Tokens of a context (llama.cpp)" },
+    { "parallel", "arguments.--parallel", RECIPE_INTEGER, "Requests at a time (llama.cpp)" },
+    { "context_length", "environment.OLLAMA_CONTEXT_LENGTH", RECIPE_CHOICE,
+      "Tokens of a context (Ollama)" },
+    { "min_instances", "scale.min", RECIPE_INTEGER, "Instances at least" },
+    { "max_instances", "scale.max", RECIPE_INTEGER, "Instances at most" },
+    { "concurrency", "scale.concurrency", RECIPE_INTEGER, "Requests at a time for one instance" },
+    { "disk_gb", "disk_gb", RECIPE_INTEGER, "Of the machine" },
+    { 0 },
+};
+
+const struct recipe_opening *recipe_opening_find(const char *name)
+{
+    for (size_t i = 0; recipe_openings[i].name != NULL; i++)
+        if (strcmp(recipe_openings[i].name, name) == 0)
+            return &recipe_openings[i];
+    return NULL;
+}
