@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a cloud is called: one credential, its tokens, and one exchange at a time. The credential
+ * goes to the services of the table of endpoints, or to its own Kubernetes API server, and nowhere
+ * else; no answer, error or log repeats it. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/error.h"
+#include "base/net/secrets.h"
+
+/* ---- Which servers ---- */
+
+/* The services of the clouds by name ("run", "compute", "tpu", ...) with their base URLs. */
+struct cloud_endpoints;
+/* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" for
+ * none. INVALID repeats the entry and lists the names. */
+CHECKED bool cloud_endpoints_create(const char *text, struct cloud_endpoints **out,
+                                    struct error *error);
+void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing for NULL */
+
+/* ---- Which credential ---- */
+
+enum cloud_kind {
+    CLOUD_NONE = 1,             /* no credential: this machine */
+    CLOUD_WORKLOAD_IDENTITY,    /* of this machine, from Google's metadata server */
+    CLOUD_SERVICE_ACCOUNT_FILE, /* Google's JSON */
+    CLOUD_KUBECONFIG,           /* with a token or a client certificate */
+    CLOUD_IN_CLUSTER,           /* the service account of opsbrain's own pod */
+};
+enum cloud_kind cloud_kind_find(const char *name); /* 0 if there is no such name */
+const char *cloud_kind_name(enum cloud_kind kind); /* "workload_identity", ...; static */
+
+#define CLOUD_FILE_SIZE 128
+struct cloud_credential {
+    enum cloud_kind kind;
+    char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without one */
+};
+/* The kind takes a file or takes none; a file is a name (never a path) of a-z, 0-9, '-', '_' and
+ * '.', with a '.' in it: no secret has such a name, so that no deployment can name the file. */
+CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
+
+struct cloud_config {
+    const char *secrets_folder; /* "" if there is none */
+    const struct cloud_endpoints *endpoints;
+    const char *proxy;          /* for every call but those to the metadata server; "" for none */
+    const char *account_folder; /* of the pod's service account; NULL: where Kubernetes mounts it */
+    bool (*stopping)(void *context); /* asked at least 5 times a second; NULL: never */
+    void *context;
+    int64_t (*now_ms)(void); /* NULL: clock_utc_ms */
+};
+
+/* ---- Calls ---- */
+
+struct cloud; /* thread-safe; tokens are kept in memory only */
+
+/* Reads the credential's file; calls nothing. The strings are copied, the endpoints are borrowed.
+ */
+CHECKED bool cloud_create(const struct cloud_credential *credential,
+                          const struct cloud_config *config, struct cloud **out,
+                          struct error *error);
+void cloud_destroy(struct cloud *cloud); /* wipes it; does nothing for NULL */
+/* The kubeconfig's namespace, or the pod's; "" if it names none. Borrowed. */
+const char *cloud_namespace(const struct cloud *cloud);
+/* Who it is: an e-mail address or the kubeconfig's user; "" if not known before a call. Borrowed.
+ */
+const char *cloud_identity(const struct cloud *cloud);
+
+/* What may be done after an answer that is not 2xx. */
+enum cloud_verdict {
+    CLOUD_DONE = 1, /* 2xx */
+    CLOUD_AGAIN,    /* it was not done, and may be later: the same request, after retry_after_s */
+    CLOUD_LOST,     /* it was sent and may have been done: read the resource before anything else */
+    CLOUD_REFUSED,  /* never: the request, or what the caller may do, has to change */
+};
+
+struct cloud_reply {
+    long status; /* 0: there was no answer */
+    enum cloud_verdict verdict;
+    json_t *body;      /* of any status; NULL if it is not JSON */
+    char *text;        /* a 2xx body that is not JSON (logs); NULL otherwise */
+    char kind[64];     /* the cloud's word: "ALREADY_EXISTS", "AlreadyExists", "SERVICE_DISABLED" */
+    char message[480]; /* one sentence; "" after 2xx */
+    int64_t retry_after_s; /* how long to wait before the same request; after CLOUD_AGAIN, > 0 */
+};
+void cloud_reply_finish(struct cloud_reply *reply);
+#define CLOUD_REPLY_AUTO __attribute__((cleanup(cloud_reply_finish))) struct cloud_reply
+
+/* One exchange, and a second one with a new token after a 401. `url` begins with the base URL of a
+ * service in the table ("https://run.googleapis.com/v2/..."), or is a path ("/apis/...") on the
+ * credential's own API server; anything else is FORBIDDEN before a credential is read.
+ * `content_type` NULL: application/json. `body` NULL: none. True for 2xx; otherwise `error` has the
+ * sentence. `out` is filled in both cases: free it. Never waits to repeat a request. */
+CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
+                        const char *content_type, const json_t *body, struct cloud_reply *out,
+                        struct error *error);
+/* GET, repeated a few times where the verdict is CLOUD_AGAIN or CLOUD_LOST and the wait is short.
+ */
+CHECKED bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply *out,
+                        struct error *error);
+
+/* The credential that a server which the cloud runs asks for at its door, cached like the others:
+ * Google's ID token for `audience` (the server's origin, without a path). */
+CHECKED bool cloud_id_token(struct cloud *cloud, const char *audience, char out[SECRET_VALUE_SIZE],
+                            struct error *error);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A platform on which model servers are deployed: one row of the table in providers.c, one file
+ * each. The rest of the program knows none of them by name. What a provider is asked to do becomes
+ * a list of requests first (`steps`, without I/O), so that a plan can show exactly what an apply
+ * then sends. */
+#pragma once
+
+#include "base/core/text.h"
+#include "fleet/cloud/cloud.h"
+#include "fleet/providers/target.h"
+
+struct recipe; /* fleet/recipes/recipe.h */
+
+enum provider_verb {
+    VERB_CREATE = 1,
+    VERB_UPDATE,
+    VERB_START,
+    VERB_STOP,
+    VERB_SCALE,
+    VERB_EXTEND,
+    VERB_DESTROY,
+    VERB_COUNT,
+};
+#define VERB_BIT(verb) (1U << (verb))
+const char *provider_verb_name(enum provider_verb verb); /* "create", ...; static */
+
+/* What is to be: the input of every function here. Borrowed. */
+struct desired {
+    const struct fleet_target *target;
+    const struct recipe *recipe; /* NULL: only its name and place are known (stop, destroy) */
+    const char *deployment;      /* name of the deployment, and of what is made for it */
+    const char *instance;        /* opsbrain's own id, a label on everything that it makes */
+    const char *place;           /* one of the target's regions or zones; "" where it has none */
+    const char *kind;            /* of price: "on_demand", "spot", "flex_start", "reserved"; "" */
+    int64_t ends_ms;             /* UTC; 0: it has no end */
+    bool end_destroys;           /* at its end it is destroyed; otherwise it is stopped */
+    int64_t replicas;            /* 0: the recipe's */
+    const char *request_seed;    /* the plan's id: the ids of its requests are derived from it */
+};
+
+/* One request of a plan. They are sent in order, each after the one before it is done. */
+struct step {
+    char name[64];          /* unique in the plan: "service", "expiry", "firewall" */
+    char method[8];         /* GET: only waits until the outcome is STEP_DONE */
+    char url[1024];         /* as cloud_call takes it */
+    char content_type[64];  /* "" for application/json */
+    json_t *body;           /* NULL for none; no secret in it */
+    char dry_run_url[1024]; /* the same request, checked and not done; "" if there is none */
+    char resource[512];     /* URL of what it makes or changes: read after a lost reply */
+    char undo_url[1024];    /* DELETE it to undo this step; "" if there is nothing to undo */
+    bool creates;           /* undone if this plan made it and is cancelled */
+    bool absent_is_done;    /* a 404 is its success: deleting */
+    char summary[256];      /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
+};
+void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
+
+enum step_state {
+    STEP_DONE = 1,
+    STEP_WAIT,   /* accepted: GET poll_url and ask again with that reply */
+    STEP_RETRY,  /* not done: the same request again, after reply->retry_after_s */
+    STEP_LOST,   /* it may have been done: GET `resource`, compare, then go on or send it again */
+    STEP_EXISTS, /* something of that name is there: ours, or another's? */
+    STEP_FAILED, /* `error` says why; never again */
+};
+
+/* What there is. Filled by `observe` and `list`; free with observed_finish. */
+struct observed {
+    bool exists;
+    char name[128];     /* at the provider */
+    char resource[512]; /* URL of it, as in a step */
+    char state[24];     /* absent, pending, starting, ready, stopped, failed, deleting */
+    char phase[24];     /* while it is starting: capacity, image, weights, compile; then ready */
+    char message[512];  /* the provider's sentence for the state; "" for none */
+    char address[1025]; /* base URL of the server; "" until there is one */
+    char log_line[256]; /* the last line of its log that could be had; "" for none */
+    char revision[128], etag[128], image_digest[128], machine[64], place[64];
+    char generation[32];               /* of its specification, where the provider counts */
+    char last_changed_by[256];         /* who changed it last, where the provider says */
+    char instance[64], deployment[64]; /* of its labels; "" if it has none */
+    bool ours;                         /* its labels have our instance and this deployment */
+    int64_t ends_ms;                   /* written on it; 0: none */
+    int64_t replicas, ready_replicas;
+    json_t *fields; /* what drift is compared by, flat: {"image": ..., "replicas": 1}; NULL */
+};
+void observed_finish(struct observed *observed);
+void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
+
+struct provider {
+    const char *name, *title;      /* "kubernetes", "Kubernetes" */
+    unsigned verbs;                /* VERB_BIT of those that it has */
+    const char *lacks[VERB_COUNT]; /* for each other: why not, a sentence */
+    const char *lock;              /* what is on the door of what it deploys, a sentence */
+    /* Which members of a target it needs, and their form. Pure. */
+    CHECKED bool (*check_target)(const struct fleet_target *target, struct error *error);
+    /* The requests of a verb. Pure: the same input gives the same bytes. `now` is what observe()
+     * found. INVALID: it cannot be done so (a lint that is an error). Free with step_list_free. */
+    CHECKED bool (*steps)(enum provider_verb verb, const struct desired *desired,
+                          const struct observed *now, struct step **out, size_t *count,
+                          struct error *error);
+    /* What a reply to a step, or to a GET of its poll_url, means. Pure. Except for STEP_DONE and
+     * STEP_WAIT, `error` has a sentence. */
+    CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
+                                       char poll_url[1024], struct error *error);
+    /* True also if it does not exist (state "absent"). */
+    CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
+                            struct observed *out, struct error *error);
+    /* Model servers on the target, whoever made them. Free with observed_list_free. `warnings`: an
+     * array of sentences, for pages that could not be read. */
+    CHECKED bool (*list)(struct cloud *cloud, const struct fleet_target *target,
+                         struct observed **out, size_t *count, json_t *warnings,
+                         struct error *error);
+    /* Adds {"need": "create deployments in llm", "ok": false, "fix": "..."} to `findings` for each
+     * thing that the verbs need. False only if nothing could be asked. */
+    CHECKED bool (*check)(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
+                          struct error *error);
+    /* Sentences about what is allowed and unwise. Pure. */
+    void (*lint)(const struct desired *desired, json_t *warnings);
+    /* The step as a command of the platform's own tool. Pure. */
+    void (*command)(const struct desired *desired, const struct step *step, struct text *out);
+    /* What ends it if opsbrain is gone, a sentence; NULL: nothing does. Pure. */
+    const char *(*ends_by)(const struct desired *desired);
+    /* What the server asks for at its door, now, as a bearer; "" for nothing. */
+    CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
+                        char out[SECRET_VALUE_SIZE], struct error *error);
+};
+
+const struct provider *provider_find(const char *name); /* NULL: there is none */
+const struct provider *const *provider_all(void);       /* ends with NULL */
+/* Whether it has the verb; UNSUPPORTED says why it lacks it. */
+CHECKED bool provider_check_verb(const struct provider *provider, enum provider_verb verb,
+                                 struct error *error);

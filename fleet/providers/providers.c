@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of providers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/providers/provider.h"
+
+static const struct provider *const providers[] = {
+    NULL, /* the end */
+};
+
+static const char *const verb_names[VERB_COUNT] = {
+    [VERB_CREATE] = "create",   [VERB_UPDATE] = "update", [VERB_START] = "start",
+    [VERB_STOP] = "stop",       [VERB_SCALE] = "scale",   [VERB_EXTEND] = "extend",
+    [VERB_DESTROY] = "destroy",
+};
+
+const char *provider_verb_name(enum provider_verb verb)
+{
+    return verb_names[verb];
+}
+
+const struct provider *const *provider_all(void)
+{
+    return providers;
+}
+
+const struct provider *provider_find(const char *name)
+{
+    for (const struct provider *const *row = providers; *row != NULL; row++)
+        if (strcmp((*row)->name, name) == 0)
+            return *row;
+    return NULL;
+}
+
+bool provider_check_verb(const struct provider *provider, enum provider_verb verb,
+                         struct error *error)
+{
+    if ((provider->verbs & VERB_BIT(verb)) != 0)
+        return true;
+    return error_set(error, ERROR_UNSUPPORTED, "%s cannot %s: %s", provider->title,
+                     provider_verb_name(verb), provider->lacks[verb]);
+}
+
+void step_list_free(struct step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        json_decref(steps[i].body);
+    free(steps);
+}
+
+void observed_finish(struct observed *observed)
+{
+    json_decref(observed->fields);
+    observed->fields = NULL;
+}
+
+void observed_list_free(struct observed *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        observed_finish(&list[i]);
+    free(list);
+}
