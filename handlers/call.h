@@ -18,6 +18,10 @@ void call_read(const struct call *call, const char *what);
  */
 void call_refused(struct call *call, struct error *error);
 
+/* Sets the callbacks of a call whose client hears only its answer: progress and messages go
+ * nowhere, and asking is UNSUPPORTED. `cancelled` is the caller's. */
+void call_without_client(struct call *call);
+
 /* Completes the structure: drops members that say nothing or (unless `detail`) belong to the
  * details, rounds its figures to five digits, and puts the member "foreign_text" in front if it
  * contains text written by others. */

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/public_url.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "server/http/http.h"
 #include "server/settings/settings.h"
 
-#define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
 #define HOST_LIMIT 261 /* a name, and a port */
+
+static bool is_plain_character(unsigned char c)
+{
+    return isalnum(c) || (c != '\0' && strchr(".-_:[]", c) != NULL);
+}
 
 /* origin_check() looks at the name alone: what follows the colon is the caller's. */
 static bool is_plain(const char *host)
 {
-    size_t length = strlen(host);
+    size_t length = 0;
 
-    return length > 0 && length <= HOST_LIMIT && strspn(host, HOST_CHARACTERS) == length;
+    while (is_plain_character((unsigned char)host[length]))
+        length++;
+    return length > 0 && length <= HOST_LIMIT && host[length] == '\0';
 }
 
 const char *public_url_make(const char *setting, const char *scheme, const char *host,
@@ -28,7 +35,7 @@ const char *public_url_make(const char *setting, const char *scheme, const char 
     if (length > 0)
         snprintf(out, PUBLIC_URL_SIZE, "%.*s", (int)length, setting);
     else if (host != NULL && is_plain(host))
-        snprintf(out, PUBLIC_URL_SIZE, "%s://%s", scheme, host);
+        stpcpy(stpcpy(stpcpy(out, scheme), "://"), host);
     else
         out[0] = '\0';
     return out;

@@ -8,6 +8,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "handlers/call.h"
 #include "handlers/values.h"
 #include "server/http/body_file.h"
 #include "server/http/http_status.h"
@@ -133,42 +134,11 @@ static void add_argument(void *context, const char *name, const char *value)
         json_object_set_new(upload->arguments, "(unprintable)", json_null());
 }
 
-static void no_progress(struct call *call, double progress, double total, const char *message)
-{
-    (void)call;
-    (void)progress;
-    (void)total;
-    (void)message;
-}
-
 static bool is_cancelled(void *host)
 {
     const struct exchange *exchange = host;
 
     return atomic_load(&exchange->left) || !exchange_may_continue(exchange);
-}
-
-static CHECKED bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,
-                                  json_t **answers, struct error *error)
-{
-    (void)call;
-    (void)questions;
-    (void)count;
-    (void)answers;
-    return error_set(error, ERROR_UNSUPPORTED, "an upload cannot ask its client anything");
-}
-
-static void no_stream(struct call *call)
-{
-    (void)call;
-}
-
-static void no_log(struct call *call, enum severity severity, const char *logger, json_t *data)
-{
-    (void)call;
-    (void)severity;
-    (void)logger;
-    json_decref(data);
 }
 
 static void reply(struct exchange *exchange, const struct answer *answer)
@@ -198,13 +168,10 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
         .change = { .actor = { .client = "upload", .request_id = exchange->id } },
         .base_url = upload->base_url,
         .host = exchange,
-        .progress = no_progress,
         .cancelled = is_cancelled,
-        .ask = nobody_to_ask,
-        .close_stream = no_stream,
-        .log_take = no_log,
     };
 
+    call_without_client(&call);
     if (tool_call(upload->tool, &call, &answer, &error))
         reply(exchange, &answer);
     else
