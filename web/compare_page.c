@@ -156,7 +156,7 @@ static const char *or_null(const struct text *text)
     return text->length > 0 ? text_string(text) : NULL;
 }
 
-/* A way on where facts that may not differ do. */
+/* A link that allows the differences that were refused. */
 static void write_way_on(const struct page_request *request, const struct comparison *comparison,
                          struct html *html)
 {

@@ -26,7 +26,7 @@ static void write_progress(const struct page_request *request, const json_t *job
     html_textf(html, " %.6g of %.6g", done, total);
 }
 
-/* What it does now, or why it ended so. */
+/* What it is doing now, or why it ended. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const json_t *outcome = json_object_get(job, "outcome");

@@ -39,7 +39,7 @@ struct chart_quantity {
 };
 extern const struct chart_quantity chart_quantities[];              /* ends with a NULL name */
 const struct chart_quantity *chart_quantity_find(const char *name); /* NULL: none */
-/* The first that a cell has; the table's first where no cell has any. */
+/* The first of the table that a cell has; the very first where no cell has any. */
 const struct chart_quantity *chart_quantity_default(const struct chart_runs *runs);
 
 /* 1. Where does it saturate? Users or rates by context. */
@@ -99,7 +99,7 @@ struct chart_panel {
     size_t series_count; /* 0, or without values: "this server has no such series" */
 };
 struct chart_history {
-    int64_t from_ms, to_ms, step_ms; /* UTC; values are so far apart */
+    int64_t from_ms, to_ms, step_ms; /* UTC; the time between two values */
     const struct chart_panel *panels;
     size_t panel_count;
     const struct chart_span {
@@ -128,8 +128,8 @@ struct chart_tail {
         bool is_at_least; /* cut off by a timeout: the line ends here */
     } steps[CHART_TAIL_STEPS];
     size_t count;
-    double samples, timeout_ms; /* NaN, 0: not known */
-    bool is_whole;              /* made of every request, not of the percentiles that are known */
+    double samples, timeout_ms;       /* NaN, 0: not known */
+    bool is_whole;                    /* made from every request, not from a few percentiles */
     const struct evidence_cell *cell; /* borrowed; NULL: none */
 };
 /* Fill the steps: from a stored histogram of nanoseconds, or from the percentiles that are known.

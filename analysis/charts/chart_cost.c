@@ -13,7 +13,7 @@
 #define NAMES_ROOM 128
 #define SECONDS_PER_HOUR 3600
 
-/* A load: under any limit from `ttft_ms` on it is met. */
+/* A load that meets every limit from `ttft_ms` upwards. */
 struct offer {
     double ttft_ms, usd, load;
 };
@@ -24,7 +24,7 @@ struct cost {
     size_t count;
     struct offer *offers[CHART_PRICES_MAX]; /* by ttft_ms; heap */
     size_t offer_counts[CHART_PRICES_MAX];
-    double rows[CHART_PRICES_MAX]; /* the context that is shown of each: the one with most loads */
+    double rows[CHART_PRICES_MAX]; /* the context shown for each: the one with the most loads */
     struct scale x, y;
     struct scale_range limits, costs;
 };
@@ -85,7 +85,7 @@ static void find_ranges(struct cost *cost)
 
 /* ---- Drawing ---- */
 
-/* From limit to limit the cheapest so far; to the left of the first no load meets the limit. */
+/* For each limit the cheapest load that meets it; none does to the left of the first. */
 static double draw_steps(const struct cost *cost, size_t series, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -112,7 +112,7 @@ static double draw_steps(const struct cost *cost, size_t series, struct box box)
     return used > 0 ? scale_at(&cost->y, best) : box.y + box.height;
 }
 
-/* Tokens for a dollar, at the ticks of the other axis. */
+/* Tokens per dollar, at the ticks of the other axis. */
 static void draw_right_axis(const struct cost *cost, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;

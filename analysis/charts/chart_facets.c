@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEFT 58 /* of an axis with its numbers */
+#define LEFT 58 /* of an axis and its numbers */
 #define NAMES_WIDTH (CHART_NAMES_ROOM + 14)
 #define BELOW 44 /* of an axis below */
 #define ABOVE 22 /* of a heading */
@@ -71,7 +71,7 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* Above the first name, unless that is of another kind. */
+/* Above the first name, unless that one is of another kind. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     if (count == 0 || labels[0].series == CHART_NO_MARKER)

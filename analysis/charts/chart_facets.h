@@ -19,19 +19,19 @@ struct chart_facets {
     size_t omitted; /* lines beyond the last panel */
 };
 
-/* Makes room in the picture below `top` for so many lines. */
+/* Makes the picture high enough for so many lines below `top`. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
 
 /* Names of lines beside a plot, with their markers. */
 struct chart_name_label {
-    double y; /* where it would best be */
+    double y; /* the place it should have */
     char name[SCALE_NUMBER_SIZE + 40];
     size_t series; /* its marker; CHART_NO_MARKER: none */
     enum paint paint;
 };
 #define CHART_NO_MARKER 99
 #define CHART_NAMES_ROOM 78 /* beside a panel */
-/* Writes them to the right of the plot, below one another where they would overlap; changes their
- * order. */
+/* Writes them to the right of the plot, moved apart where they would overlap; changes their order.
+ */
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room);

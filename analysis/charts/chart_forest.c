@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? The ratio of each cell with its interval, and of all together. */
+/* Is B faster? The ratio of each cell with its interval, and that of all cells together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static double p_of(const struct forest *forest, size_t i)
     return isnan(p) ? 2 : p;
 }
 
-/* The p below which ROWS_MAX of the compared cells lie. */
+/* The p-value below which ROWS_MAX of the compared cells lie. */
 static int by_value(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -172,7 +172,7 @@ static void add_estimate(struct scale_range *range, const struct estimate *estim
     scale_range_add(range, estimate->high);
 }
 
-/* With 1 in the middle, and not so wide that one odd interval hides the others. */
+/* An axis with 1 in the middle, and not so wide that one odd interval hides the others. */
 static void find_scale(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -319,7 +319,7 @@ static void describe(const struct forest *forest, struct text *parts)
     describe_left_out(input->comparison, parts);
 }
 
-/* What the sides may not differ in, one in a line. */
+/* The facts in which the sides may not differ, one on each line. */
 static void draw_refused(struct forest *forest, double top)
 {
     const struct comparison *comparison = forest->input->comparison;

@@ -168,7 +168,7 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
         chart_part(parts, "%zu marked", chart_grid_marked(grid));
 }
 
-/* The file's name, unless the title has it already. */
+/* The file's name, unless the title already contains it. */
 static void describe_origin(const struct evidence *evidence, struct text *parts)
 {
     char name[NAME_SHOWN];

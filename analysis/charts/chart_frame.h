@@ -10,28 +10,29 @@
 #define CHART_HEIGHT 480
 #define CHART_MARGIN 24
 #define CHART_TITLE_Y 30
-#define CHART_SAMPLES_FEW 30 /* with fewer a marker is hollow */
+#define CHART_SAMPLES_FEW 30 /* with fewer samples a marker is hollow */
 
 #define CHART_FILL(paint) ((struct style){ .fill = (paint) })
 #define CHART_STROKE(paint, thickness) ((struct style){ .stroke = (paint), .width = (thickness) })
 
 /* ---- Head ---- */
 
-/* Begins the picture with its title, `name` and what is shown of it; where both do not fit, the
- * name is cut. */
+/* Begins the picture with its title: `name`, and what is shown. The name is cut if both do not fit.
+ */
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
-/* Parts with " · " between them, in as many lines as they need, three at most, the first below `y`;
- * returns where the next may begin. */
+/* Parts with " · " between them, in up to three lines, the first below `y`. Returns where the next
+ * line may begin. */
 double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,
                    const struct text *parts);
 /* Appends a part. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Cells, repetitions, samples, failures, marks: what a subtitle says of a grid. */
+/* What a subtitle says of a grid: cells, repetitions, samples, failures, marks. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* "Warnings: burst in 132 of 156 cells"; nothing where no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
-/* Subtitle with these parts after the grid's own, banner; returns where the plot may begin. */
+/* The subtitle, with these parts after the grid's own, and the banner. Returns where the plot may
+ * begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
 /* In place of a plot that has nothing to show. */
 void chart_empty(struct chart *chart, double top, const char *why);
@@ -56,6 +57,6 @@ const char *chart_row_column(const struct chart_grid *grid);
 /* ---- Marks ---- */
 
 enum paint chart_series_paint(size_t series);
-/* A shape of its own for each series; hollow ones show the paper. */
+/* Each series has a shape of its own; a hollow one is filled with the paper's colour. */
 void chart_marker(struct drawing *drawing, size_t series, struct spot at, enum paint paint,
                   bool is_hollow);

@@ -309,7 +309,7 @@ static struct load_point load_point_of(const struct chart_point *point, size_t o
     };
 }
 
-/* The row's sound points that have the figure; `at`: their loads. */
+/* The row's points without warnings that have the figure; `at`: their loads. */
 static size_t curve_of(const struct chart_grid *grid, size_t row, size_t offset,
                        struct load_point *curve, size_t *at)
 {

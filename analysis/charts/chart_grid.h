@@ -11,7 +11,7 @@ enum chart_state {
     CHART_INFERRED,
     CHART_INFEASIBLE, /* longer than the model's context, for example */
     CHART_FAILED,
-    CHART_MEASURED, /* in one repetition at least */
+    CHART_MEASURED, /* in at least one repetition */
 };
 const char *chart_state_name(enum chart_state state);
 
@@ -20,8 +20,8 @@ struct chart_entry; /* private */
 struct chart_point {
     double load, row; /* the row: a context, or an output length */
     enum chart_state state;
-    bool is_marked;      /* by a warning that most points do not have */
-    double failed_share; /* of the requests, of the worst repetition; 0: none, or not known */
+    bool is_marked;      /* with a warning that most points do not have */
+    double failed_share; /* share of the requests, in the worst repetition; 0: none, or not known */
     double samples;      /* requests answered, in the smallest repetition; NaN: not known */
     const struct chart_entry *entries; /* the cells of all repetitions */
     size_t entry_count;
@@ -49,19 +49,19 @@ struct chart_grid {
     struct chart_point *points; /* row by row */
     struct chart_entry *entries;
     size_t entry_count;
-    double output_tokens; /* asked for in all cells; NaN: not known */
+    double output_tokens; /* the same in all cells; NaN: not known */
     const char *variant;  /* of all cells; borrowed */
     struct chart_mark marks[CHART_MARKS_MAX];
     size_t mark_count;
-    size_t other_cells;    /* of other output lengths or variants, that are not in the grid */
-    size_t unplaced_cells; /* without a load, or beyond the largest grid */
+    size_t other_cells;    /* not in the grid: they have other output lengths or variants */
+    size_t unplaced_cells; /* not in the grid: they have no load, or do not fit */
     size_t repetitions;    /* the most of any point */
 };
 #define CHART_GRID_AUTO __attribute__((cleanup(chart_grid_finish))) struct chart_grid
 
 #define CHART_AXIS_MAX 200 /* values of an axis */
 
-/* Of the output length and the variant that most cells have. */
+/* Of the cells with the most frequent output length and variant. */
 void chart_grid_init(struct chart_grid *grid, const struct chart_runs *runs);
 void chart_grid_finish(struct chart_grid *grid);
 const struct chart_point *chart_grid_at(const struct chart_grid *grid, size_t row, size_t load);
@@ -72,11 +72,11 @@ size_t chart_grid_marked(const struct chart_grid *grid);
 
 /* `offset`: of a double in struct evidence_cell. */
 struct chart_figure chart_point_figure(const struct chart_point *point, size_t offset);
-/* "fail", a status, "too long", "inferred": what stands in place of a figure. */
+/* "fail", a status, "too long", "inferred": what is written in place of a figure. */
 const char *chart_point_word(const struct chart_point *point);
 /* Why it was not measured, or what failed; "" where it is not known. Borrowed. */
 const char *chart_point_reason(const struct chart_point *point);
-/* The names of all its warnings, comma after comma. */
+/* The names of all its warnings, separated by commas. */
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,
                        struct text *out);
 /* The index of the smallest load at which the row is certainly saturated; load_count: none. */

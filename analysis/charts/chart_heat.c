@@ -5,7 +5,7 @@
 
 #include "analysis/charts/chart_heat.h"
 
-#define FIGURES_COLUMNS_MAX 30 /* with more columns or rows, cells are too small for figures */
+#define FIGURES_COLUMNS_MAX 30 /* with more columns or rows the cells are too small for figures */
 #define FIGURES_ROWS_MAX 40
 #define CELL_WIDTH_MIN 42
 #define CELL_WIDTH_MAX 240

@@ -17,11 +17,11 @@ struct chart_heat {
     bool has_saturation, has_marks, has_failed_share;
 };
 
-/* Lines from below left to above right, cut at the box: it failed. */
+/* Diagonal lines, clipped to the box: the cell failed. */
 void chart_heat_hatch(struct drawing *drawing, struct box box);
-/* The box's upper right corner: it has a warning. */
+/* A mark in the box's upper right corner: the cell has a warning. */
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
-/* A bar at the box's lower end: so many of its requests failed. */
+/* A bar along the box's lower edge: the share of its requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* The ramp of colours, and what else the picture has; its first line of text at `y`. */
+/* The colour ramp, and the other signs that the picture has; the first line of text is at `y`. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The marks on cells of the heat map, and the legend that explains what the picture has. */
+/* The marks on the cells of the heat map, and the legend that explains those in the picture. */
 #include "analysis/charts/chart_heat.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static void swatch_absent(struct drawing *drawing, struct box box)
                    CHART_FILL(PAINT_MUTED));
 }
 
-/* Only what the picture has. */
+/* Only what is in the picture. */
 static void draw_legend(const struct chart_heat *heat, double y)
 {
     const struct chart_grid *grid = heat->grid;

@@ -12,7 +12,7 @@
 #define RIGHT 92
 #define PANEL_MIN 56
 #define PANEL_GAP 34
-#define GAP_STEPS 2.5 /* without a value for so many steps a line breaks */
+#define GAP_STEPS 2.5 /* a line breaks where so many steps have no value */
 #define TIME_TICKS 7
 #define NOTE_WIDTH 16
 #define SECOND INT64_C(1000)
@@ -120,7 +120,7 @@ static void draw_restarts(const struct history *history, double top, double bott
                          (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.3, .dashed = true });
 }
 
-/* A number in a circle above the panels for each note, that the lines below them explain. */
+/* Above the panels a number in a circle for each note; lines below the panels explain them. */
 static void draw_notes(const struct history *history, double y)
 {
     struct drawing *drawing = &history->chart->drawing;
@@ -140,7 +140,7 @@ static void draw_notes(const struct history *history, double y)
             continue;
         scale_exact(++shown, number);
         while (label.x < history->right + NOTE_WIDTH && !drawing_text_if_free(drawing, &label))
-            label.x += NOTE_WIDTH; /* beside the one that has its place */
+            label.x += NOTE_WIDTH; /* beside the note that is already there */
         if (label.x < history->right + NOTE_WIDTH)
             drawing_circle(drawing, (struct spot){ label.x, y }, 7,
                            (struct style){ PAINT_NONE, PAINT_MARK, .width = 1.2 });

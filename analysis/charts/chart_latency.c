@@ -7,9 +7,9 @@
 #include "analysis/charts/chart_facets.h"
 
 #define DODGE                                                                                      \
-    4 /* lines stand at most so far beside one another: their bars do not cover each other */
+    4 /* the most by which lines are moved apart so that their bars do not cover each other */
 
-/* The figures that a chart takes: the first of each that the runs have. */
+/* The figures that a chart shows: of each list, the first that the runs have. */
 static const struct chart_latency_kind {
     enum metric metric;
     const char *title, *heading;
@@ -115,7 +115,7 @@ static struct spot spot_of(const struct line *line, const struct chart_point *po
                           scale_at(&line->latency->y, value) };
 }
 
-/* From point to point; it breaks where there is no figure. */
+/* A line from point to point, which breaks where there is no figure. */
 static void draw_strokes(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -201,7 +201,7 @@ static void draw_failures(const struct line *line, struct box box)
     for (size_t i = 0; i < grid->load_count; i++) {
         const struct chart_point *point = chart_grid_at(grid, line->row, i);
         double x = scale_at(&line->latency->x, point->load) + line->shift;
-        double y = box.y + 6; /* above all values: it is none */
+        double y = box.y + 6; /* above all values, since it is not one of them */
         const struct spot ends[] = {
             { x - 3, y - 3 }, { x + 3, y + 3 }, { x - 3, y + 3 }, { x + 3, y - 3 }
         };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Speed against throughput: what each user gets, and what all get together; a point per load. */
+/* Speed against throughput: the speed that each user gets, and that of all together; a point per
+ * load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 struct pareto {
     struct chart *chart;
     const struct chart_grid *grid;
-    double chips; /* 1 where their number is not known */
+    double chips; /* 1 if their number is not known */
     struct scale x, y;
     struct scale_range speeds, totals;
 };
@@ -17,7 +18,7 @@ struct pareto {
 struct pareto_point {
     const struct chart_point *point;
     double speed, total;
-    bool is_best; /* no load of its context gives both more */
+    bool is_best; /* no other load of its context is better in both */
 };
 
 static double mean_of(const struct chart_point *point, size_t offset)
@@ -73,7 +74,7 @@ static struct spot spot_of(const struct pareto *pareto, double speed, double tot
 
 /* ---- A line ---- */
 
-/* The next of the best points with less speed than `below`, the fastest of them; NULL: none. */
+/* Of the best points slower than `below`, the fastest; NULL: none. */
 static const struct pareto_point *next_best(const struct pareto_point *points, size_t count,
                                             double below)
 {

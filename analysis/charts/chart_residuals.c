@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can the figures be right? What was in flight, divided by what was asked for: 1 where the load was
- * what its name says. */
+/* Can the figures be right? The load in flight, divided by the load asked for: 1 where the load was
+ * as stated. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "analysis/charts/chart_facets.h"
 
 #define BAND 0.1
-#define DODGE 9        /* of the outermost contexts, from their load */
-#define INSET 16       /* of the axis, for their markers */
+#define DODGE 9        /* distance of the outermost contexts from their load */
+#define INSET 16       /* part of the axis, for the markers */
 #define NAMES_ROOM 130 /* for the rules' names */
 #define RULES_SHOWN                                                                                \
     4 /* with a colour of their own; then the others, and cells without findings                   \
@@ -28,8 +28,8 @@ struct residuals {
     bool has_others, has_none;
 };
 
-/* In an open loop what was answered is compared with what was to arrive. Where a file does not say
- * what was in flight, it is the rate times the mean time (Little 1961). */
+/* In an open loop the rate of answers is compared with the rate of arrivals asked for. Where a file
+ * does not state the load in flight, it is the rate times the mean latency (Little's law, 1961). */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
     double mean_ms = cell->latency[METRIC_E2E].mean_ms;
@@ -74,7 +74,7 @@ static void choose_rules(struct residuals *residuals)
     }
 }
 
-/* By the rarest of its marks. */
+/* Its colour is that of its rarest mark. */
 static size_t series_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     for (size_t i = 0; i < residuals->shown_count; i++)
@@ -149,7 +149,7 @@ static void draw_cell(struct residuals *residuals, size_t index, size_t series)
     drawing_group_end(drawing);
 }
 
-/* The rarest last, so that nothing covers them. */
+/* The rarest marks are drawn last, so that nothing covers them. */
 static void draw_cells(struct residuals *residuals)
 {
     for (size_t series = SERIES_NONE + 1; series-- > 0;)

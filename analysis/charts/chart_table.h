@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of a chart as a table: every figure that is drawn stands here, in full. */
+/* The figures of a chart as a table: every figure that is drawn, with all its digits. */
 #pragma once
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 #define CHART_COLUMNS_MAX 16
 
 struct chart_table {
-    const char *names[CHART_COLUMNS_MAX]; /* static; with the unit: "ttft_p50_ms" */
+    const char *names[CHART_COLUMNS_MAX]; /* static, ends in the unit: "ttft_p50_ms" */
     size_t columns;
     struct chart_value {
         double number; /* NaN: a text, or not known */
@@ -27,7 +27,7 @@ size_t chart_table_rows(const struct chart_table *table);
 const struct chart_value *chart_table_at(const struct chart_table *table, size_t row,
                                          size_t column);
 
-/* With a line of headings; values that are not known are empty. */
+/* With a line of headings. An unknown value is empty. */
 void chart_table_csv(const struct chart_table *table, struct text *out);
 /* [{"users": 4, ...}]: only what is known. New reference. */
 json_t *chart_table_json(const struct chart_table *table);

@@ -61,7 +61,7 @@ void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_
         curve_add(curve, latency->max_ms, 1 / latency->count, false);
 }
 
-/* The loads of the row with the most curves, spread evenly over them. */
+/* Loads of the row with the most measured cells, spread evenly over that row. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX])
 {
@@ -94,7 +94,7 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
 
 /* ---- Drawing ---- */
 
-/* From one time to the next the share stays what it was; the last step ends at 1/n. */
+/* The share is constant from one time to the next; the last step ends at 1/n. */
 static void draw_curve(const struct tail *tail, size_t series)
 {
     const struct chart_tail *curve = &tail->curves[series];

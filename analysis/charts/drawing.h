@@ -26,11 +26,11 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 enum text_kind {
     TEXT_TITLE,
     TEXT_SUBTITLE,
-    TEXT_BANNER,  /* what holds for most of the figures */
+    TEXT_BANNER,  /* what holds for most figures */
     TEXT_HEADING, /* of an axis, a column, a panel */
     TEXT_TICK,    /* a value of an axis */
     TEXT_FIGURE,  /* a figure of the data */
-    TEXT_WORD,    /* what stands in place of a figure */
+    TEXT_WORD,    /* what is written in place of a figure */
     TEXT_NAME,    /* of a series */
     TEXT_NOTE,
     TEXT_KINDS,
@@ -45,8 +45,8 @@ struct label {
     const char *string;
     enum paint paint;
     enum anchor anchor;
-    bool upwards; /* read from below to above */
-    double room;  /* the width into which it is cut; 0: any */
+    bool upwards; /* read upwards */
+    double room;  /* cut to this width; 0: not cut */
     double size;  /* 0: its kind's */
 };
 
@@ -91,7 +91,8 @@ struct drawing {
 
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
-/* What it shows, for who does not see it. Foreign text is made printable, as everywhere here. */
+/* What it shows, for people who cannot see it. Foreign text is made printable, as in all functions
+ * here. */
 void drawing_set_title(struct drawing *drawing, const char *title);
 
 void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);
@@ -99,17 +100,18 @@ void drawing_rect(struct drawing *drawing, struct box box, double radius, struct
 void drawing_path(struct drawing *drawing, const struct spot *spots, size_t count, bool closed,
                   struct style style);
 void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t count,
-                      struct style style); /* `count` spots, two for each */
+                      struct style style); /* `count` spots, two for each segment */
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
-/* The same where its box is within the picture and free of other texts; else returns false. */
+/* Adds the label only if its box is within the picture and free of other texts; else returns false.
+ */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
-/* Keeps later texts that need a free place out of the box. */
+/* Later calls of drawing_text_if_free leave this box free. */
 void drawing_keep_free(struct drawing *drawing, struct box box);
-/* What is added until drawing_group_end() belongs together. `words` may be NULL. */
+/* Groups what is added until drawing_group_end(). `words` may be NULL. */
 void drawing_group(struct drawing *drawing, const char *name, int64_t row, const char *words);
 void drawing_group_end(struct drawing *drawing);
 
-/* The box of the label, cut to its room. */
+/* The label's box, after the text was cut to its width. */
 struct box drawing_label_box(const struct label *label);

@@ -19,8 +19,8 @@ struct font_width {
 extern const struct font_width font_widths[]; /* ascending */
 extern const size_t font_width_count;
 
-#define FONT_FALLBACK 0x25A1 /* what stands for a character that the font lacks: a box */
-#define FONT_ASCENT 0.76     /* of a label's box, as shares of the font's size */
+#define FONT_FALLBACK 0x25A1 /* shown for a character that the font lacks: a box */
+#define FONT_ASCENT 0.76     /* of a label's box, in font sizes */
 #define FONT_DESCENT 0.22
 
 /* The character that `*at` begins with; moves `*at` on. Invisible characters are FONT_INVISIBLE. */
@@ -29,7 +29,7 @@ uint32_t font_next(const char **at);
 bool font_has(uint32_t character);
 /* Of UTF-8 text, in the unit of `size`. */
 double font_measure(const char *string, double size, enum font_weight weight);
-/* The same of its first character. */
+/* The same for its first character. */
 double font_measure_character(const char *string, double size, enum font_weight weight);
 /* Appends the text, or as much of it as fits into `width` with an ellipsis. */
 void font_fit(const char *string, double size, enum font_weight weight, double width,

@@ -15,12 +15,12 @@ enum paint {
     PAINT_NONE,
     PAINT_PAPER,
     PAINT_INK,   /* text */
-    PAINT_MUTED, /* text of less weight, axes */
+    PAINT_MUTED, /* less important text, axes */
     PAINT_RULE,  /* grid lines */
-    PAINT_FAINT, /* what is there but does not count: dominated points */
+    PAINT_FAINT, /* points that are shown but do not count: dominated ones */
     PAINT_SHADE, /* areas behind lines */
     PAINT_FAIL,
-    PAINT_FAIL_PALE, /* the ground of a failed cell */
+    PAINT_FAIL_PALE, /* the background of a failed cell */
     PAINT_MARK,
     PAINT_STEP,                                 /* the first of PALETTE_STEPS, from low to high */
     PAINT_ON_STEP = PAINT_STEP + PALETTE_STEPS, /* text on each of them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours that differ little count as the one among them that most pixels have; the palette has the
- * most frequent of these. A drawing has few: the rest are the edges of letters, where the nearest
- * will do. */
+/* Colours that look alike are written as the most frequent of them, and the palette holds the most
+ * frequent of all. A drawing has few: any others are at the edges of letters, where the nearest
+ * entry of the palette will do. */
 #include "analysis/charts/png.h"
 
 #include <arpa/inet.h>
@@ -16,9 +16,9 @@
 #define COLOUR_MASK 0xF8F8F8u /* finer differences are not seen */
 
 struct colour {
-    uint32_t key;   /* what is alike has the same */
-    uint32_t rgb;   /* that of most of its pixels, */
-    uint32_t votes; /* by so many more than the others have */
+    uint32_t key;   /* colours that look alike have the same */
+    uint32_t rgb;   /* of most of its pixels */
+    uint32_t votes; /* the majority that `rgb` has over the others */
     uint32_t count; /* 0: the slot is free */
     uint8_t index;
 };
@@ -31,7 +31,7 @@ struct colours {
 
 /* ---- Palette ---- */
 
-/* The table has room for all keys there are. */
+/* The table has more slots than there are keys. */
 static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
 {
     uint32_t key = pixel & COLOUR_MASK, at = key * 2654435761u >> 16;
@@ -41,7 +41,7 @@ static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
     return &colours->slots[at];
 }
 
-/* Majority by Boyer and Moore. */
+/* Boyer and Moore's majority vote. */
 static void vote(struct colour *slot, uint32_t pixel)
 {
     uint32_t rgb = pixel & 0xFFFFFFu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawings as PNG: drawn by cairo with the embedded fonts, so that the machine's fonts do not
- * matter, and written with a palette in 8 bits, a third of the size of 24. */
+/* Drawings as PNG, by cairo with the embedded fonts, so that the machine's fonts do not matter. A
+ * palette of 8 bits makes the file a third of the size of 24-bit colour. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
@@ -10,6 +10,6 @@
  * high. */
 #define RASTER_PIXELS_MAX 2400
 
-/* Appends the bytes of the file. Fails where memory or the fonts do. */
+/* Appends the bytes of the file. Fails if memory or the fonts do. */
 CHECKED bool raster_write(const struct drawing *drawing, enum theme theme, struct text *out,
                           struct error *error);

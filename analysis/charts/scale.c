@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TICKS_WANTED 6
-#define DECADES_OF_THREES 4 /* up to so many decades, ticks stand at 1, 3, 10 */
+#define DECADES_OF_THREES 4 /* with up to so many decades there are ticks at 1, 3 and 10 */
 #define DECADES_OF_TWOS 1.7 /* or at 1, 2, 5 */
 #define DECADES_OF_ALL 0.6  /* or at 1, 2, 3, 4, ... */
 #define DECADES_LEAST 0.18  /* of which that gives three */
@@ -132,7 +132,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
 
 /* ---- Text ---- */
 
-/* The value with so many decimals, without zeros at its end where `trims`. */
+/* The value with so many decimals; `trims`: without trailing zeros. */
 static void write_decimals(double value, int decimals, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     int64_t unit = (int64_t)llround(pow(10, decimals));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From figures to places, and from figures to text. Numbers are written by integer arithmetic: the
- * same in every locale. */
+/* Maps figures to places on an axis, and to text. Numbers are written with integer arithmetic, so
+ * that they look the same in every locale. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,8 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
-    const char *factors; /* of a log axis: at which its decades have ticks; NULL: by its length */
+    const char *factors; /* log axes: the factors within a decade that have ticks; NULL: chosen by
+                            its length */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */
@@ -23,7 +24,8 @@ void scale_range_add(struct scale_range *range, double value);
 /* Whether the axis can show it. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that holds the range, and ends at its own ticks. An unknown range is 0 to 1 (1 to 10). */
+/* A scale that contains the range and ends at ticks. An unknown range becomes 0 to 1 (log: 1 to
+ * 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
 double scale_at(const struct scale *scale, double value);
 /* Round values on the scale, ascending; returns how many. */
@@ -34,9 +36,9 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 /* Three significant digits: "0.0413", "22.7", "1480", "14.8k", "2.31M"; "-" where it is not finite.
  * Each returns `out`. */
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
-/* Of an axis: without zeros at its end: "0.5", "20", "10k". */
+/* For an axis, without trailing zeros: "0.5", "20", "10k". */
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
-/* All of a number that was asked for, to four decimals: "1024", "2.5". */
+/* A number as it was asked for, to four decimals: "1024", "2.5". */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
-/* An amount in dollars, to the cent, or to four decimals below ten cents: "0.70". */
+/* An amount in dollars to the cent, below ten cents to four decimals: "0.70". */
 const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

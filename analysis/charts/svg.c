@@ -44,8 +44,8 @@ static bool is_from_right(uint32_t character)
            || (character >= 0x1E800 && character <= 0x1EFFF);
 }
 
-/* Whether words from the right to the left end here: without a mark, the signs and numbers after
- * them would be drawn in their direction. */
+/* Whether right-to-left text ends here: without a mark, the signs and numbers that follow would be
+ * drawn in that direction. */
 static bool ends_from_right(uint32_t character, const char *rest)
 {
     rest += strspn(rest, " ");

@@ -5,9 +5,9 @@
 #include "analysis/charts/drawing.h"
 
 enum svg_colours {
-    SVG_LIGHT, /* inline, on paper of its own: a file */
+    SVG_LIGHT, /* for a file: colours inline, with its own background */
     SVG_DARK,
-    SVG_CLASSES, /* none: a page that has palette_write_css() */
+    SVG_CLASSES, /* none: for a page that has palette_write_css() */
 };
 
 /* The same bytes for the same drawing, in every locale. */

@@ -8,11 +8,11 @@
 #include "base/core/digest.h"
 #include "web/assets/assets.h"
 
-/* Bytes that the file may have after its tables, and in all: what comes after each is bounded. */
+/* The bytes that the file may have after its tables, and in all: what follows each is bounded. */
 #define TABLES_BYTES_MAX (DOCUMENT_BYTES_MAX * 5 / 6)
 #define DATA_BYTES_MAX (DOCUMENT_BYTES_MAX - 12000)
 #define COMPARISON_SHARE 0.25
-#define CHARTS_SHARE 0.75 /* of the room for a part's charts and table */
+#define CHARTS_SHARE 0.75 /* share of the room, for a part's charts and table */
 
 /* ---- Style and policy ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report as one HTML file: verdict and takeaways first, then what the audit found, the charts,
- * the table of all cells, where it comes from, and the same figures as data. It needs nothing but
- * itself: no network, no script. Pure functions. */
+/* A report as one HTML file: verdict and takeaways first, then the audit's findings, the charts,
+ * the table of all cells, where the figures come from, and the same figures as data. It is complete
+ * in itself: no network, no script. Pure functions. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -20,13 +20,14 @@ struct document {
     int64_t written_ms;
     const struct document_part *parts;
     size_t part_count;
-    /* Of two sides, with the parts as far as they are shown; NULL: there is none. */
+    /* A comparison of two sides; the parts are those that are shown. NULL: none. */
     const struct chart_comparison *comparison;
 };
 
-/* What a file has at most; figures beyond are cut from the table and the data, which says so. */
+/* The most bytes of a file. Figures that do not fit are omitted from the table and from the data,
+ * which say how many. */
 #define DOCUMENT_BYTES_MAX 400000
 
 void document_write(const struct document *document, struct text *out);
-/* The Content-Security-Policy that stands in each file, for the header when it is served. */
+/* The Content-Security-Policy of each file, also sent as a header when it is served. */
 void document_policy(struct text *out);

@@ -41,7 +41,7 @@ static size_t count_rules(const struct chart_runs *runs, enum finding_weight wei
     return count;
 }
 
-/* "132 of 156 cells, 1-2048 users: "; of several runs the place in the first. */
+/* "132 of 156 cells, 1-2048 users: "; for several runs, the cells of the first. */
 static void add_place(const struct verdict_of_rule *found, const struct chart_runs *runs,
                       struct text *out)
 {

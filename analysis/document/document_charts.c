@@ -8,13 +8,13 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-#define SVG_BYTES_MAX 81920 /* of larger drawings, of hundreds of cells, a picture is smaller */
+#define SVG_BYTES_MAX 81920 /* for larger drawings, of hundreds of cells, a PNG is smaller */
 #define CELLS_MANY 1000
 
 /* When a chart is drawn. */
 enum { OF_MANY_CELLS = 1, WITHOUT_TTFT = 2 };
 
-#define PICTURE_BYTES 49152 /* of such a picture, about: not drawn where there is less room */
+#define PICTURE_BYTES 49152 /* bytes of such a PNG, about: not drawn where there is less room */
 
 /* ---- One chart ---- */
 
@@ -23,7 +23,8 @@ static void add_picture(const struct drawing *drawing, struct text *out)
     TEXT_AUTO png = { 0 };
     struct error ignored;
 
-    if (!raster_write(drawing, THEME_LIGHT, &png, &ignored)) /* too large an SVG is left */
+    if (!raster_write(drawing, THEME_LIGHT, &png,
+                      &ignored)) /* an SVG that is too large is skipped */
         return;
     text_add(out, "<img alt=\"The figures are in the table.\" src=\"data:image/png;base64,");
     base64_add(out, png.data, png.length);
@@ -97,7 +98,7 @@ static bool has_ttft(const struct chart_runs *runs)
     return false;
 }
 
-/* The next best that tells what users feel. */
+/* The next best latency that users feel. */
 static void draw_e2e(const struct chart_runs *runs, struct chart *out)
 {
     chart_latency(runs, METRIC_E2E, 0, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sides: which is faster, in what they differ, cell by cell. */
+/* Two sides compared: which is faster, how they differ, cell by cell. */
 #include <math.h>
 #include <string.h>
 
@@ -33,8 +33,7 @@ static void add_ratio(const struct estimate *estimate, struct text *out)
                   repetition_stats_number(estimate->high, high));
 }
 
-/* A side as the sentence, which begins with the candidate, names it: names of files may be too
- * long. */
+/* How the sentence names a side: names of files may be too long for it. */
 static const char *name_of(const struct chart_comparison *input, enum side side)
 {
     static const char *const roles[SIDES] = { "the baseline", "The candidate" };

@@ -103,7 +103,7 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* Bytes that a `<` and the like take more once it is in a script. */
+/* The extra bytes of `<` and the like, which are escaped in a script. */
 static size_t growth(const struct text *data, size_t from)
 {
     size_t more = 0;
@@ -114,7 +114,7 @@ static size_t growth(const struct text *data, size_t from)
     return more;
 }
 
-/* Without what does not fit: "cells_missing" counts it. */
+/* Cells that do not fit are omitted: "cells_missing" counts them. */
 static void add_run(const struct evidence *run, size_t limit, struct text *out)
 {
     struct data_sheet sheet = { .count = 0 };

@@ -33,7 +33,7 @@ static void add_rows(const struct chart_grid *grid, size_t first, size_t last, s
         text_addf(out, " to %s", chart_row_name(grid->rows[last], to));
 }
 
-/* For each row the index of the load at which it is saturated. Heap. */
+/* For each row, the index of the load at which it is saturated. Heap. */
 static size_t *saturation_of(const struct chart_grid *grid)
 {
     size_t *loads = memory_zeroed(grid->row_count + 1, sizeof *loads);
@@ -48,7 +48,7 @@ struct saturated_rows {
     size_t parts, uncertain;
 };
 
-/* Rows that saturate at the same load, which follow one another, are one part of the sentence. */
+/* Neighbouring rows that saturate at the same load are one part of the sentence. */
 static struct saturated_rows add_saturation(const struct chart_grid *grid, struct text *out)
 {
     struct saturated_rows found = { INFINITY, -INFINITY, 0, 0 };
@@ -71,7 +71,7 @@ static struct saturated_rows add_saturation(const struct chart_grid *grid, struc
     return found;
 }
 
-/* In place of a sentence of many parts. */
+/* Instead of a sentence of many parts. */
 static void write_range(const struct chart_grid *grid, const struct saturated_rows *found,
                         struct text *out)
 {
@@ -129,7 +129,7 @@ static void say_peak(const struct chart_grid *grid, const struct chart_runs *run
     say_take(sentences, &text);
 }
 
-/* The first of these that the point has. */
+/* The first of these figures that the point has. */
 static const struct chart_quantity *latency_of(const struct chart_point *point)
 {
     static const char *const names[] = { "ttft_p50_ms", "ttft_mean_ms", "e2e_p50_ms",
@@ -144,7 +144,7 @@ static const struct chart_quantity *latency_of(const struct chart_point *point)
     return NULL;
 }
 
-/* What one user alone feels. */
+/* The latency that one user alone sees. */
 static void say_smallest(const struct chart_grid *grid, json_t *sentences)
 {
     const struct chart_point *point;

@@ -118,14 +118,14 @@ static void write_import(const struct evidence *run, struct html *html)
 static void write_document(const char *document, struct html *html)
 {
     json_t *json = NULL;
-    struct error ignored; /* of our own ledger: one that does not parse is not shown */
+    struct error ignored; /* from our own ledger: one that does not parse is not shown */
 
     if (document != NULL && json_parse(document, strlen(document), &json, &ignored))
         write_members(json, html);
     json_decref(json);
 }
 
-/* What report_json says of a sweep besides its figures, and who measured it. */
+/* What report_json says about a sweep besides its figures, and who measured it. */
 static void write_own(const struct report_input *input, struct html *html)
 {
     static const char *const members[] = { "fingerprint", "client", "plan" };

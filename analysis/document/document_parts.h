@@ -7,7 +7,7 @@
 
 /* "Gemma 4 12B on 2 x L4", or the comparison's sides. */
 void document_title(const struct document *document, struct text *out);
-/* Title, and what it is of. */
+/* The title, and what the report is about. */
 void document_write_head(const struct document *document, struct html *html);
 
 /* What the figures say, in sentences: saturation or the comparison's result first. */
@@ -17,11 +17,11 @@ void document_write_takeaways(const struct document_part *part, struct html *htm
 json_t *document_import_verdict(const struct chart_runs *runs);
 json_t *document_import_takeaways(const struct chart_runs *runs);
 
-/* What is wrong with the figures; that nothing was found is said, too. */
+/* What is wrong with the figures; a sentence says so if nothing was found. */
 void document_write_audit(const struct document_part *part, struct html *html);
 
-/* The charts 1, 2, 3, 7 and 8, as far as the figures allow and until `html` has `limit` bytes; the
- * others are named. */
+/* The charts 1, 2, 3, 7 and 8, as far as the figures allow and until `html` has `limit` bytes;
+ * those that are missing are named. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {
     const char *question, *name;
@@ -39,7 +39,7 @@ enum document_drawn {
 };
 enum document_drawn document_chart_draw(const struct document_chart *row,
                                         const struct chart_runs *runs, struct chart *out);
-/* A chart with a question above it; false: it does not fit. */
+/* A chart with the question that it answers above it; false: it does not fit. */
 CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                                   struct html *html);
 

@@ -13,7 +13,7 @@
 struct document_column {
     const char *heading;
     size_t offset;   /* of the double in struct evidence_cell */
-    size_t at_least; /* of the bool that makes it a lower bound; 0: none */
+    size_t at_least; /* offset of the bool that makes it a lower bound; 0: none */
     bool is_asked;   /* shown with all its digits */
 };
 
@@ -56,7 +56,7 @@ static const struct document_column columns[] = {
 struct sheet {
     const struct chart_runs *runs;
     bool shown[COLUMNS];
-    bool has_variants, has_states; /* cells that were not just measured */
+    bool has_variants, has_states; /* cells other than those that were simply measured */
 };
 
 static double value_of(const struct evidence_cell *cell, const struct document_column *column)
@@ -69,7 +69,7 @@ static bool is_at_least(const struct evidence_cell *cell, const struct document_
     return column->at_least > 0 && *(const bool *)((const char *)cell + column->at_least);
 }
 
-/* A mean stands only where its median does not. */
+/* A mean is shown only where the median is not. */
 static void drop_means(struct sheet *sheet)
 {
     for (size_t i = 0; i < COLUMNS; i++)
@@ -149,7 +149,7 @@ static void add_part(struct text *out, const char *part)
     text_add_printable(out, part, strlen(part), REASON_BYTES);
 }
 
-/* Of a cell that was not tried its status says why: "pending", "inferred". */
+/* The status of a cell that was not tried says why: "pending", "inferred". */
 static const char *state_name(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_SKIPPED && cell->status[0] != '\0'
@@ -171,7 +171,7 @@ static void write_state(const struct evidence_cell *cell, struct html *html)
     html_element(html, "td", text_string(&state));
 }
 
-/* Rows of another context than the one before begin with a line. */
+/* A row has a line above it where its context differs from the row before. */
 static const char *class_of(const struct evidence *run, size_t index)
 {
     const struct evidence_cell *cell = &run->cells[index];
@@ -205,7 +205,7 @@ static void write_row(const struct sheet *sheet, const struct evidence *run, siz
     html_close(html, "tr");
 }
 
-/* Returns how many cells there was no room for. */
+/* Returns the number of cells that did not fit. */
 static size_t write_rows(const struct sheet *sheet, size_t limit, struct html *html)
 {
     size_t missing = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Title, verdict and takeaways: what a reader takes along who reads nothing else. */
+/* Title, verdict and takeaways: all that many readers read. */
 #include <string.h>
 
 #include "analysis/document/document_parts.h"

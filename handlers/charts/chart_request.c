@@ -69,7 +69,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct chart_requ
     return export_find(call, id, &out->runs[out->count++], error);
 }
 
-/* Of an A/B sweep the baseline's runs: the others are no repetitions of them. */
+/* For an A/B sweep, the baseline's runs: the candidate's do not repeat them. */
 static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
                               struct error *error)
 {
@@ -205,7 +205,7 @@ static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, 
 /* ---- The table ---- */
 
 static const struct plot {
-    /* Of one run, or of repetitions of it; NULL: `of_call` finds what it is drawn of. */
+    /* Draws one run, or repetitions of it; NULL: `of_call` finds what is drawn. */
     CHECKED bool (*of_runs)(struct call *call, const struct chart_runs *runs, struct chart *out,
                             struct error *error);
     CHECKED bool (*of_call)(struct call *call, struct chart *out, struct error *error);

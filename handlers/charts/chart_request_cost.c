@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost: of `run`, and of `candidate` beside it, at the prices that the call gives or that an
+/* The cost of `run`, and of `candidate` beside it, at the prices that the call gives or that an
  * import states. */
 
 #include <math.h>

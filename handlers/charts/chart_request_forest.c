@@ -46,7 +46,7 @@ static CHECKED bool check(const struct call *call, struct error *error)
                      metric, text_string(&names));
 }
 
-/* A deployment's runs by its name: a comparison of two often has one model on both sides. */
+/* Runs are named by their deployment: both sides of a comparison often have the same model. */
 static void name_side(const struct compare_request *request, enum side side, struct text *out)
 {
     const struct evidence *first =

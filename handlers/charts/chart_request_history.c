@@ -194,7 +194,7 @@ static void add_note(struct history *history, const struct deployment *revision)
     history->chart.notes = history->notes;
 }
 
-/* The newest first, as many as there is room for. */
+/* The newest first, as many as fit. */
 static CHECKED bool read_revisions(struct history *history, struct error *error)
 {
     struct deployment revision = history->deployment;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plots of chart_request.h that are drawn of more than one run's cells. Private to
- * handlers/charts/. */
+/* The plots of chart_request.h that need more than one run's cells. Private to handlers/charts/. */
 #pragma once
 
 #include "handlers/charts/chart_request.h"
 
-/* Runs that repeat one another. */
+/* Runs that are repetitions of each other. */
 struct chart_request_subject {
     struct evidence *runs; /* heap; each to be finished */
     size_t count;

@@ -87,7 +87,7 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
-/* By the cookie; nobody is fine where the route has no role. */
+/* By the cookie; a route without a role needs nobody to be signed in. */
 static bool find_signed_in(struct exchange *exchange)
 {
     struct page_exchange *page = page_exchange_of(exchange);

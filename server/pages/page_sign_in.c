@@ -96,7 +96,7 @@ static void submit(struct exchange *exchange, void (*work)(struct exchange *exch
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-/* Also those that succeed: nobody signs in as often. */
+/* Attempts that succeed count, too: nobody signs in so often. */
 static bool check_rate(struct exchange *exchange)
 {
     const struct ip_address network = ip_client_network(&exchange->client);
