@@ -47,6 +47,12 @@ static void describe_address(const struct sockaddr *address, char out[INET6_ADDR
     }
 }
 
+static bool may_connect(const struct outbound_request *request, const struct sockaddr *address)
+{
+    return request->to_metadata ? outbound_address_is_metadata(address)
+                                : !outbound_address_is_refused(address);
+}
+
 /* Called after name resolution, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -55,7 +61,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    if (transfer->unlisted || outbound_address_is_refused(&address->addr)) {
+    if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
     }
@@ -130,6 +136,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     struct outbound_transfer *transfer = context;
     struct outbound_response *response = transfer->response;
+    const char *kept = transfer->request->kept_header;
     size_t length = size * count;
     const char *value;
     char seconds[64];
@@ -149,7 +156,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     else if (is_header(line, length, "retry-after", &value)) {
         copy_visible(seconds, sizeof seconds, value, (size_t)(line + length - value));
         response->retry_after_s = read_retry_after(seconds);
-    }
+    } else if (kept != NULL && is_header(line, length, kept, &value))
+        copy_visible(response->kept_header, sizeof response->kept_header, value,
+                     (size_t)(line + length - value));
     return length;
 }
 
@@ -216,7 +225,8 @@ static void set_headers(struct outbound_transfer *transfer)
     add_header(transfer, "Accept", request->accept != NULL ? request->accept : "application/json");
     add_header(transfer, "Expect", ""); /* "Expect:" omits it */
     if (request->body != NULL)
-        add_header(transfer, "Content-Type", "application/json");
+        add_header(transfer, "Content-Type",
+                   request->content_type != NULL ? request->content_type : "application/json");
     for (size_t i = 0; request->headers != NULL && request->headers[i] != NULL; i++)
         transfer->headers = curl_slist_append(transfer->headers, request->headers[i]);
     if (request->bearer != NULL) {
@@ -239,16 +249,41 @@ static void set_method(CURL *easy, const struct outbound_request *request)
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
+static void set_blob(CURL *easy, CURLoption option, const char *pem)
+{
+    struct curl_blob blob = { (void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY };
+
+    if (pem[0] != '\0')
+        curl_easy_setopt(easy, option, &blob);
+}
+
+static void set_trust(CURL *easy, const struct outbound_tls *tls)
+{
+    outbound_code_trust(easy);
+    if (tls == NULL)
+        return;
+    if (tls->authorities[0] != '\0') { /* and no others */
+        curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    set_blob(easy, CURLOPT_CAINFO_BLOB, tls->authorities);
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, tls->certificate);
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, tls->key);
+}
+
 static void set_guards(CURL *easy, struct outbound_transfer *transfer)
 {
+    const char *proxy = transfer->request->proxy;
+
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* also ignores a proxy from the environment */
+    /* "" also ignores a proxy from the environment */
+    curl_easy_setopt(easy, CURLOPT_PROXY, proxy != NULL ? proxy : "");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
-    outbound_code_trust(easy);
+    set_trust(easy, transfer->request->tls);
 }
 
 static long or_default(int64_t value_ms, long usual_ms)
@@ -348,6 +383,7 @@ static void hide_bearer(struct outbound_transfer *transfer)
     mask_string(transfer->mask, kind, response->content_type, sizeof response->content_type);
     mask_string(transfer->mask, kind, response->server, sizeof response->server);
     mask_string(transfer->mask, kind, response->location, sizeof response->location);
+    mask_string(transfer->mask, kind, response->kept_header, sizeof response->kept_header);
     mask_text(transfer->mask, kind, transfer->enough, &response->body);
 }
 

@@ -15,13 +15,25 @@
 #define OUTBOUND_CONNECT_MS 10000
 #define OUTBOUND_TOTAL_MS 60000
 
+/* Other trust than the machine's, as PEM. */
+struct outbound_tls {
+    const char *authorities;       /* "": the machine's */
+    const char *certificate, *key; /* of the client; secret; "": none */
+};
+
 struct outbound_request {
     const char *method; /* NULL: GET, or POST if there is a body */
     const char *url;
     const char *bearer;                /* secret; NULL for none */
     const struct server_list *servers; /* servers that the address must be one of; NULL: any */
-    const char *body;                  /* JSON; NULL for none */
+    const char *body;                  /* NULL for none */
     size_t body_length;
+    const char *content_type;       /* of the body; NULL: application/json */
+    const struct outbound_tls *tls; /* NULL: the machine's authorities, no client's certificate */
+    const char *proxy;              /* URL; NULL or "": none */
+    const char *kept_header;        /* name of a further header of the answer to keep; NULL: none */
+    bool
+        to_metadata; /* to the machine's metadata service, and nowhere else: of fleet/cloud alone */
     const char *accept;         /* NULL: application/json */
     const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
     /* 0: the two above, none. idle: the longest time without a byte, the wait for the first one
@@ -40,6 +52,7 @@ struct outbound_response {
     char content_type[128];
     char server[128];
     char location[128];    /* for a redirect: scheme, host and path */
+    char kept_header[128]; /* of the name asked for; "" if it was not there */
     int64_t retry_after_s; /* -1: not given */
     struct text body;      /* for errors also when streaming (first 64 KiB) */
     enum failure failure;  /* FAILURE_NONE exactly if the status is 2xx and the body arrived

@@ -144,3 +144,14 @@ bool outbound_address_is_refused(const struct sockaddr *address)
     }
     return true;
 }
+
+bool outbound_address_is_metadata(const struct sockaddr *address)
+{
+    struct sockaddr_in ipv4;
+
+    if (address->sa_family != AF_INET)
+        return false;
+    memcpy(&ipv4, address, sizeof ipv4);
+    return is_within(AF_INET, (const uint8_t *)&ipv4.sin_addr,
+                     &(struct network){ "169.254.169.254", 32 });
+}

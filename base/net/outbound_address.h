@@ -10,3 +10,5 @@
  * those that embed one in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
  * CURLOPT_OPENSOCKETFUNCTION and registration. */
 bool outbound_address_is_refused(const struct sockaddr *address);
+/* Whether it is 169.254.169.254, where Google's metadata server is. */
+bool outbound_address_is_metadata(const struct sockaddr *address);

@@ -139,6 +139,41 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
     return read_from_folder(folder, name, out, error);
 }
 
+bool secret_file_read(const char *folder, const char *file, char **out, size_t *length,
+                      struct error *error)
+{
+    char path[PATH_MAX], *bytes;
+    ssize_t got;
+
+    if (folder[0] == '\0')
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no file %s: start with a secrets folder and put it there", file);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, file) >= sizeof path)
+        return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
+    bytes = memory_zeroed(SECRET_FILE_BYTES + 2, 1);
+    got = read_file(path, bytes, SECRET_FILE_BYTES + 1);
+    if (got >= 0 && got <= SECRET_FILE_BYTES) {
+        *out = bytes;
+        *length = (size_t)got;
+        return true;
+    }
+    if (got > SECRET_FILE_BYTES)
+        error_set(error, ERROR_INVALID, "%s is longer than %d bytes", path, SECRET_FILE_BYTES);
+    else if (errno == ENOENT || errno == ENOTDIR)
+        error_set(error, ERROR_NOT_FOUND, "there is no file %s", path);
+    else
+        error_set(error, ERROR_INTERNAL, "cannot read %s: %m", path);
+    secret_file_free(bytes, SECRET_FILE_BYTES + 1);
+    return false;
+}
+
+void secret_file_free(char *bytes, size_t length)
+{
+    if (bytes != NULL)
+        explicit_bzero(bytes, length);
+    free(bytes);
+}
+
 /* ---- Where they may be sent ---- */
 
 static CHECKED bool read_line(const char *path, const char *line, size_t number,

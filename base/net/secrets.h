@@ -19,6 +19,12 @@ CHECKED bool secret_name_check(const char *name, struct error *error);
  * refused. */
 CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
                          struct error *error);
+#define SECRET_FILE_BYTES 262144
+/* A whole file of the folder, of at most SECRET_FILE_BYTES: a cloud's credential. `file` is a name
+ * that the caller has checked, not a path. The caller passes *out to secret_file_free. */
+CHECKED bool secret_file_read(const char *folder, const char *file, char **out, size_t *length,
+                              struct error *error);
+void secret_file_free(char *bytes, size_t length); /* wipes it; does nothing for NULL */
 /* The file NAME.origins beside a secret's file: where the secret may be sent, one origin per line;
  * blank lines and lines that begin with '#' are ignored. *found false: there is no such file. An
  * invalid one is an error with its path and line, and the caller must send nothing. The caller

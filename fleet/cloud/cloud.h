@@ -65,6 +65,8 @@ const char *cloud_namespace(const struct cloud *cloud);
 /* Who it is: an e-mail address or the kubeconfig's user; "" if not known before a call. Borrowed.
  */
 const char *cloud_identity(const struct cloud *cloud);
+/* The base URL of its own API server; "" if it has none. Borrowed. */
+const char *cloud_server(const struct cloud *cloud);
 
 /* What may be done after an answer that is not 2xx. */
 enum cloud_verdict {
@@ -89,8 +91,9 @@ void cloud_reply_finish(struct cloud_reply *reply);
 /* One exchange, and a second one with a new token after a 401. `url` begins with the base URL of a
  * service in the table ("https://run.googleapis.com/v2/..."), or is a path ("/apis/...") on the
  * credential's own API server; anything else is FORBIDDEN before a credential is read.
- * `content_type` NULL: application/json. `body` NULL: none. True for 2xx; otherwise `error` has the
- * sentence. `out` is filled in both cases: free it. Never waits to repeat a request. */
+ * `content_type` NULL: application/json; of a GET it is what is accepted. `body` NULL: none. True
+ * for 2xx; otherwise `error` has the sentence. `out` is filled in both cases: free it. Never waits
+ * to repeat a request. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);
@@ -103,3 +106,7 @@ CHECKED bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply
  * Google's ID token for `audience` (the server's origin, without a path). */
 CHECKED bool cloud_id_token(struct cloud *cloud, const char *audience, char out[SECRET_VALUE_SIZE],
                             struct error *error);
+/* The access token for its own API server, which also guards what is reached through that; "" if it
+ * has a client's certificate instead. UNSUPPORTED for credentials without a server of their own. */
+CHECKED bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE],
+                                struct error *error);

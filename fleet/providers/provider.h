@@ -40,19 +40,23 @@ struct desired {
 
 /* One request of a plan. They are sent in order, each after the one before it is done. */
 struct step {
-    char name[64];          /* unique in the plan: "service", "expiry", "firewall" */
-    char method[8];         /* GET: only waits until the outcome is STEP_DONE */
-    char url[1024];         /* as cloud_call takes it */
-    char content_type[64];  /* "" for application/json */
-    json_t *body;           /* NULL for none; no secret in it */
-    char dry_run_url[1024]; /* the same request, checked and not done; "" if there is none */
-    char resource[512];     /* URL of what it makes or changes: read after a lost reply */
-    char undo_url[1024];    /* DELETE it to undo this step; "" if there is nothing to undo */
-    bool creates;           /* undone if this plan made it and is cancelled */
-    bool absent_is_done;    /* a 404 is its success: deleting */
-    char summary[256];      /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
+    char name[64];         /* unique in the plan: "service", "expiry", "firewall" */
+    char method[8];        /* GET: only waits until the outcome is STEP_DONE */
+    char url[1024];        /* as cloud_call takes it */
+    char content_type[64]; /* "" for application/json */
+    json_t *body;          /* NULL for none; no secret in it */
+    /* The same request, checked and not done; "" if there is none. That of a GET is a condition of
+     * the plan: a secret must be there. */
+    char dry_run_url[1024];
+    char resource[512];  /* URL of what it makes or changes: read after a lost reply */
+    char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */
+    bool creates;        /* undone if this plan made it and is cancelled */
+    bool absent_is_done; /* a 404 is its success: deleting */
+    char summary[256];   /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
+/* For providers: an empty step at the end of the list. Valid until the next one. */
+struct step *step_list_add(struct step **steps, size_t *count);
 
 enum step_state {
     STEP_DONE = 1,
@@ -73,6 +77,7 @@ struct observed {
     char message[512];  /* the provider's sentence for the state; "" for none */
     char address[1025]; /* base URL of the server; "" until there is one */
     char log_line[256]; /* the last line of its log that could be had; "" for none */
+    char uid[64];       /* the provider's own id of this very resource; "" where there is none */
     char revision[128], etag[128], image_digest[128], machine[64], place[64];
     char generation[32];               /* of its specification, where the provider counts */
     char last_changed_by[256];         /* who changed it last, where the provider says */

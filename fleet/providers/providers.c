@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/memory.h"
 #include "fleet/providers/provider.h"
 
-static const struct provider *const providers[] = {
-    NULL, /* the end */
-};
+static const struct provider *const providers[] = {};
 
 static const char *const verb_names[VERB_COUNT] = {
     [VERB_CREATE] = "create",   [VERB_UPDATE] = "update", [VERB_START] = "start",
@@ -47,6 +46,13 @@ void step_list_free(struct step *steps, size_t count)
     for (size_t i = 0; i < count; i++)
         json_decref(steps[i].body);
     free(steps);
+}
+
+struct step *step_list_add(struct step **steps, size_t *count)
+{
+    *steps = memory_resize(*steps, *count + 1, sizeof **steps);
+    (*steps)[*count] = (struct step){ 0 };
+    return &(*steps)[(*count)++];
 }
 
 void observed_finish(struct observed *observed)

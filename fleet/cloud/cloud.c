@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/cloud/cloud.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "fleet/cloud/cloud_endpoints.h"
+#include "fleet/cloud/cloud_problem.h"
+#include "fleet/cloud/cloud_tokens.h"
+
+#define ACCOUNT_FOLDER "/var/run/secrets/kubernetes.io/serviceaccount"
+#define ANSWER_BYTES (8 << 20)
+#define TEXT_BYTES 65536
+#define USUAL_WAIT_S 2
+#define READS_MAX 4
+#define READ_WAIT_S 8 /* longer ones are the caller's to wait */
+
+/* ---- Making one ---- */
+
+static void copy_config(struct cloud *cloud, const struct cloud_config *config)
+{
+    cloud->endpoints = config->endpoints;
+    text_copy(cloud->secrets_folder, sizeof cloud->secrets_folder, config->secrets_folder);
+    text_copy(cloud->account_folder, sizeof cloud->account_folder,
+              config->account_folder != NULL ? config->account_folder : ACCOUNT_FOLDER);
+    text_copy(cloud->proxy, sizeof cloud->proxy, config->proxy != NULL ? config->proxy : "");
+    cloud->stopping = config->stopping;
+    cloud->context = config->context;
+    cloud->now_ms = config->now_ms != NULL ? config->now_ms : clock_utc_ms;
+}
+
+bool cloud_create(const struct cloud_credential *credential, const struct cloud_config *config,
+                  struct cloud **out, struct error *error)
+{
+    struct cloud *cloud;
+
+    if (!cloud_credential_check(credential, error))
+        return false;
+    cloud = memory_zeroed(1, sizeof *cloud);
+    cloud->credential = *credential;
+    cloud->tokens = memory_zeroed(CLOUD_TOKENS_MAX, sizeof *cloud->tokens);
+    pthread_mutex_init(&cloud->lock, NULL);
+    copy_config(cloud, config);
+    *out = cloud;
+    if (cloud_source_of(credential->kind)->read == NULL
+        || cloud_source_of(credential->kind)->read(cloud, error))
+        return true;
+    cloud_destroy(cloud);
+    *out = NULL;
+    return false;
+}
+
+void cloud_destroy(struct cloud *cloud)
+{
+    if (cloud == NULL)
+        return;
+    if (cloud->account.key != NULL)
+        secret_file_free(cloud->account.key, strlen(cloud->account.key));
+    cloud_kubeconfig_finish(&cloud->kubeconfig);
+    explicit_bzero(cloud->tokens, CLOUD_TOKENS_MAX * sizeof *cloud->tokens);
+    free(cloud->tokens);
+    pthread_mutex_destroy(&cloud->lock);
+    free(cloud);
+}
+
+const char *cloud_namespace(const struct cloud *cloud)
+{
+    return cloud->kubeconfig.namespace;
+}
+
+const char *cloud_identity(const struct cloud *cloud)
+{
+    return cloud->account.email[0] != '\0' ? cloud->account.email : cloud->kubeconfig.user;
+}
+
+const char *cloud_server(const struct cloud *cloud)
+{
+    return cloud->kubeconfig.server;
+}
+
+bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE], struct error *error)
+{
+    if (!cloud_source_of(cloud->credential.kind)->has_server)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "a credential of kind %s has no server of its own",
+                         cloud_kind_name(cloud->credential.kind));
+    return cloud_tokens_get(cloud, "", NULL, out, error);
+}
+
+/* ---- One exchange ---- */
+
+struct exchange {
+    struct cloud *cloud;
+    const char *method, *content_type;
+    char url[CLOUD_URL_SIZE];
+    char *body; /* NULL: none */
+    bool is_read;
+};
+
+static CHECKED bool resolve(struct exchange *exchange, const char *url, struct error *error)
+{
+    const struct cloud *cloud = exchange->cloud;
+
+    if (!cloud_source_of(cloud->credential.kind)->has_server)
+        return cloud_endpoints_resolve(cloud->endpoints, url, exchange->url, error);
+    if (url[0] != '/' || url[1] == '/')
+        return error_set(error, ERROR_FORBIDDEN,
+                         "a Kubernetes credential is sent to its own server only");
+    if ((size_t)snprintf(exchange->url, sizeof exchange->url, "%s%s", cloud->kubeconfig.server, url)
+        >= sizeof exchange->url)
+        return error_set(error, ERROR_INVALID, "a request's URL is longer than %d bytes",
+                         CLOUD_URL_SIZE - 1);
+    return cloud_url_check(url, error);
+}
+
+/* Reads the answer's body: JSON of any status, and text of 2xx. */
+static void take_body(struct outbound_response *response, struct cloud_reply *out)
+{
+    bool is_json = strncasecmp(response->content_type, "application/json", 16) == 0;
+    struct error ignored;
+
+    if (is_json
+        && json_parse(text_string(&response->body), response->body.length, &out->body, &ignored))
+        return;
+    if (out->status >= 200 && out->status < 300 && !is_json)
+        out->text = text_take(&response->body);
+}
+
+/* Whether an answer never came, or is no answer of an API: then nothing is known of a change. */
+static enum cloud_verdict judge_failure(const struct exchange *exchange,
+                                        const struct outbound_response *response)
+{
+    switch ((int)response->failure) {
+    case FAILURE_TLS:
+    case FAILURE_CLIENT_LIMIT:
+        return CLOUD_REFUSED;
+    case FAILURE_DNS:
+    case FAILURE_CONNECT_REFUSED:
+    case FAILURE_CONNECT_TIMEOUT:
+        return CLOUD_AGAIN;
+    default:
+        if (response->sent_ns == 0)
+            return CLOUD_REFUSED; /* a refused address, a bad URL */
+        return exchange->is_read ? CLOUD_AGAIN : CLOUD_LOST;
+    }
+}
+
+static bool has_answer(const struct outbound_response *response)
+{
+    return response->status >= 200 && response->failure != FAILURE_RESET
+           && response->failure != FAILURE_TOTAL_TIMEOUT && response->failure != FAILURE_CANCELLED
+           && !(response->status < 300 && response->failure != FAILURE_NONE);
+}
+
+static enum error_kind kind_of_status(long status)
+{
+    switch (status) {
+    case 400:
+    case 422:
+        return ERROR_INVALID;
+    case 401:
+        return ERROR_UNAUTHENTICATED;
+    case 403:
+        return ERROR_FORBIDDEN;
+    case 404:
+        return ERROR_NOT_FOUND;
+    case 409:
+    case 412:
+        return ERROR_CONFLICT;
+    case 429:
+        return ERROR_BUSY;
+    default:
+        return ERROR_UPSTREAM;
+    }
+}
+
+static const char *host_of(const char *url)
+{
+    const char *host = strstr(url, "://");
+
+    return host != NULL ? host + 3 : url;
+}
+
+/* The sentence and the verdict of an answer that is not 2xx. */
+static CHECKED bool explain(const struct exchange *exchange,
+                            const struct outbound_response *response, struct cloud_reply *out,
+                            struct error *error)
+{
+    struct cloud_problem problem;
+    const char *host = host_of(exchange->url);
+
+    cloud_problem_read(out->status, out->body, &problem);
+    text_copy(out->kind, sizeof out->kind, problem.kind);
+    out->verdict = cloud_problem_judge(out->status, out->body, exchange->is_read);
+    out->retry_after_s =
+        problem.retry_after_s > 0 ? problem.retry_after_s : response->retry_after_s;
+    if (out->body != NULL)
+        error_set(error, kind_of_status(out->status), "%.*s: %s (%ld%s%s)", (int)strcspn(host, "/"),
+                  host, problem.message, out->status, out->kind[0] != '\0' ? " " : "", out->kind);
+    return false;
+}
+
+static CHECKED bool take_reply(const struct exchange *exchange, bool done,
+                               struct outbound_response *response, struct cloud_reply *out,
+                               struct error *error)
+{
+    bool answered = has_answer(response);
+
+    out->status = answered ? response->status : 0;
+    if (answered)
+        take_body(response, out);
+    if (answered && done && (out->body != NULL || out->text != NULL)) {
+        out->verdict = CLOUD_DONE;
+        return true;
+    }
+    if (answered && done) {
+        out->verdict = exchange->is_read ? CLOUD_AGAIN : CLOUD_LOST;
+        error_set(error, ERROR_UPSTREAM, "%.*s answered %ld with a body that is not JSON",
+                  (int)strcspn(host_of(exchange->url), "/"), host_of(exchange->url), out->status);
+    } else if (answered)
+        error_ignore(explain(exchange, response, out, error)); /* false: it is a refusal */
+    else
+        out->verdict = judge_failure(exchange, response);
+    if (out->retry_after_s <= 0)
+        out->retry_after_s = USUAL_WAIT_S;
+    text_copy(out->message, sizeof out->message, error->message);
+    return false;
+}
+
+static CHECKED bool send_with(const struct exchange *exchange, const char *token,
+                              struct cloud_reply *out, struct error *error)
+{
+    struct cloud *cloud = exchange->cloud;
+    struct outbound_tls tls = { cloud->kubeconfig.authorities, cloud->kubeconfig.certificate,
+                                cloud->kubeconfig.key };
+    struct outbound_request request = {
+        .method = exchange->method,
+        .url = exchange->url,
+        .bearer = token[0] != '\0' ? token : NULL,
+        .body = exchange->body,
+        .body_length = exchange->body != NULL ? strlen(exchange->body) : 0,
+        .content_type = exchange->content_type,
+        .accept = exchange->is_read && exchange->content_type != NULL ? exchange->content_type
+                                                                      : "application/json, */*",
+        .proxy = cloud->proxy,
+        .tls = cloud_source_of(cloud->credential.kind)->has_server ? &tls : NULL,
+        .response_limit_bytes = ANSWER_BYTES,
+        .cancelled = cloud->stopping,
+        .context = cloud->context,
+    };
+    struct outbound_response response;
+    bool done = outbound_perform(&request, &response, error);
+
+    done = take_reply(exchange, done, &response, out, error);
+    outbound_response_finish(&response);
+    return done;
+}
+
+static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct error *error)
+{
+    bool again =
+        error->kind == ERROR_UPSTREAM || error->kind == ERROR_TIMEOUT || error->kind == ERROR_BUSY;
+
+    out->verdict = again ? CLOUD_AGAIN : CLOUD_REFUSED;
+    out->retry_after_s = USUAL_WAIT_S;
+    text_copy(out->message, sizeof out->message, error->message);
+    return false;
+}
+
+/* A 401 is answered before anything is done, so that the same request may be sent with a new
+ * token, once. */
+static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply *out,
+                            struct error *error)
+{
+    char token[SECRET_VALUE_SIZE], renewed[SECRET_VALUE_SIZE];
+    struct error ignored;
+    bool done;
+
+    if (!cloud_tokens_get(exchange->cloud, "", NULL, token, error))
+        return refuse_without_token(out, error);
+    done = send_with(exchange, token, out, error);
+    if (!done && out->status == 401 && token[0] != '\0'
+        && cloud_tokens_get(exchange->cloud, "", token, renewed, &ignored)
+        && strcmp(renewed, token) != 0) {
+        cloud_reply_finish(out);
+        done = send_with(exchange, renewed, out, error);
+    }
+    explicit_bzero(token, sizeof token);
+    explicit_bzero(renewed, sizeof renewed);
+    return done;
+}
+
+bool cloud_call(struct cloud *cloud, const char *method, const char *url, const char *content_type,
+                const json_t *body, struct cloud_reply *out, struct error *error)
+{
+    struct exchange exchange = { .cloud = cloud,
+                                 .method = method,
+                                 .content_type = content_type,
+                                 .is_read = strcmp(method, "GET") == 0 };
+    bool done;
+
+    *out = (struct cloud_reply){ .verdict = CLOUD_REFUSED };
+    if (content_type != NULL && content_type[0] == '\0')
+        exchange.content_type = NULL;
+    if (!resolve(&exchange, url, error)) {
+        text_copy(out->message, sizeof out->message, error->message);
+        return false;
+    }
+    exchange.body = body != NULL ? json_write(body) : NULL;
+    done = perform(&exchange, out, error);
+    free(exchange.body);
+    return done;
+}
+
+void cloud_reply_finish(struct cloud_reply *reply)
+{
+    json_decref(reply->body);
+    free(reply->text);
+    *reply = (struct cloud_reply){ .verdict = CLOUD_REFUSED };
+}
+
+/* ---- Reading, with patience ---- */
+
+/* `wait_s` and up to half of it more, so that many callers do not come back at once; false: the
+ * process stops. */
+static bool wait_for(const struct cloud *cloud, int64_t wait_s)
+{
+    uint32_t random;
+    int64_t ends_ns;
+
+    random_bytes(&random, sizeof random);
+    ends_ns = clock_monotonic_ns() + wait_s * 1000000000 + (random % 500) * wait_s * 1000000;
+    while (clock_monotonic_ns() < ends_ns) {
+        if (cloud->stopping != NULL && cloud->stopping(cloud->context))
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    }
+    return true;
+}
+
+bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply *out, struct error *error)
+{
+    for (int tries = 1;; tries++) {
+        int64_t wait_s;
+
+        if (cloud_call(cloud, "GET", url, NULL, NULL, out, error))
+            return true;
+        wait_s = out->retry_after_s;
+        if (out->verdict != CLOUD_AGAIN || tries == READS_MAX || wait_s > READ_WAIT_S
+            || !wait_for(cloud, wait_s))
+            return false;
+        cloud_reply_finish(out);
+    }
+}

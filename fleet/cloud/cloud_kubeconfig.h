@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kubeconfig says of its current context. Private to fleet/cloud. */
+#pragma once
+
+#include "base/core/error.h"
+#include "fleet/cloud/cloud.h"
+
+struct cloud_kubeconfig {
+    char server[1025]; /* base URL without '/' at its end */
+    char namespace[64], user[128];
+    char token[SECRET_VALUE_SIZE];         /* "": a client's certificate, or none */
+    char *authorities, *certificate, *key; /* PEM; never NULL, "" for none */
+};
+
+/* YAML or JSON. What it cannot do is refused with the reason: commands that print a credential,
+ * passwords, files elsewhere on the machine, unverified TLS. No error repeats a value of a secret.
+ * The caller's, to be passed to cloud_kubeconfig_finish in both cases. */
+CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
+                                    struct error *error);
+void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes it */

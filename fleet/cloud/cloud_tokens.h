@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens of one credential, in memory: fetched once for all threads, renewed before they end.
+ * Private to fleet/cloud. */
+#pragma once
+
+#include <pthread.h>
+
+#include "fleet/cloud/cloud.h"
+#include "fleet/cloud/cloud_kubeconfig.h"
+
+#define CLOUD_AUDIENCE_SIZE 512
+#define CLOUD_TOKENS_MAX 64
+
+struct cloud_token {
+    char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */
+    char value[SECRET_VALUE_SIZE];      /* "": none is needed */
+    int64_t fetched_ms, ends_ms;        /* ends_ms INT64_MAX: it has no end */
+};
+
+/* A service account's file. */
+struct cloud_account {
+    char email[256], key_id[128], token_url[512];
+    char *key; /* PEM; "" for none */
+};
+
+struct cloud {
+    struct cloud_credential credential;
+    const struct cloud_endpoints *endpoints;
+    char secrets_folder[1024], account_folder[1024], proxy[512];
+    bool (*stopping)(void *context);
+    void *context;
+    int64_t (*now_ms)(void);
+    struct cloud_account account;
+    struct cloud_kubeconfig kubeconfig;
+    pthread_mutex_t lock; /* of the tokens; held while one is fetched */
+    struct cloud_token *tokens;
+    size_t token_count;
+};
+
+/* The token for this audience ("": an access token), fetched if there is none that lasts. One that
+ * equals `rejected` (NULL: none) is not given: it is fetched again, or refused. */
+CHECKED bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rejected,
+                              char out[SECRET_VALUE_SIZE], struct error *error);
+
+/* How a kind of credential gets its tokens; the row of a kind. */
+struct cloud_source {
+    CHECKED bool (*read)(struct cloud *cloud, struct error *error); /* its file, once; or NULL */
+    CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,
+                          struct error *error);
+    bool has_server; /* Kubernetes: URLs are paths on its own server */
+};
+const struct cloud_source *cloud_source_of(enum cloud_kind kind);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An HTTP server on loopback for the fakes of clouds: a thread for each connection, a function for
+ * what it answers, which runs for one request at a time. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/core/text.h"
+
+struct fake_request {
+    const char *method, *path; /* path: without the query */
+    const char *query;         /* as sent, without '?'; "" for none */
+    const char *bearer;        /* "" if there is none */
+    const char *content_type, *metadata_flavor;
+    const char *body; /* NUL-terminated */
+    size_t length;
+};
+
+struct fake_reply {
+    int status;                 /* 0: 200 */
+    const char *type;           /* NULL: application/json */
+    const char *header, *value; /* a further header; NULL: none */
+    struct text body;
+    bool breaks_off; /* the connection ends without an answer */
+};
+
+typedef void fake_answer_function(void *context, const struct fake_request *request,
+                                  struct fake_reply *reply);
+
+struct fake_server;
+struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
+int fake_server_port(const struct fake_server *server);
+void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
+
+/* A parameter of the query, decoded; NULL: it is not there. The caller frees it. */
+char *fake_server_parameter(const struct fake_request *request, const char *name);
