@@ -67,15 +67,16 @@ static CHECKED bool read_bytes(int file, const char *path, struct text *out, str
 
 static CHECKED bool parse(const char *path, struct text *bytes, json_t **out, struct error *error)
 {
+    json_auto_t *parsed = NULL;
     struct error why;
-    bool done = json_parse(text_string(bytes), bytes->length, out, &why);
+    bool done = json_parse(text_string(bytes), bytes->length, &parsed, &why);
 
     if (bytes->data != NULL)
         explicit_bzero(bytes->data, bytes->length);
-    if (done && json_is_object(*out))
+    if (done && json_is_object(parsed)) {
+        *out = json_incref(parsed);
         return true;
-    if (done)
-        json_decref(*out);
+    }
     return error_set(error, ERROR_INVALID, "%.200s is not what opsbrain login writes: delete it",
                      path);
 }

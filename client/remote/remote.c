@@ -221,14 +221,15 @@ static void arrival_finish(struct arrival *arrival)
 static CHECKED bool take_result(const struct remote *remote, const struct arrival *arrival,
                                 json_t **result, struct error *error)
 {
+    json_t *found = json_object_get(arrival->message, "result");
     const json_t *problem = json_object_get(arrival->message, "error");
     const char *reason = json_get_text(problem, "message", "the server gave no reason");
     TEXT_AUTO sentence = { 0 };
 
-    *result = json_incref(json_object_get(arrival->message, "result"));
-    if (json_is_object(*result))
+    if (json_is_object(found)) {
+        *result = json_incref(found);
         return true;
-    json_decref(*result);
+    }
     if (problem == NULL)
         return error_set(error, ERROR_UPSTREAM,
                          "%.200s ended the answer in the middle, or is not an opsbrain server: ask "

@@ -151,12 +151,12 @@ static int by_text(const void *a, const void *b)
 
 bool secret_answer_json(const struct access *access, json_t **out, struct error *error)
 {
-    struct listing listing = { .access = access };
+    json_auto_t *listed = json_pack("{s:[], s:[]}", "secrets", "unbound");
+    struct listing listing = { .access = access,
+                               .secrets = json_object_get(listed, "secrets"),
+                               .unbound = json_object_get(listed, "unbound") };
     bool done;
 
-    *out = json_pack("{s:[], s:[]}", "secrets", "unbound");
-    listing.secrets = json_object_get(*out, "secrets");
-    listing.unbound = json_object_get(*out, "unbound");
     secret_names(access->secrets_folder, add_set, &listing);
     done = add_bound(&listing, error) && check_deployments(&listing, error);
     if (listing.named.count > 0)
@@ -165,8 +165,8 @@ bool secret_answer_json(const struct access *access, json_t **out, struct error 
         describe(&listing, listing.named.at[i].text);
     free(listing.set.at);
     free(listing.named.at);
-    if (!done)
-        json_decref(*out);
+    if (done)
+        *out = json_incref(listed);
     return done;
 }
 

@@ -114,6 +114,27 @@ static void what_others_could_read_is_refused(void **state)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
+static void what_no_login_wrote_is_refused(void **state)
+{
+    static const char *const contents[] = { "", "[]", "\"text\"", "{", "1", "{}{}" };
+    char path[128];
+    struct login login;
+    struct error error;
+
+    (void)state;
+    store("https://one.example.com", KEY);
+    snprintf(path, sizeof path, "%s/opsbrain/login.json", folder);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        FILE *file = fopen(path, "w");
+
+        fputs(contents[i], file);
+        fclose(file);
+        assert_false(login_read(&login, &error));
+        assert_non_null(strstr(error.message, "is not what opsbrain login writes: delete it"));
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
 static void a_key_is_forgotten(void **state)
 {
     struct login login;
@@ -183,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
         cmocka_unit_test(a_stored_key_is_sent_to_no_other_server),
         cmocka_unit_test(what_others_could_read_is_refused),
+        cmocka_unit_test(what_no_login_wrote_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(events_are_the_same_whatever_the_pieces),
