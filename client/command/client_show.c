@@ -5,34 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/base64.h"
 #include "base/json/json.h"
 #include "client/command/client.h"
 #include "client/terminal/readable.h"
-
-/* ---- Base64 ---- */
-
-static int digit_of(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
-static void decode(const char *text, struct text *out)
-{
-    uint32_t bits = 0;
-    unsigned held = 0;
-
-    for (; digit_of(*text) >= 0; text++) {
-        bits = bits << 6 | (uint32_t)digit_of(*text);
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            text_add_char(out, (char)(bits >> held & 0xff));
-        }
-    }
-}
 
 /* ---- Parts of an answer ---- */
 
@@ -69,10 +45,12 @@ static CHECKED bool finish(const struct text *text, struct error *error)
 static CHECKED bool show_image(const struct client *client, const json_t *result,
                                const json_t *image, struct error *error)
 {
+    const char *data = json_get_text(image, "data", "");
     TEXT_AUTO text = { 0 };
 
     if (!client->out.is_terminal) {
-        decode(json_get_text(image, "data", ""), &text);
+        if (!base64_decode(&text, data, strlen(data)))
+            return error_set(error, ERROR_UPSTREAM, "the server's picture is not base64");
         return finish(&text, error);
     }
     add_texts(client, result, &text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/base64.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/answer.h"
@@ -111,24 +112,6 @@ bool method_resources_read_prepare(struct rpc *rpc)
     return true;
 }
 
-static void add_base64(struct text *out, const char *bytes, size_t length)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-                                 "="; /* the padding */
-
-    for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t group = (uint32_t)(uint8_t)bytes[i] << 16
-                         | (uint32_t)(left > 1 ? (uint8_t)bytes[i + 1] : 0) << 8
-                         | (uint32_t)(left > 2 ? (uint8_t)bytes[i + 2] : 0);
-
-        text_add_char(out, digits[group >> 18]);
-        text_add_char(out, digits[group >> 12 & 63]);
-        text_add_char(out, digits[left > 1 ? group >> 6 & 63 : 64]);
-        text_add_char(out, digits[left > 2 ? group & 63 : 64]);
-    }
-}
-
 static void write_contents(struct rpc *rpc, const struct resource *resource, const char *uri,
                            const struct text *contents)
 {
@@ -140,7 +123,7 @@ static void write_contents(struct rpc *rpc, const struct resource *resource, con
               resource->binary ? "blob" : "text");
     if (resource->binary) {
         text_add_char(out, '"');
-        add_base64(out, text_string(contents), contents->length);
+        base64_add(out, text_string(contents), contents->length);
         text_add_char(out, '"');
     } else {
         json_add_string(out, text_string(contents), contents->length);
