@@ -2,12 +2,12 @@
 /* Which server measures the model server at an address, and under which name. */
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/core/folders.h"
 #include "base/json/json.h"
 #include "base/net/url.h"
 #include "client/command/client_bench.h"
@@ -48,23 +48,6 @@ static CHECKED bool choose_folder(const struct bench *bench, struct text *out, s
     return true;
 }
 
-/* With its parents. */
-static CHECKED bool make_folder(const char *folder, struct error *error)
-{
-    TEXT_AUTO path = { 0 };
-    char *part;
-
-    text_addf(&path, "%s/", folder);
-    part = path.data;
-    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return error_set(error, ERROR_INTERNAL, "%.200s: %s", part, strerror(errno));
-        *slash = '/';
-    }
-    return true;
-}
-
 static bool exists(const char *folder)
 {
     struct stat status;
@@ -81,7 +64,7 @@ bool bench_target_serve(struct bench *bench, struct error *error)
         || (exists(text_string(&folder)) && !bench->host->find(text_string(&folder), url, error)))
         return false;
     if (url[0] == '\0') {
-        if (!make_folder(text_string(&folder), error)
+        if (!folders_make(text_string(&folder), error)
             || !bench->host->start(text_string(&folder), &bench->server, url, error))
             return false;
         text_copy(bench->folder, sizeof bench->folder, text_string(&folder));

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/core/folders.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "base/net/url.h"
@@ -104,19 +105,6 @@ static CHECKED bool load(json_t **out, struct error *error)
     return done && parse(text_string(&path), &bytes, out, error);
 }
 
-static CHECKED bool make_folders(const char *path, struct error *error)
-{
-    FREE_AUTO char *part = memory_copy_text(path);
-
-    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return error_set(error, ERROR_INTERNAL, "%.200s: %s", part, strerror(errno));
-        *slash = '/';
-    }
-    return true;
-}
-
 /* Complete or not at all, and never readable by others. */
 static CHECKED bool write_file(const char *path, const char *bytes, struct error *error)
 {
@@ -144,12 +132,10 @@ static CHECKED bool save(const json_t *stored, struct error *error)
 {
     TEXT_AUTO path = { 0 };
     FREE_AUTO char *bytes = json_write(stored);
-    bool done;
+    bool done = find_folder(&path, error) && folders_make(text_string(&path), error);
 
-    if (!find_folder(&path, error))
-        return false;
     text_add(&path, "/login.json");
-    done = make_folders(text_string(&path), error) && write_file(text_string(&path), bytes, error);
+    done = done && write_file(text_string(&path), bytes, error);
     explicit_bzero(bytes, strlen(bytes));
     return done;
 }

@@ -6,37 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/core/folders.h"
 #include "base/core/text.h"
 
-static CHECKED bool failed(const char *folder, struct error *error)
+static CHECKED bool failed(const char *folder, const char *why, struct error *error)
 {
     return error_set(
         error, ERROR_INVALID,
-        "the data folder %s cannot be used: %s; set OPSBRAIN_DATA to a folder that can "
+        "the data folder %.200s cannot be used: %s; set OPSBRAIN_DATA to a folder that can "
         "be written",
-        folder, strerror(errno));
+        folder, why);
 }
 
-/* Also creates the parents. */
 static CHECKED bool create(const char *folder, struct error *error)
 {
-    char path[4096];
+    struct error why;
 
-    if (*folder == '\0' || text_copy(path, sizeof path, folder) != strlen(folder))
-        return error_set(error, ERROR_INVALID, "the data folder's name is %s",
-                         *folder == '\0' ? "empty" : "longer than 4095 bytes");
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return failed(path, error);
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return failed(folder, error);
-    return true;
+    return folders_make(folder, &why) || failed(folder, why.message, error);
 }
 
 static CHECKED bool in_use(const char *folder, int file, struct error *error)
@@ -63,15 +51,16 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
     text_addf(&path, "%s/lock", folder);
     file = open(text_string(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
-        return failed(folder, error);
+        return failed(folder, strerror(errno), error);
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        locked = errno == EWOULDBLOCK ? in_use(folder, file, error) : failed(folder, error);
+        locked = errno == EWOULDBLOCK ? in_use(folder, file, error)
+                                      : failed(folder, strerror(errno), error);
         close(file);
         return locked;
     }
     /* Only for people to read: the lock itself is the flock. */
     if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
-        locked = failed(folder, error);
+        locked = failed(folder, strerror(errno), error);
         close(file);
         return locked;
     }

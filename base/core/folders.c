@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/core/folders.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/core/memory.h"
+
+bool folders_make(const char *path, struct error *error)
+{
+    FREE_AUTO char *part = memory_copy_text(path);
+    size_t length = strlen(path);
+
+    if (length == 0)
+        return error_set(error, ERROR_INVALID, "the name of a folder is empty");
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return error_set(error, ERROR_INVALID, "%.200s: %s", part, strerror(errno));
+        part[i] = path[i];
+    }
+    return true;
+}
