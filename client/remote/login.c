@@ -247,6 +247,8 @@ bool login_store(const struct login *login, struct error *error)
     keys = json_object_get(stored, "keys");
     if (login->key[0] != '\0')
         json_object_set_new(keys, origin, json_string(login->key));
+    else
+        json_object_del(keys, origin);
     json_object_set_new(stored, "url", json_string(login->url));
     return save(stored, error);
 }

@@ -20,7 +20,7 @@ CHECKED bool login_read(struct login *out, struct error *error);
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
 /* Checks a server's address as people write it, with or without "/mcp". */
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
-/* Stores the server, which is then the one that is asked, and the key, if it is not "". */
+/* Stores the server, which is then the one that is asked, and its key; "" deletes a stored one. */
 CHECKED bool login_store(const struct login *login, struct error *error);
 /* Deletes the key that is stored for the server. *found: there was one. */
 CHECKED bool login_forget(const char *url, bool *found, struct error *error);

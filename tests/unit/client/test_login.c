@@ -151,6 +151,23 @@ static void a_key_is_forgotten(void **state)
     assert_false(found);
 }
 
+static void an_empty_key_replaces_a_stored_one(void **state)
+{
+    struct login login;
+    struct error error;
+    bool found;
+
+    (void)state;
+    store("https://one.example.com", KEY);
+    store("https://two.example.com", KEY);
+    store("https://one.example.com", "");
+    assert_true(login_read(&login, &error));
+    assert_string_equal(login.url, "https://one.example.com");
+    assert_string_equal(login.key, "");
+    assert_true(login_forget("https://two.example.com", &found, &error));
+    assert_true(found);
+}
+
 static void what_is_no_address_is_refused(void **state)
 {
     static const char *const wrong[] = { "", "one.example.com", "ftp://one.example.com",
@@ -206,6 +223,7 @@ int main(void)
         cmocka_unit_test(what_others_could_read_is_refused),
         cmocka_unit_test(what_no_login_wrote_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
+        cmocka_unit_test(an_empty_key_replaces_a_stored_one),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(events_are_the_same_whatever_the_pieces),
     };
