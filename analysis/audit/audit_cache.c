@@ -20,8 +20,7 @@
 #define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
-/* ---- From the server's own count
- * ---------------------------------------------------------------------- */
+/* ---- From the server's own count ---- */
 
 /* The share of the input tokens; NaN: not known. */
 static double cached_share(const struct evidence_cell *cell)
@@ -178,8 +177,7 @@ static void check_times(struct audit *audit)
              "cache from then on. These cells do not measure prefill.");
 }
 
-/* ---- From the file's own words
- * ------------------------------------------------------------------------ */
+/* ---- From the file's own words ---- */
 
 static bool is_prompt_column(const char *heading)
 {

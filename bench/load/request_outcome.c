@@ -101,7 +101,7 @@ static bool describe_over_context(const struct virtual_user *connection, char *o
 {
     const struct request *request = &connection->request;
 
-    if (request->finish != FINISH_LENGTH) /* the server text it itself */
+    if (request->finish != FINISH_LENGTH) /* the server said it itself */
         return false;
     return snprintf(out, size,
                     "%ld input and %ld output tokens are %ld, more than the model's context of "
