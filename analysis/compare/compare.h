@@ -19,6 +19,7 @@ enum verdict {
 const char *verdict_name(enum verdict verdict); /* "faster": the candidate is faster */
 
 struct compare_metric {
+    const char *words;      /* "output tokens/s" */
     size_t offset;          /* offset of its double in struct evidence_cell */
     size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
     bool higher_is_better, of_decoding;

@@ -18,17 +18,16 @@ const char *const compare_metric_names[] = {
     .censored_offset = offsetof(struct evidence_cell, latency[metric].percentile##_at_least)
 
 const struct compare_metric compare_metrics[] = {
-    { .offset = offsetof(struct evidence_cell, output_throughput),
-      .higher_is_better = true,
-      .of_tokens = true },
-    { .offset = offsetof(struct evidence_cell, request_throughput), .higher_is_better = true },
-    { LATENCY(METRIC_TTFT, p50) },
-    { LATENCY(METRIC_TTFT, p99) },
-    { LATENCY(METRIC_ITL, p50), .of_decoding = true, .of_tokens = true },
-    { LATENCY(METRIC_TPOT, p50), .of_decoding = true, .of_tokens = true },
-    { LATENCY(METRIC_E2E, p50) },
-    { LATENCY(METRIC_E2E, p99) },
-    { LATENCY(METRIC_ICL, p50), .of_decoding = true },
+    { "output tokens/s", offsetof(struct evidence_cell, output_throughput),
+      .higher_is_better = true, .of_tokens = true },
+    { "requests/s", offsetof(struct evidence_cell, request_throughput), .higher_is_better = true },
+    { "TTFT p50", LATENCY(METRIC_TTFT, p50) },
+    { "TTFT p99", LATENCY(METRIC_TTFT, p99) },
+    { "ITL p50", LATENCY(METRIC_ITL, p50), .of_decoding = true, .of_tokens = true },
+    { "TPOT p50", LATENCY(METRIC_TPOT, p50), .of_decoding = true, .of_tokens = true },
+    { "E2E p50", LATENCY(METRIC_E2E, p50) },
+    { "E2E p99", LATENCY(METRIC_E2E, p99) },
+    { "gap between chunks p50", LATENCY(METRIC_ICL, p50), .of_decoding = true },
 };
 
 const char *verdict_name(enum verdict verdict)

@@ -10,17 +10,6 @@
 #define VALUE_BYTES 300
 #define NAME_BYTES 48
 
-static const char *metric_words(const struct chart_comparison *input)
-{
-    static const char *const words[] = {
-        "output tokens/s", "requests/s", "TTFT p50",
-        "TTFT p99",        "ITL p50",    "TPOT p50",
-        "E2E p50",         "E2E p99",    "gap between chunks p50"
-    };
-
-    return words[input->metric];
-}
-
 /* ---- The verdict ---- */
 
 static void add_ratio(const struct estimate *estimate, struct text *out)
@@ -41,6 +30,14 @@ static const char *name_of(const struct chart_comparison *input, enum side side)
     return strlen(input->names[side]) <= NAME_BYTES ? input->names[side] : roles[side];
 }
 
+static void add_runs(size_t candidate, size_t baseline, struct text *out)
+{
+    if (candidate == baseline)
+        text_addf(out, "%zu run%s each.", candidate, candidate == 1 ? "" : "s");
+    else
+        text_addf(out, "%zu and %zu runs.", candidate, baseline);
+}
+
 static void add_verdict(const struct chart_comparison *input, struct text *out)
 {
     static const char *const sentences[VERDICTS] = {
@@ -58,11 +55,11 @@ static void add_verdict(const struct chart_comparison *input, struct text *out)
     text_add(out, ".");
     if (isnan(comparison->primary.ratio))
         return;
-    text_addf(out, " Its %s: ", metric_words(input));
+    text_addf(out, " Its %s: ", compare_metrics[input->metric].words);
     add_ratio(&comparison->primary, out);
-    text_addf(out, " over %zu cell%s, with %zu and %zu runs.", comparison->primary_cells,
-              comparison->primary_cells == 1 ? "" : "s", input->runs[SIDE_CANDIDATE],
-              input->runs[SIDE_BASELINE]);
+    text_addf(out, " over %zu cell%s, with ", comparison->primary_cells,
+              comparison->primary_cells == 1 ? "" : "s");
+    add_runs(input->runs[SIDE_CANDIDATE], input->runs[SIDE_BASELINE], out);
 }
 
 /* ---- Differences ---- */
@@ -165,7 +162,7 @@ static void write_sides(const struct chart_comparison *input, struct html *html)
     html_close(html, "dl");
 }
 
-void document_write_differences(const struct chart_comparison *input, struct html *html)
+static void write_differences(const struct chart_comparison *input, struct html *html)
 {
     const struct comparison *comparison = input->comparison;
 
@@ -218,13 +215,14 @@ static void write_cell(const struct compared_cell *cell, struct html *html)
     html_close(html, "tr");
 }
 
-void document_write_compared_cells(const struct chart_comparison *input, size_t limit,
-                                   struct html *html)
+static void write_compared_cells(const struct chart_comparison *input, size_t limit,
+                                 struct html *html)
 {
     static const char *const headings[] = { "Users or rate", "Context", "Output", "Baseline",
                                             "Candidate",     "Ratio",   "Low",    "High",
                                             "Verdict",       NULL };
     const struct comparison *comparison = input->comparison;
+    size_t written = 0;
 
     if (comparison->cell_count == 0)
         return;
@@ -232,17 +230,18 @@ void document_write_compared_cells(const struct chart_comparison *input, size_t 
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
               { "aria-label", "Cell by cell" });
     html_open(html, "table", { "class", "cells" });
-    html_element(html, "caption", metric_words(input));
+    html_element(html, "caption", compare_metrics[input->metric].words);
     write_headings(headings, true, html);
     html_open(html, "tbody");
-    for (size_t i = 0; i < comparison->cell_count && html->out->length < limit; i++)
-        write_cell(&comparison->cells[i], html);
+    for (; written < comparison->cell_count && html->out->length < limit; written++)
+        write_cell(&comparison->cells[written], html);
     html_close(html, "tbody");
     html_close(html, "table");
     html_close(html, "div");
+    document_write_missing(comparison->cell_count - written, "run_compare lists all of them", html);
 }
 
-void document_write_comparison_verdict(const struct chart_comparison *input, struct html *html)
+static void write_verdict(const struct chart_comparison *input, struct html *html)
 {
     TEXT_AUTO verdict = { 0 };
 
@@ -255,12 +254,12 @@ void document_write_comparison(const struct chart_comparison *input, size_t limi
 {
     CHART_AUTO chart = { 0 };
 
-    document_write_comparison_verdict(input, html);
-    document_write_differences(input, html);
+    write_verdict(input, html);
+    write_differences(input, html);
     if (input->comparison->refused > 0)
         return;
     chart_forest(input, &chart);
     if (!document_write_chart("Which is faster, cell by cell?", &chart, limit, html))
         html_element(html, "p", "The chart is too large for this file.", { "class", "soft" });
-    document_write_compared_cells(input, limit, html);
+    write_compared_cells(input, limit, html);
 }

@@ -171,6 +171,7 @@ static void say_counts(const struct chart_grid *grid, json_t *sentences)
 {
     static const enum chart_state others[] = { CHART_FAILED, CHART_INFEASIBLE, CHART_INFERRED,
                                                CHART_SKIPPED };
+    size_t further = grid->other_cells + grid->unplaced_cells;
     struct text text = { 0 };
 
     text_addf(&text, "%zu of %zu points of the grid were measured",
@@ -181,12 +182,12 @@ static void say_counts(const struct chart_grid *grid, json_t *sentences)
                       chart_state_name(others[i]));
     text_add(&text, ".");
     say_take(sentences, &text);
-    if (grid->other_cells + grid->unplaced_cells == 0)
+    if (further == 0)
         return;
     text_addf(&text,
-              "%zu further cells, of other output lengths or runs in the file or without a load, "
-              "are in the table alone.",
-              grid->other_cells + grid->unplaced_cells);
+              "%zu further cell%s in the table alone: of another output length or run in the file, "
+              "or without a load.",
+              further, further == 1 ? " is" : "s are");
     say_take(sentences, &text);
 }
 

@@ -45,15 +45,12 @@ CHECKED bool document_write_chart(const char *question, const struct chart *char
 
 /* The cells, one a row, with the columns that any of them has, until `html` has `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);
+/* How many cells of a table did not fit, unless none, and what shows them. */
+void document_write_missing(size_t cells, const char *elsewhere, struct html *html);
 
 /* Verdict, differences, forest and cells of a comparison; without what does not fit. */
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
-/* Its sections. */
-void document_write_comparison_verdict(const struct chart_comparison *input, struct html *html);
-void document_write_differences(const struct chart_comparison *input, struct html *html);
-void document_write_compared_cells(const struct chart_comparison *input, size_t limit,
-                                   struct html *html);
 
 /* Who measured or imported what, with what. */
 void document_write_origin(const struct document_part *part, struct html *html);

@@ -178,7 +178,9 @@ static const char *class_of(const struct evidence *run, size_t index)
 
     if (!is_measured(cell))
         return cell->state == EVIDENCE_FAILED ? "bad" : "none";
-    return index > 0 && cell->input_length != cell[-1].input_length ? "first" : NULL;
+    return index > 0 && isfinite(cell->input_length) && cell->input_length != cell[-1].input_length
+               ? "first"
+               : NULL;
 }
 
 static void write_row(const struct sheet *sheet, const struct evidence *run, size_t index,
@@ -222,6 +224,16 @@ static size_t write_rows(const struct sheet *sheet, size_t limit, struct html *h
     return missing;
 }
 
+void document_write_missing(size_t cells, const char *elsewhere, struct html *html)
+{
+    if (cells == 0)
+        return;
+    html_open(html, "p", { "class", "soft" });
+    html_textf(html, "%zu more cell%s not fit here: %s.", cells, cells == 1 ? " does" : "s do",
+               elsewhere);
+    html_close(html, "p");
+}
+
 void document_write_table(const struct document_part *part, size_t limit, struct html *html)
 {
     const struct sheet sheet = sheet_of(&part->runs);
@@ -235,10 +247,5 @@ void document_write_table(const struct document_part *part, size_t limit, struct
     missing = write_rows(&sheet, limit, html);
     html_close(html, "table");
     html_close(html, "div");
-    if (missing == 0)
-        return;
-    html_open(html, "p", { "class", "soft" });
-    html_textf(html, "%zu more cells do not fit into this file: run_export writes all of them.",
-               missing);
-    html_close(html, "p");
+    document_write_missing(missing, "run_export writes all of them", html);
 }

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analysis/charts/scale.h"
-#include "analysis/document/document.h"
+#include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
 #include "base/core/base64.h"
 #include "base/core/digest.h"
@@ -365,9 +365,42 @@ static void a_comparison_begins_with_its_verdict_and_the_differences(void **stat
     assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
 }
 
+static void cells_of_a_comparison_that_do_not_fit_are_counted(void **state)
+{
+    struct compared_cell cells[5] = { 0 };
+    struct comparison comparison = { .cells = cells, .cell_count = 5, .compared = 5 };
+    const struct chart_comparison compared = { &comparison, 0, { "one", "two" }, { 1, 1 } };
+    TEXT_AUTO out = { 0 };
+    struct html html = html_begin(&out);
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        cells[i] = (struct compared_cell){ .users = 1 << i, .why = CELL_MISSING };
+    html_open(&html, "main");
+    document_write_comparison(&compared, 1, &html);
+    html_close(&html, "main");
+    html_finish(&html);
+    assert_non_null(strstr(out.data, "5 more cells do not fit here: run_compare lists"));
+}
+
+static void rows_without_a_context_are_one_class(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    TEXT_AUTO document = { 0 };
+
+    (void)state;
+    shaped_run(&shapes_of_runs[9], &evidence);
+    for (size_t i = 0; i < evidence.cell_count; i++)
+        evidence.cells[i].input_length = NAN;
+    write_document(&evidence, 1, &document);
+    assert_null(strstr(document.data, "<tr class=\"first\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
+        cmocka_unit_test(rows_without_a_context_are_one_class),
         cmocka_unit_test(runs_of_every_shape),
         cmocka_unit_test(made_runs_of_every_kind),
         cmocka_unit_test(published_results),
