@@ -118,6 +118,8 @@ static CHECKED bool set(const struct tool_flags *flags, const char *name, const 
 {
     const json_t *property = property_of(flags, name);
     json_t *before = json_object_get(arguments, name);
+    const char *type = type_of(flags, name);
+    bool may_be_list = flags->schema == NULL && (type[0] == '\0' || strcmp(type, "array") == 0);
 
     if (!text_is_utf8(value, strlen(value)) || !text_is_utf8(name, strlen(name)))
         return error_set(error, ERROR_INVALID, "an argument is not valid UTF-8");
@@ -125,13 +127,13 @@ static CHECKED bool set(const struct tool_flags *flags, const char *name, const 
         add_option(arguments, name, value);
         return true;
     }
-    if (json_is_array(before) && is_type(flags, name, "array")) {
+    if (json_is_array(before) && strcmp(type, "array") == 0) {
         json_auto_t *more = read_list(property, value);
 
         json_array_extend(before, more);
         return true;
     }
-    if (before != NULL)
+    if (before != NULL && !may_be_list)
         return error_set(error, ERROR_INVALID, "%.60s is given twice: give it once", name);
     json_object_set_new(arguments, name, read_value(property, value));
     return true;

@@ -23,7 +23,7 @@ struct flag_alias {
 
 struct tool_flags {
     const struct tool_word *word;     /* whose operands; NULL: name=value instead */
-    const json_t *schema;             /* the tool's inputSchema */
+    const json_t *schema;             /* the tool's inputSchema; NULL: lists stay text */
     const char *tool;                 /* its name */
     const struct own_flag *own;       /* ends with a NULL name; NULL: none */
     const struct flag_alias *aliases; /* the same */

@@ -36,6 +36,16 @@ static void every_word_names_parameters_of_its_tool(void **state)
     }
 }
 
+static int split(char *line, char *words[20])
+{
+    char *rest = NULL;
+    int count = 0;
+
+    for (char *at = strtok_r(line, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest))
+        words[count++] = at;
+    return count;
+}
+
 static json_t *read_words(const char *word, const char *tool_name, const char *line, bool *json)
 {
     const struct own_flag own[] = { { "json", .set = json }, { 0 } };
@@ -45,14 +55,12 @@ static json_t *read_words(const char *word, const char *tool_name, const char *l
         .schema = schema, .tool = tool_name, .own = own, .aliases = aliases
     };
     FREE_AUTO char *copy = memory_copy_text(line);
-    char *given[20], *rest = NULL;
+    char *given[20];
     const char *operands[20];
     json_t *arguments = NULL;
     struct error error;
-    int count = 0;
+    int count = split(copy, given);
 
-    for (char *at = strtok_r(copy, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest))
-        given[count++] = at;
     if (word != NULL)
         flags.word = tool_word_find(word, tool_flags_operands(&flags, count, given, operands, 20));
     if (!tool_flags_read(&flags, count, given, &arguments, &error))
@@ -124,6 +132,34 @@ static void a_wrong_command_line_is_one_sentence(void **state)
     }
 }
 
+/* As `opsbrain bench` reads its words before it has found a server. */
+static void without_the_schema_only_what_is_no_list_is_given_once(void **state)
+{
+    static const struct {
+        const char *line, *problem; /* NULL: none */
+    } cases[] = {
+        { "--concurrency 1 --concurrency 4", NULL },
+        { "--of-a-newer-server 1 --of-a-newer-server 4", NULL },
+        { "--window-s 1 --window-s 4", "window_s is given twice" },
+        { "demo --deployment other", "one word too many" },
+    };
+    static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tool_flags flags = { .word = &word, .tool = "sweep_plan" };
+        FREE_AUTO char *copy = memory_copy_text(cases[i].line);
+        json_auto_t *arguments = NULL;
+        struct error error = { 0 };
+        char *words[20];
+        bool done = tool_flags_read(&flags, split(copy, words), words, &arguments, &error);
+
+        assert_int_equal(done, cases[i].problem == NULL);
+        if (!done)
+            assert_non_null(strstr(error.message, cases[i].problem));
+    }
+}
+
 static void own_flags_are_no_arguments(void **state)
 {
     bool json = false;
@@ -140,6 +176,7 @@ int main(void)
         cmocka_unit_test(every_word_names_parameters_of_its_tool),
         cmocka_unit_test(words_become_the_arguments_that_the_schema_describes),
         cmocka_unit_test(a_wrong_command_line_is_one_sentence),
+        cmocka_unit_test(without_the_schema_only_what_is_no_list_is_given_once),
         cmocka_unit_test(own_flags_are_no_arguments),
     };
 
