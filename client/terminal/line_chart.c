@@ -24,10 +24,13 @@ size_t line_chart_room(size_t columns)
 
 const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
 {
+    /* 999.5 of a unit would be rounded to 1e+03 of it */
     static const struct {
-        double from;
+        double from, one;
         const char *unit;
-    } units[] = { { 1e9, "G" }, { 1e6, "M" }, { 1e4, "k" } };
+    } units[] = {
+        { 999.5e9, 1e12, "T" }, { 999.5e6, 1e9, "G" }, { 999.5e3, 1e6, "M" }, { 1e4, 1e3, "k" }
+    };
 
     if (!isfinite(value)) {
         snprintf(out, LINE_CHART_FIGURE_SIZE, "-");
@@ -35,11 +38,10 @@ const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
     }
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (value >= units[i].from) {
-            snprintf(out, LINE_CHART_FIGURE_SIZE, "%.3g%s",
-                     value / (units[i].from > 1e4 ? units[i].from : 1e3), units[i].unit);
+            snprintf(out, LINE_CHART_FIGURE_SIZE, "%.3g%s", value / units[i].one, units[i].unit);
             return out;
         }
-    snprintf(out, LINE_CHART_FIGURE_SIZE, value >= 1000 ? "%.0f" : "%.3g", value);
+    snprintf(out, LINE_CHART_FIGURE_SIZE, value >= 999.5 ? "%.0f" : "%.3g", value);
     return out;
 }
 

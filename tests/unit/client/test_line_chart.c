@@ -63,9 +63,10 @@ static void figures_are_short(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = { { 0, "0" },        { 0.25, "0.25" }, { 12.345, "12.3" },
-                  { 400, "400" },    { 1234, "1234" }, { 12345, "12.3k" },
-                  { 2.5e6, "2.5M" }, { NAN, "-" },     { INFINITY, "-" } };
+    } cases[] = { { 0, "0" },        { 0.25, "0.25" },   { 12.345, "12.3" }, { 400, "400" },
+                  { 1234, "1234" },  { 12345, "12.3k" }, { 2.5e6, "2.5M" },  { NAN, "-" },
+                  { INFINITY, "-" }, { 999.4, "999" },   { 999.6, "1000" },  { 9999.7, "10000" },
+                  { 999.6e3, "1M" }, { 999.6e6, "1G" },  { 999.6e9, "1T" } };
     char out[LINE_CHART_FIGURE_SIZE];
 
     (void)state;
