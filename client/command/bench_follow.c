@@ -64,6 +64,18 @@ static const char *figure(const json_t *cell, const char *name, char out[16])
     return out;
 }
 
+/* Which of the deployments or repetitions, if there are several. */
+static void add_place(const json_t *cell, struct text *out)
+{
+    int64_t repetition = json_get_integer(cell, "repetition", 0);
+    const char *deployment = json_get_text(cell, "deployment", "");
+
+    if (deployment[0] != '\0')
+        text_addf(out, "%s ", deployment);
+    if (repetition > 0)
+        text_addf(out, "repetition %" PRId64 " ", repetition);
+}
+
 /* Why there are no figures, or what to doubt about them. */
 static void add_note(const json_t *cell, struct text *out)
 {
@@ -77,7 +89,7 @@ static void add_note(const json_t *cell, struct text *out)
     if (strcmp(state, "measured") != 0)
         text_addf(out, "%s ", state);
     if (success < 1)
-        text_addf(out, "%.3g %% succeeded ", 100 * success);
+        text_addf(out, "%.3g %% succeeded ", floor(1000 * success) / 10); /* never 100 */
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
@@ -89,7 +101,7 @@ static void add_load(const json_t *cell, char out[24])
     double rate = json_get_number(cell, "request_rate", 0);
 
     if (rate > 0)
-        snprintf(out, 24, "%.3g/s", rate);
+        snprintf(out, 24, "%g/s", rate);
     else
         snprintf(out, 24, "%" PRId64, json_get_integer(cell, "concurrency", 0));
 }
@@ -97,7 +109,7 @@ static void add_load(const json_t *cell, char out[24])
 static void show_row(struct follow *follow, const json_t *cell)
 {
     char load[24], input[24], output[24], figures[5][16];
-    TEXT_AUTO note = { 0 }, line = { 0 };
+    TEXT_AUTO note = { 0 }, line = { 0 }, clean = { 0 };
 
     if (!follow->headed)
         printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50", "TTFT p99", "ITL p50",
@@ -106,6 +118,7 @@ static void show_row(struct follow *follow, const json_t *cell)
     add_load(cell, load);
     snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
     snprintf(output, sizeof output, "%" PRId64, json_get_integer(cell, "output_tokens", 0));
+    add_place(cell, &note);
     add_note(cell, &note);
     text_addf(&line, ROW_FORMAT, load, input, output, figure(cell, "ttft_p50_ms", figures[0]),
               figure(cell, "ttft_p99_ms", figures[1]), figure(cell, "itl_p50_ms", figures[2]),
@@ -113,7 +126,8 @@ static void show_row(struct follow *follow, const json_t *cell)
               figure(cell, "requests_per_s", figures[4]), text_string(&note));
     while (line.length > 0 && line.data[line.length - 1] == ' ')
         line.data[--line.length] = '\0';
-    puts(text_string(&line));
+    text_add_printable(&clean, text_string(&line), line.length, SIZE_MAX / 2);
+    puts(text_string(&clean));
 }
 
 /* Inferred and infeasible cells need no figures. */
@@ -178,25 +192,21 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
 {
     const json_t *job = json_object_get(answer, "job"), *sentence;
     const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
-    TEXT_AUTO out = { 0 };
+    TEXT_AUTO out = { 0 }, clean = { 0 };
     size_t i;
 
     reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
     text_addf(&out, "\n%s is %s", follow->bench->sweep,
               status == STATUS_DONE ? "completed" : json_get_text(job, "state", "over"));
     if (follow->unmeasured > 0)
-        text_addf(&out, ", %zu cells have no figures", follow->unmeasured);
-    text_add(&out, reason[0] != '\0' ? ": " : ".\n");
-    if (reason[0] != '\0') {
-        text_add_printable(&out, reason, strlen(reason), 400);
-        text_add_char(&out, '\n');
-    }
-    json_array_foreach(json_object_get(answer, "verdict"), i, sentence) {
-        text_add(&out, "- ");
-        text_add_printable(&out, json_string_value(sentence), json_string_length(sentence), 400);
-        text_add_char(&out, '\n');
-    }
-    error_ignore(client_write(&out)); /* nobody reads it: the sweep is over all the same */
+        text_addf(&out, ", %zu cell%s no figures", follow->unmeasured,
+                  follow->unmeasured == 1 ? " has" : "s have");
+    text_addf(&out, "%s%s\n", reason[0] != '\0' ? ": " : ".", reason);
+    json_array_foreach(json_object_get(answer, "verdict"), i, sentence)
+        if (json_is_string(sentence))
+            text_addf(&out, "- %s\n", json_string_value(sentence));
+    text_add_printable(&clean, text_string(&out), out.length, SIZE_MAX / 2);
+    error_ignore(client_write(&clean)); /* nobody reads it: the sweep is over all the same */
 }
 
 /* What runs in this process ends with it; the sweep goes on when its folder is served again. */
@@ -215,24 +225,45 @@ static void show_interrupted(const struct bench *bench)
 
 /* ---- All of it ---- */
 
-/* One look; *over: it was the last. A server that does not answer may come back. */
+/* The job, *answer, a new reference, and the rows of the cells that are over since. */
+static CHECKED bool ask(struct follow *follow, json_t **answer, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
+    double done;
+
+    if (!client_call_quietly(&follow->bench->client, "job_show", arguments, &shown, error))
+        return false;
+    done = json_get_number(json_object_get(shown, "job"), "progress", 0);
+    if ((done > follow->done || json_get_boolean(shown, "over", false))
+        && !read_cells(follow, error))
+        return false;
+    follow->done = done;
+    *answer = json_incref(shown);
+    return true;
+}
+
+/* A server that does not answer, or has no room, may come back. */
+static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
+{
+    if (error->kind == ERROR_CANCELLED)
+        return true; /* by Ctrl-C, which ends the loop */
+    if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_BUSY)
+        return false;
+    show_bar(follow, NULL, "the server does not answer; still trying");
+    return ++follow->lost <= LOST_MAX;
+}
+
+/* One look; *over: it was the last. */
 static CHECKED bool look(struct follow *follow, bool *over, int *status, struct error *error)
 {
-    json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *answer = NULL;
+    json_auto_t *answer = NULL;
     const json_t *job;
 
-    if (!client_call_quietly(&follow->bench->client, "job_show", arguments, &answer, error)) {
-        show_bar(follow, NULL, "the server does not answer; still trying");
-        return error->kind == ERROR_UPSTREAM && ++follow->lost <= LOST_MAX;
-    }
+    if (!ask(follow, &answer, error))
+        return may_try_again(follow, error);
     follow->lost = 0;
     job = json_object_get(answer, "job");
     *over = json_get_boolean(answer, "over", false);
-    if (*over || json_get_number(job, "progress", 0) > follow->done) {
-        if (!read_cells(follow, error))
-            return false;
-        follow->done = json_get_number(job, "progress", 0);
-    }
     hide_bar(follow);
     if (!*over) {
         show_bar(follow, job, json_get_text(job, "message", json_get_text(job, "state", "")));
@@ -247,9 +278,12 @@ static CHECKED bool look(struct follow *follow, bool *over, int *status, struct 
 bool bench_follow(struct bench *bench, int *status, struct error *error)
 {
     struct follow follow = { .bench = bench, .shown = json_object(), .done = -1 };
+    struct remote *remote = &bench->client.remote;
     bool done = true, over = false;
 
     interrupt_begin(&follow.interrupt);
+    remote->cancelled = interrupt_seen;
+    remote->context = &follow.interrupt;
     while (done && !over) {
         done = look(&follow, &over, status, error);
         if (done && !over && !interrupt_sleep(&follow.interrupt, LOOK_MS)) {
@@ -260,6 +294,7 @@ bool bench_follow(struct bench *bench, int *status, struct error *error)
         }
     }
     hide_bar(&follow);
+    remote->cancelled = NULL;
     interrupt_end(&follow.interrupt);
     json_decref(follow.shown);
     return done;

@@ -204,7 +204,8 @@ static CHECKED bool call_in_rounds(struct client *client, struct remote_request 
                             person_answer(json_object_get(answer, "inputRequests")));
         json_object_set(params, "requestState", json_object_get(answer, "requestState"));
     }
-    return error_set(error, ERROR_CONFLICT, "the server asks for ever: nothing was done");
+    return error_set(error, ERROR_CONFLICT,
+                     "the server keeps asking: the call was given up after %d rounds", ROUNDS_MAX);
 }
 
 static CHECKED bool call(struct client *client, const char *name, const json_t *arguments,

@@ -34,8 +34,8 @@ static const char help[] =
     "--users it climbs until more users give nothing more. Ctrl-C leaves the sweep running: "
     "opsbrain bench SWEEP shows it again.\n"
     "      A URL needs no server: one is started for it, on $XDG_DATA_HOME/opsbrain or --data, and "
-    "the report is written to a file. A server that has this folder is asked instead, and so is "
-    "OPSBRAIN_URL.\n\n"
+    "the report is written to a file. Where OPSBRAIN_URL is set, or a server runs "
+    "at " LOGIN_URL_USUAL " or has this folder, that one is asked instead.\n\n"
     "  --yes\n"
     "      starts without asking\n"
     "  --output FILE\n"
@@ -55,7 +55,7 @@ static bool is_url(const char *target)
 
 static bool is_sweep(const char *target)
 {
-    return strncmp(target, "swp_", 4) == 0;
+    return strncmp(target, "swp_", 4) == 0 && text_is_name(target);
 }
 
 /* ---- The plan ---- */
@@ -85,6 +85,7 @@ static CHECKED bool start(struct bench *bench, const json_t *arguments, struct e
 {
     json_auto_t *result = NULL, *order = NULL, *started = NULL;
     const json_t *plan;
+    const char *id;
 
     if (!client_call(&bench->client, "sweep_plan", arguments, &result, error)
         || !show_plan(bench, result, error))
@@ -93,8 +94,10 @@ static CHECKED bool start(struct bench *bench, const json_t *arguments, struct e
     order = json_pack("{s:s}", "plan_digest", json_get_text(plan, "plan_digest", ""));
     if (!client_call_quietly(&bench->client, "sweep_start", order, &started, error))
         return false;
-    text_copy(bench->sweep, sizeof bench->sweep,
-              json_get_text(json_object_get(started, "sweep"), "id", ""));
+    id = json_get_text(json_object_get(started, "sweep"), "id", "");
+    if (!text_is_name(id)) /* it becomes the name of a file */
+        return error_set(error, ERROR_UPSTREAM, "the server's answer has no sweep id");
+    text_copy(bench->sweep, sizeof bench->sweep, id);
     return true;
 }
 
@@ -226,9 +229,12 @@ static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given,
     if ((by_url && !bench_target_find(bench, target, error))
         || (!by_url && bench->data != NULL && !bench_target_serve(bench, error)))
         return false;
-    if (!client_find_tool(&bench->client, "sweep_plan", &tool, error)
-        || !read_words(bench, tool, argc, given, &target, &arguments, error))
+    if (!client_find_tool(&bench->client, "sweep_plan", &tool, error))
         return false;
+    *status = STATUS_USAGE;
+    if (!read_words(bench, tool, argc, given, &target, &arguments, error))
+        return false;
+    *status = STATUS_FAILED;
     if (by_url)
         json_object_set_new(arguments, "deployment", json_string(bench->deployment));
     if (is_sweep(target))

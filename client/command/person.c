@@ -30,7 +30,7 @@ static char *read_line(void)
 
 static void show(const char *text)
 {
-    struct terminal terminal = terminal_look(STDERR_FILENO);
+    struct terminal terminal = terminal_look(fileno(stderr));
     TEXT_AUTO clean = { 0 };
 
     readable_add_text(&terminal, text, &clean);
