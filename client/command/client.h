@@ -9,7 +9,7 @@
 #include "client/remote/remote.h"
 #include "client/terminal/terminal.h"
 
-/* What a command ends with, also for scripts: told by `opsbrain help`. */
+/* What a command ends with, also for scripts: listed by `opsbrain help`. */
 enum exit_status {
     STATUS_DONE = 0,
     STATUS_FAILED = 1,       /* refused or failed, as the sentence says */

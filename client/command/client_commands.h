@@ -21,6 +21,9 @@ int client_word(int argc, char *const *argv);
 /* What the commands without a tool of their own take. */
 CHECKED bool client_bench_help(struct text *out, struct error *error);
 CHECKED bool client_watch_help(struct text *out, struct error *error);
+CHECKED bool client_login_help(struct text *out, struct error *error);
+CHECKED bool client_call_help(struct text *out, struct error *error);
+CHECKED bool client_completion_help(struct text *out, struct error *error);
 /* Whether --help or -h stands after the command's name. */
 bool client_asks_for_help(int argc, char *const *argv);
 /* Writes what a command takes to standard output; the exit status. */

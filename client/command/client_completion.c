@@ -34,8 +34,19 @@ static const struct {
               "complete -c opsbrain -a '(__opsbrain)'\n" },
 };
 
+bool client_completion_help(struct text *out, struct error *error)
+{
+    (void)error;
+    text_add(out, "  opsbrain completion bash|zsh|fish\n"
+                  "      Writes the completion of commands, flags and choices for a shell, which "
+                  "sources it: source <(opsbrain completion bash).\n");
+    return true;
+}
+
 int client_completion(int argc, char *const *argv)
 {
+    if (client_asks_for_help(argc, argv))
+        return client_help_show("completion");
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (argc == 2 && strcmp(argv[1], scripts[i].shell) == 0) {
             fputs(scripts[i].script, stdout);

@@ -149,7 +149,13 @@ bool client_help(const char *name, struct text *out, struct error *error)
     static const struct {
         const char *name;
         CHECKED bool (*add)(struct text *out, struct error *error);
-    } fixed[] = { { "bench", client_bench_help }, { "watch", client_watch_help } };
+    } fixed[] = { { "bench", client_bench_help },
+                  { "watch", client_watch_help },
+                  { "login", client_login_help },
+                  { "logout", client_login_help },
+                  { "call", client_call_help },
+                  { "tools", client_call_help },
+                  { "completion", client_completion_help } };
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(name, fixed[i].name) == 0)
@@ -205,6 +211,7 @@ void client_help_overview(struct text *out)
              "  opsbrain login [URL], logout [URL]         stores a key, reads it without showing "
              "it\n"
              "  opsbrain completion bash|zsh|fish          for a shell: source it\n"
-             "      each takes --json and --help; plain text where the output is no terminal\n\n");
+             "      each takes --help, and --json where it shows an answer; plain text where the "
+             "output is no terminal\n\n");
     text_add(out, client_statuses);
 }

@@ -12,15 +12,22 @@
 
 /* A key on the command line stands in the shell's history, and every process of the machine sees
  * it. */
-static CHECKED bool choose_server(int argc, char *const *argv, struct login *login,
-                                  struct error *error)
+static CHECKED bool check_words(int argc, char *const *argv, struct error *error)
 {
+    char url[LOGIN_URL_SIZE];
+
     if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
         return error_set(error, ERROR_INVALID,
                          "%s takes the server's address alone: it asks for the key, or reads it "
                          "from standard input; a key that stood here is to be revoked",
                          argv[0]);
-    return argc == 2 ? login_read_for(argv[1], login, error) : login_read(login, error);
+    return argc < 2 || login_url(argv[1], url, error);
+}
+
+static CHECKED bool choose_server(int argc, char *const *argv, struct login *login,
+                                  struct error *error)
+{
+    return argc < 2 ? login_read(login, error) : login_read_for(argv[1], login, error);
 }
 
 static CHECKED bool read_key(struct login *login, struct error *error)
@@ -51,6 +58,8 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
     const struct login *login = &client->remote.login;
     const json_t *none;
 
+    if (!read_key(&client->remote.login, error))
+        return false;
     if (!client_find_tool(client, "", &none, error) || !login_store(login, error))
         return false;
     printf("%s answers, with %zu tools for you; %s.\n", login->url, json_array_size(client->tools),
@@ -65,36 +74,58 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
     return true;
 }
 
-int client_login(int argc, char *const *argv)
+/* Removed here alone. */
+static CHECKED bool sign_out(struct client *client, struct error *error)
+{
+    const char *url = client->remote.login.url;
+    bool found;
+
+    if (!login_forget(url, &found, error))
+        return false;
+    printf("%s: %s\n", url,
+           found ? "the key is deleted here; opsbrain key revoke ends it for everybody"
+                 : "no key is stored");
+    return true;
+}
+
+bool client_login_help(struct text *out, struct error *error)
+{
+    (void)error;
+    text_add(out, "  opsbrain login [URL]\n"
+                  "      Asks for the key of a server without showing it, or reads it from "
+                  "standard input, and stores both if the server takes it. That server is then "
+                  "the one that is asked. An empty key deletes the one that is stored.\n"
+                  "  opsbrain logout [URL]\n"
+                  "      Deletes the key that is stored for a server.\n\n");
+    text_add(out, client_statuses);
+    return true;
+}
+
+static int carry_out(int argc, char *const *argv,
+                     CHECKED bool (*act)(struct client *client, struct error *error))
 {
     struct client client;
     struct error error;
     int status = STATUS_DONE;
 
+    if (client_asks_for_help(argc, argv))
+        return client_help_show("login");
     error_ignore(client_open(&client, &error)); /* what is stored may be what is to be mended */
-    if (!choose_server(argc, argv, &client.remote.login, &error)) {
+    if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);
         status = STATUS_USAGE;
-    } else if (!read_key(&client.remote.login, &error) || !sign_in(&client, &error))
+    } else if (!choose_server(argc, argv, &client.remote.login, &error) || !act(&client, &error))
         status = client_fail(&client, &error);
     client_finish(&client);
     return status;
 }
 
+int client_login(int argc, char *const *argv)
+{
+    return carry_out(argc, argv, sign_in);
+}
+
 int client_logout(int argc, char *const *argv)
 {
-    struct client client;
-    struct error error;
-    int status = STATUS_DONE;
-    bool found = false;
-
-    if (!client_open(&client, &error) || !choose_server(argc, argv, &client.remote.login, &error)
-        || !login_forget(client.remote.login.url, &found, &error))
-        status = client_fail(&client, &error);
-    else
-        printf("%s: %s\n", client.remote.login.url,
-               found ? "the key is deleted here; opsbrain key revoke ends it for everybody"
-                     : "no key is stored");
-    client_finish(&client);
-    return status;
+    return carry_out(argc, argv, sign_out);
 }

@@ -116,7 +116,7 @@ bool client_show(struct client *client, const json_t *result, struct error *erro
     TEXT_AUTO text = { 0 };
 
     if (client->json) {
-        readable_add_json(structured != NULL ? structured : result, &text);
+        readable_add_json(structured != NULL ? structured : result, READABLE_INDENT, &text);
         return finish(&text, error);
     }
     if (image != NULL)

@@ -14,12 +14,14 @@
 #include "client/terminal/display_width.h"
 #include "client/terminal/interrupt.h"
 #include "client/terminal/line_chart.h"
+#include "client/terminal/readable.h"
 #include "client/terminal/screen.h"
 
 #define KEPT 1024      /* samples: more than a terminal has columns for */
 #define TWO_ABREAST 60 /* columns from which charts stand in pairs */
 #define ROWS_MOST 16   /* of a chart */
 #define RETRY_MS 1000
+#define INTERVAL_USUAL "2"
 
 static const struct series {
     const char *title, *name, *member, *figure; /* in the answer of metrics_show */
@@ -42,9 +44,9 @@ struct watch {
     double values[SERIES][KEPT]; /* the newest last */
     size_t count;
     char deployment[64];
-    struct error trouble;         /* why the newest sample is missing; kind NONE: it is not */
-    bool live, ended;             /* on a terminal; by q, Ctrl-C or a signal */
-    const char *interval, *limit; /* flags */
+    struct error trouble; /* why the newest sample is missing; kind NONE: it is not */
+    bool live, ended;     /* on a terminal; by q, Ctrl-C or a signal */
+    int64_t limit;        /* of samples */
 };
 
 /* ---- Samples ---- */
@@ -164,18 +166,17 @@ static void draw(struct watch *watch)
 static bool write_line(const struct watch *watch, const json_t *answer)
 {
     char time[CLOCK_TEXT_SIZE], figure[LINE_CHART_FIGURE_SIZE];
-    TEXT_AUTO line = { 0 }, json = { 0 };
+    TEXT_AUTO line = { 0 };
 
-    if (watch->client.json) {
-        json_add(&json, answer);
-        text_add_printable(&line, text_string(&json), json.length, SIZE_MAX / 2);
-    } else {
+    if (watch->client.json)
+        readable_add_json(answer, 0, &line);
+    else {
         text_addf(&line, "%.19sZ", clock_format_utc(clock_utc_ms(), time));
         for (size_t i = 0; i < SERIES; i++)
             text_addf(&line, " %s %s", series[i].name,
                       line_chart_figure(read_value(answer, &series[i]), figure));
+        text_add_char(&line, '\n');
     }
-    text_add_char(&line, '\n');
     return client_write(&line);
 }
 
@@ -188,8 +189,8 @@ static bool is_over(void *context)
     char key = watch->live ? screen_key(&watch->screen) : '\0';
     struct terminal now;
 
-    watch->ended = watch->ended || key == 'q' || key == 'Q' || key == '\3'
-                   || interrupt_seen(&watch->interrupt);
+    watch->interrupt.seen = watch->interrupt.seen || key == '\3'; /* which is no signal here */
+    watch->ended = watch->ended || key == 'q' || key == 'Q' || interrupt_seen(&watch->interrupt);
     if (watch->ended || !watch->live)
         return watch->ended;
     now = terminal_look(fileno(stdout));
@@ -236,12 +237,8 @@ static CHECKED bool sample(struct watch *watch, const json_t *arguments, struct 
 
 static CHECKED bool run(struct watch *watch, const json_t *arguments, struct error *error)
 {
-    int64_t limit = INT64_MAX;
     bool done = true;
 
-    if (watch->limit != NULL && !text_to_integer(watch->limit, 1, INT64_MAX, &limit))
-        return error_set(error, ERROR_INVALID, "--count is \"%.40s\": it must be a number",
-                         watch->limit);
     interrupt_begin(&watch->interrupt);
     watch->client.remote.cancelled = is_over;
     watch->client.remote.context = watch;
@@ -249,7 +246,7 @@ static CHECKED bool run(struct watch *watch, const json_t *arguments, struct err
         screen_begin(&watch->screen);
         draw(watch);
     }
-    for (int64_t i = 0; done && !watch->ended && i < limit; i++)
+    for (int64_t i = 0; done && !watch->ended && i < watch->limit; i++)
         done = sample(watch, arguments, error);
     if (watch->live)
         screen_end(&watch->screen);
@@ -261,22 +258,25 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
                                json_t **arguments, struct error *error)
 {
     static const struct tool_word word = { "watch", "metrics_show", "[deployment]" };
+    const char *seconds = INTERVAL_USUAL, *count = NULL;
     const struct own_flag own[] = { { "json", .set = &watch->client.json },
-                                    { "interval", .value = &watch->interval },
-                                    { "count", .value = &watch->limit },
+                                    { "interval", .value = &seconds },
+                                    { "count", .value = &count },
                                     { 0 } };
     const struct tool_flags flags = { .word = &word, .tool = "metrics_show", .own = own };
-    double interval = 2;
-    char *end = NULL;
+    double interval;
+    char *end;
 
     if (!tool_flags_read(&flags, argc, given, arguments, error))
         return false;
-    if (watch->interval != NULL)
-        interval = strtod(watch->interval, &end);
-    if (watch->interval != NULL && (*end != '\0' || !(interval >= 0.2 && interval <= 30)))
+    interval = strtod(seconds, &end);
+    if (*end != '\0' || !(interval >= 0.2 && interval <= 30))
         return error_set(error, ERROR_INVALID,
-                         "--interval is \"%.40s\": it must be seconds from 0.2 to 30",
-                         watch->interval);
+                         "--interval is \"%.40s\": it must be seconds from 0.2 to 30", seconds);
+    watch->limit = INT64_MAX;
+    if (count != NULL && !text_to_integer(count, 1, INT64_MAX, &watch->limit))
+        return error_set(error, ERROR_INVALID,
+                         "--count is \"%.40s\": it must be a whole number from 1", count);
     json_object_set_new(*arguments, "interval_s", json_real(interval));
     return true;
 }
@@ -284,34 +284,42 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
 bool client_watch_help(struct text *out, struct error *error)
 {
     (void)error;
-    text_add(out, "  opsbrain watch [DEPLOYMENT] [--interval 2] [--count N] [--json]\n"
-                  "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they "
-                  "are, asked from the model server itself: as charts on a terminal (q or Ctrl-C "
-                  "ends it), as lines behind a pipe.\n\n");
+    text_add(out,
+             "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_USUAL "] [--count N] [--json]\n"
+             "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they "
+             "are, asked from the model server itself: as charts on a terminal (q or Ctrl-C "
+             "ends it), as lines behind a pipe.\n\n");
     text_add(out, client_statuses);
     return true;
+}
+
+static int carry_out(struct watch *watch, int argc, char *const *given)
+{
+    json_auto_t *arguments = NULL;
+    struct error error;
+
+    if (!client_open(&watch->client, &error))
+        return client_fail(&watch->client, &error);
+    if (!read_words(watch, argc, given, &arguments, &error)) {
+        client_fail(&watch->client, &error);
+        return STATUS_USAGE;
+    }
+    watch->live = watch->client.out.is_terminal && !watch->client.json;
+    if (!run(watch, arguments, &error))
+        return client_fail(&watch->client, &error);
+    return watch->interrupt.seen ? STATUS_INTERRUPTED : STATUS_DONE;
 }
 
 int client_watch(int argc, char *const *argv)
 {
     struct watch *watch;
-    json_auto_t *arguments = NULL;
-    struct error error;
-    int status = STATUS_DONE;
+    int status;
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("watch");
     display_width_begin();
     watch = memory_zeroed(1, sizeof *watch);
-    if (!client_open(&watch->client, &error)
-        || !read_words(watch, argc - 1, argv + 1, &arguments, &error)) {
-        client_fail(&watch->client, &error);
-        status = STATUS_USAGE;
-    } else {
-        watch->live = watch->client.out.is_terminal && !watch->client.json;
-        if (!run(watch, arguments, &error))
-            status = client_fail(&watch->client, &error);
-    }
+    status = carry_out(watch, argc - 1, argv + 1);
     client_finish(&watch->client);
     free(watch);
     return status;

@@ -10,6 +10,7 @@
 #include "client/command/tool_flags.h"
 #include "client/terminal/display_width.h"
 #include "client/terminal/grid.h"
+#include "client/terminal/readable.h"
 #include "handlers/tool.h"
 
 /* One command while it is carried out. */
@@ -122,6 +123,8 @@ int client_call_command(int argc, char *const *argv)
     struct order order = { .name = argc > 1 ? argv[1] : "" };
     int status;
 
+    if (argc > 1 && argv[1][0] == '-' && client_asks_for_help(argc, argv))
+        return client_help_show("call");
     if (argc < 2 || argv[1][0] == '-') {
         fputs("opsbrain: call needs a tool: opsbrain call TOOL name=value ...; opsbrain tools "
               "lists them\n",
@@ -132,6 +135,18 @@ int client_call_command(int argc, char *const *argv)
     status = run(&order, argc - 1, argv + 1);
     client_finish(&order.client);
     return status;
+}
+
+bool client_call_help(struct text *out, struct error *error)
+{
+    (void)error;
+    text_add(out, "  opsbrain call TOOL [NAME=VALUE]... [--json]\n"
+                  "      Calls any tool of the server, with its arguments as they are; opsbrain "
+                  "help TOOL shows what it takes.\n"
+                  "  opsbrain tools [--json]\n"
+                  "      Lists the server's tools.\n\n");
+    text_add(out, client_statuses);
+    return true;
 }
 
 /* ---- opsbrain tools ---- */
@@ -160,25 +175,48 @@ static void add_tool(struct grid *grid, const json_t *tool)
     }
 }
 
-static CHECKED bool list_tools(struct client *client, struct error *error)
+static void add_tools(const struct client *client, struct text *out)
 {
-    struct grid *grid;
+    struct grid *grid = grid_create();
     const json_t *tool;
-    TEXT_AUTO text = { 0 };
     size_t i;
 
-    if (!client_find_tool(client, "", &tool, error))
-        return false;
-    grid = grid_create();
     grid_column(grid, "Tool", 4, false);
     grid_column(grid, "Command", 7, false);
     grid_column(grid, "What it does", 12, false);
     json_array_foreach(client->tools, i, tool)
         add_tool(grid, tool);
-    grid_render(grid, &client->out, &text);
+    grid_render(grid, &client->out, out);
     grid_destroy(grid);
+}
+
+static CHECKED bool list_tools(struct client *client, struct error *error)
+{
+    const json_t *none;
+    TEXT_AUTO text = { 0 };
+
+    if (!client_find_tool(client, "", &none, error))
+        return false;
+    if (client->json)
+        readable_add_json(client->tools, READABLE_INDENT, &text);
+    else
+        add_tools(client, &text);
     return client_write(&text)
            || error_set(error, ERROR_INTERNAL, "standard output cannot be written");
+}
+
+static CHECKED bool read_words(struct client *client, int argc, char *const *given,
+                               struct error *error)
+{
+    static const struct tool_word word = { "tools", "", "" };
+    const struct own_flag own[] = { { "json", .set = &client->json }, { 0 } };
+    const struct tool_flags flags = { .word = &word, .tool = "", .own = own };
+    json_auto_t *others = NULL;
+
+    if (!tool_flags_read(&flags, argc, given, &others, error))
+        return false;
+    return json_object_size(others) == 0
+           || error_set(error, ERROR_INVALID, "opsbrain tools takes --json alone");
 }
 
 int client_tools_command(int argc, char *const *argv)
@@ -187,9 +225,15 @@ int client_tools_command(int argc, char *const *argv)
     struct error error;
     int status = STATUS_DONE;
 
-    (void)argc, (void)argv;
+    if (client_asks_for_help(argc, argv))
+        return client_help_show("tools");
     display_width_begin();
-    if (!client_open(&client, &error) || !list_tools(&client, &error))
+    if (!client_open(&client, &error))
+        status = client_fail(&client, &error);
+    else if (!read_words(&client, argc - 1, argv + 1, &error)) {
+        client_fail(&client, &error);
+        status = STATUS_USAGE;
+    } else if (!list_tools(&client, &error))
         status = client_fail(&client, &error);
     client_finish(&client);
     return status;

@@ -208,10 +208,10 @@ static bool is_obeyed(uint32_t character)
            || character == 0x2029;
 }
 
-void readable_add_json(const json_t *value, struct text *out)
+void readable_add_json(const json_t *value, unsigned indent, struct text *out)
 {
-    FREE_AUTO char *written =
-        json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    size_t form = indent > 0 ? JSON_INDENT(indent) : JSON_COMPACT;
+    FREE_AUTO char *written = json_dumps(value, form | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     size_t length = written == NULL ? 0 : strlen(written);
 
     for (size_t at = 0; at < length;) {

@@ -11,5 +11,7 @@
 /* A tool's text. On a terminal its Markdown tables fit the width, headings are bold and long lines
  * wrap between words; elsewhere it is as the server wrote it. */
 void readable_add_text(const struct terminal *terminal, const char *text, struct text *out);
-/* JSON, indented. Characters that a terminal obeys or does not show are escaped. */
-void readable_add_json(const json_t *value, struct text *out);
+/* JSON, indented by so many spaces, or on one line for 0, with an end of line. Characters that a
+ * terminal obeys or does not show are escaped. */
+#define READABLE_INDENT 2
+void readable_add_json(const json_t *value, unsigned indent, struct text *out);

@@ -98,10 +98,14 @@ static void json_escapes_what_a_terminal_obeys(void **state)
     TEXT_AUTO out = { 0 };
 
     (void)state;
-    readable_add_json(value, &out);
+    readable_add_json(value, 2, &out);
     assert_string_equal(
         text_string(&out),
         "{\n  \"name\": \"\\u001B[2J\\u009b\\u007f\\u202e\\udb40\\udc41\xc3\xa4\"\n}\n");
+    text_clear(&out);
+    readable_add_json(value, 0, &out);
+    assert_string_equal(text_string(&out),
+                        "{\"name\":\"\\u001B[2J\\u009b\\u007f\\u202e\\udb40\\udc41\xc3\xa4\"}\n");
 }
 
 static void a_pipe_gets_the_text_as_it_is(void **state)
