@@ -14,6 +14,14 @@ static bool refuse(struct exchange *exchange, const struct error *error)
     return false;
 }
 
+/* No fault of ours: it is not logged as one. */
+static bool refuse_busy(struct exchange *exchange)
+{
+    exchange_add_header(exchange, "Retry-After", "5");
+    exchange_refuse(exchange, 503, "%d files are being received: try again in 5 s", FILES_AT_ONCE);
+    return false;
+}
+
 /* At the first piece. */
 static bool begin(struct page_body *body, struct exchange *exchange, struct page_server *server)
 {
@@ -23,11 +31,9 @@ static bool begin(struct page_body *body, struct exchange *exchange, struct page
         && !disk_space_check(server->services->store, &error))
         return refuse(exchange, &error);
     body->server = server;
-    if (atomic_fetch_add(&server->files, 1) >= FILES_AT_ONCE) {
-        error_set(&error, ERROR_BUSY, "%d files are being received: try again in a few seconds",
-                  FILES_AT_ONCE);
-        return refuse(exchange, &error);
-    }
+    body->stored.fd = -1;
+    if (atomic_fetch_add(&server->files, 1) >= FILES_AT_ONCE)
+        return refuse_busy(exchange);
     return body_file_create(server->settings->data, &body->stored, &error)
            || refuse(exchange, &error);
 }
