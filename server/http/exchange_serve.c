@@ -28,7 +28,7 @@ static size_t body_limit(const struct exchange *exchange)
 
 static bool takes_file(const struct exchange *exchange)
 {
-    return exchange->route != NULL && exchange->route->body_limit > 0;
+    return exchange->route != NULL && exchange->route->take != NULL;
 }
 
 /* Little of a request that is refused by its headers. */
@@ -41,9 +41,10 @@ static size_t read_limit(const struct exchange *exchange)
 
 static void refuse_length(struct exchange *exchange)
 {
+    bool is_setting = exchange->route == NULL || exchange->route->body_limit == 0;
+
     exchange_refuse(exchange, 413, "the request body is longer than %zu bytes%s",
-                    body_limit(exchange),
-                    takes_file(exchange) ? "" : " (setting body_limit_bytes)");
+                    body_limit(exchange), is_setting ? " (setting body_limit_bytes)" : "");
 }
 
 /* Checks the length that the headers state; if they state none, it is counted as the body arrives.

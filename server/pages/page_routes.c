@@ -10,10 +10,15 @@
 #include "server/pages/page_sign_in.h"
 #include "web/page.h"
 
+/* A key, and the address of a page; the sender need not have signed in. */
+#define SIGN_IN_BODY_MAX ((size_t)16 << 10)
+
 static const struct route others[] = {
     { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
-    { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_take },
-    { "POST", "/sign-out", .admit = page_exchange_admit, .serve = page_sign_out },
+    { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_take,
+      .body_limit = SIGN_IN_BODY_MAX },
+    { "POST", "/sign-out", .admit = page_exchange_admit, .serve = page_sign_out,
+      .body_limit = SIGN_IN_BODY_MAX },
     { "GET", "/events", .role = ROLE_VIEWER, .admit = page_exchange_admit,
       .serve = page_events_serve },
     { "GET", "/assets/{name}", .quiet = true, .admit = page_asset_admit,

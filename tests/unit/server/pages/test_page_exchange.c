@@ -71,11 +71,26 @@ static void a_refused_file_closes_no_descriptor_of_others(void **state)
     assert_true(served_falls(files, 0));
 }
 
+/* Nobody has signed in yet. */
+static void a_form_without_a_file_is_short(void **state)
+{
+    TEXT_AUTO body = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 20000; i++)
+        text_add_char(&body, 'x');
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(post(i == 0 ? "/sign-in" : "/sign-out", ORIGIN, text_string(&body),
+                              "longer than 16384 bytes"),
+                         413);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_refused_file_closes_no_descriptor_of_others),
+        TEST(a_form_without_a_file_is_short),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
