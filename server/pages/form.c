@@ -6,6 +6,7 @@
 #include "base/core/memory.h"
 
 #define NAME_BYTES_MAX 200
+#define READ_FOR(limit) (2 * (limit)) /* bytes that are looked at, since some are dropped */
 
 void form_finish(struct form *form)
 {
@@ -28,7 +29,7 @@ static char *take_printable(const char *bytes, size_t length, size_t limit)
     TEXT_AUTO lines = { 0 };
     TEXT_AUTO out = { 0 };
 
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length && lines.length < READ_FOR(limit); i++)
         if (bytes[i] != '\r' || i + 1 == length || bytes[i + 1] != '\n')
             text_add_char(&lines, bytes[i]);
     text_add_printable(&out, text_string(&lines), lines.length, limit);
@@ -59,7 +60,7 @@ static int hex_digit(char c)
 
 static void decode(const char *bytes, size_t length, struct text *out)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && out->length < READ_FOR(FORM_VALUE_BYTES_MAX); i++) {
         int high = i + 2 < length && bytes[i] == '%' ? hex_digit(bytes[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(bytes[i + 2]) : -1;
 
@@ -87,7 +88,7 @@ static void read_pair(struct form *form, const char *bytes, size_t length)
 
 void form_read(struct form *form, const char *bytes, size_t length)
 {
-    while (length > 0) {
+    while (length > 0 && form->count < FORM_VALUES_MAX) {
         const char *end = memchr(bytes, '&', length);
         size_t pair = end != NULL ? (size_t)(end - bytes) : length;
 

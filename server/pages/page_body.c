@@ -57,11 +57,8 @@ bool page_body_read(struct page_body *body, const struct text *in_memory, struct
     }
     if (!body_file_map(&body->stored, &body->mapped, error))
         return false;
-    if (body->boundary[0] != '\0')
-        multipart_read(form, body->boundary, body->mapped, body->stored.size, &body->file,
-                       &body->file_bytes);
-    else
-        form_read(form, body->mapped, body->stored.size);
+    multipart_read(form, body->boundary, body->mapped, body->stored.size, &body->file,
+                   &body->file_bytes);
     return true;
 }
 

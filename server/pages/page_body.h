@@ -11,7 +11,7 @@ struct page_server;
 #define PAGE_BODY_FILE_MAX ((size_t)64 << 20) /* bytes */
 
 struct page_body {
-    char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": not multipart */
+    char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": nothing was received yet */
     struct page_server *server;             /* counts it among the files; NULL: not counted */
     struct body_file stored;
     const char *mapped; /* NULL: nothing is */

@@ -128,14 +128,17 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
     return find_principal(exchange);
 }
 
-/* Also the boundary is kept: its header is the connection's. */
+/* The boundary is kept, since its header is the connection's. */
 void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct page_body *body = &page_exchange_of(exchange)->body;
 
-    if (body->boundary[0] == '\0')
-        multipart_boundary(exchange->headers.content_type, body->boundary);
-    page_body_add(body, exchange, exchange->context, bytes, size);
+    if (body->boundary[0] != '\0'
+        || multipart_boundary(exchange->headers.content_type, body->boundary))
+        page_body_add(body, exchange, exchange->context, bytes, size);
+    else
+        exchange_refuse(exchange, 415,
+                        "this form must be sent as multipart/form-data, with a boundary");
 }
 
 /* ---- On a worker ---- */

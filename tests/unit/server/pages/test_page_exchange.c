@@ -71,6 +71,21 @@ static void a_refused_file_closes_no_descriptor_of_others(void **state)
     assert_true(served_falls(files, 0));
 }
 
+/* Nothing is stored of it. */
+static void a_file_comes_as_multipart(void **state)
+{
+    static const char *const types[] = {
+        ORIGIN "Content-Type: application/x-www-form-urlencoded\r\n",
+        ORIGIN "Content-Type: multipart/form-data\r\n",
+        ORIGIN,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        assert_int_equal(post("/imports", types[i], "token=x", "multipart/form-data"), 415);
+    assert_int_equal(atomic_load(&served.server->pages.files), 0);
+}
+
 /* Nobody has signed in yet. */
 static void a_form_without_a_file_is_short(void **state)
 {
@@ -90,6 +105,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_refused_file_closes_no_descriptor_of_others),
+        TEST(a_file_comes_as_multipart),
         TEST(a_form_without_a_file_is_short),
     };
 
