@@ -232,6 +232,10 @@ static void work(struct exchange *exchange)
     PAGE_ANSWER_AUTO answer = { 0 };
     struct error error;
 
+    if (is_cancelled(exchange)) {
+        exchange_refuse(exchange, 401, "nothing was done: the API key became invalid meanwhile");
+        return;
+    }
     if (strcmp(exchange->route->verb, "GET") != 0 && !page_exchange_read_form(exchange))
         return;
     if (exchange->headers.authorization == NULL)

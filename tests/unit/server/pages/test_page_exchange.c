@@ -9,6 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/core/workers.h"
+#include "server/access/authority.h"
+#include "server/access/sign_ins.h"
+#include "server/pages/page_caller.h"
+#include "store/audit/audit_log.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/served.h"
 
@@ -17,6 +22,7 @@
 #define FILES_AT_ONCE 8
 
 static struct served served;
+static atomic_int released; /* the worker that a test holds */
 
 static int start(void **state)
 {
@@ -29,6 +35,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
+    atomic_store(&released, 1);
     served_destroy(&served);
     return 0;
 }
@@ -100,6 +107,105 @@ static void a_form_without_a_file_is_short(void **state)
                          413);
 }
 
+static void add_key(const char *key)
+{
+    struct change change = { .actor = { "root", "admin", "", "" }, .tool = "key" };
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key row;
+    struct error error;
+
+    digest_sha256(key, strlen(key), digest);
+    assert_true(api_key_add(served.services.store, "ada", ROLE_OPERATOR, "", digest, 0, &change,
+                            &row, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+}
+
+static void revoke_keys(void)
+{
+    struct change change = { .actor = { "root", "admin", "", "" }, .tool = "key" };
+    struct error error;
+    int64_t revoked;
+
+    assert_true(api_key_revoke(served.services.store, "ada", 1, &change, &revoked, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+}
+
+/* The headers of a browser that signed in, and the token of its forms. */
+static void sign_in(const char *key, struct text *headers, char token[DIGEST_TEXT_SIZE])
+{
+    struct change change = { .actor = { .client = "", .request_id = "" },
+                             .tool = "sign_in",
+                             .arguments = "{}" };
+    struct page_caller caller = { 0 };
+    struct error error;
+
+    assert_true(sign_in_add(served.server->sign_ins, key, &change, caller.session, &error));
+    text_addf(headers, ORIGIN "Cookie: opsbrain_80=%s\r\n", caller.session);
+    page_caller_token(&caller, token);
+}
+
+static void hold_worker(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&released))
+        served_sleep_ms(2);
+}
+
+static void wait_until_queued(void)
+{
+    int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
+
+    while (workers_queued(served.server->workers) == 0 && clock_monotonic_ns() < end_ns)
+        served_sleep_ms(2);
+    assert_int_equal(workers_queued(served.server->workers), 1);
+}
+
+static void note_idle(void *idle)
+{
+    atomic_store((atomic_int *)idle, 1);
+}
+
+/* Calls of a tool in the audit log. */
+static size_t count_calls(const char *tool)
+{
+    const struct audit_filter filter = { .tool = tool };
+    struct audit_row *rows;
+    struct error error;
+    size_t count;
+
+    assert_true(audit_log_flush(served.services.store, &error));
+    assert_true(audit_log_list(served.services.store, &filter, 10, &rows, &count, &error));
+    audit_log_rows_free(rows, count);
+    return count;
+}
+
+/* The connection is cut then, and the form is among what a worker has yet to do. */
+static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
+{
+    static atomic_int idle;
+    char token[DIGEST_TEXT_SIZE];
+    TEXT_AUTO headers = { 0 };
+    TEXT_AUTO body = { 0 };
+    struct http_client client;
+    struct error error;
+
+    (void)state;
+    atomic_store(&released, 0);
+    add_key("one");
+    sign_in("one", &headers, token);
+    text_addf(&body, "token=%s", token);
+    assert_true(workers_submit(served.server->workers, hold_worker, NULL, &error));
+    http_open(&client, server_port(served.server));
+    http_send(&client, "POST", "/jobs/job_x/cancel", text_string(&headers), text_string(&body));
+    wait_until_queued();
+    assert_true(workers_submit(served.server->workers, note_idle, &idle, &error));
+    revoke_keys();
+    atomic_store(&released, 1);
+    assert_true(served_reaches(&idle, 1));
+    assert_int_equal(count_calls("job_cancel"), 0);
+    http_close(&client);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -107,6 +213,7 @@ int main(void)
         TEST(a_refused_file_closes_no_descriptor_of_others),
         TEST(a_file_comes_as_multipart),
         TEST(a_form_without_a_file_is_short),
+        TEST(a_form_that_waited_does_nothing_for_a_revoked_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
