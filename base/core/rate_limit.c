@@ -79,6 +79,18 @@ static struct user *find_or_add(struct rate_limit *rate_limit, const char *name)
     return *at;
 }
 
+size_t rate_limit_count(struct rate_limit *rate_limit)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&rate_limit->lock);
+    for (size_t i = 0; i < CHAINS; i++)
+        for (const struct user *user = rate_limit->chains[i]; user != NULL; user = user->next)
+            count++;
+    pthread_mutex_unlock(&rate_limit->lock);
+    return count;
+}
+
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
 {
     struct user *user;
@@ -122,6 +134,34 @@ static void refill(const struct rate_limit *rate_limit, struct user *user, int64
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
+/* Of a chain, those that use nothing and got all their tokens back: as if they had never come. */
+static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
+{
+    while (*at != NULL) {
+        struct user *user = *at;
+
+        refill(rate_limit, user, now_ns);
+        if (user->in_use > 0 || user->spent > 0) {
+            at = &user->next;
+            continue;
+        }
+        *at = user->next;
+        free(user);
+    }
+}
+
+/* Names come from callers that nobody knows: a new one makes room first. */
+static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
+{
+    struct user *user;
+
+    if (*find(rate_limit, name) == NULL)
+        forget_idle(rate_limit, chain_of(rate_limit, name), now_ns);
+    user = find_or_add(rate_limit, name);
+    refill(rate_limit, user, now_ns);
+    return user;
+}
+
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms)
 {
@@ -137,8 +177,7 @@ bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int6
     if (rate_limit->limits.per_second == 0)
         return true;
     pthread_mutex_lock(&rate_limit->lock);
-    user = find_or_add(rate_limit, name);
-    refill(rate_limit, user, now_ns);
+    user = find_refilled(rate_limit, name, now_ns);
     left = (double)rate_limit->limits.burst - user->spent;
     if (left >= wanted)
         user->spent += wanted;
@@ -157,8 +196,7 @@ void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t 
     if (rate_limit->limits.per_second == 0)
         return;
     pthread_mutex_lock(&rate_limit->lock);
-    user = find_or_add(rate_limit, name);
-    refill(rate_limit, user, now_ns);
+    user = find_refilled(rate_limit, name, now_ns);
     user->spent += (double)count;
     pthread_mutex_unlock(&rate_limit->lock);
 }

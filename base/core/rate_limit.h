@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rate_limit;
@@ -19,6 +20,8 @@ struct rate_limit_limits {
 
 struct rate_limit *rate_limit_create(struct rate_limit_limits limits);
 void rate_limit_destroy(struct rate_limit *rate_limit); /* NULL is fine */
+/* How many names are remembered: those that use something, and some that lately did. */
+size_t rate_limit_count(struct rate_limit *rate_limit);
 
 /* Takes a place; false: the name already holds `at_once`. Return it with rate_limit_leave. */
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name);

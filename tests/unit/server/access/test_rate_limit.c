@@ -99,6 +99,25 @@ static void names_that_come_and_go_do_not_mix(void **state)
     rate_limit_destroy(rate_limit);
 }
 
+/* As of addresses that try to sign in. */
+static void names_that_got_everything_back_are_forgotten(void **state)
+{
+    struct rate_limit *rate_limit =
+        rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
+    int64_t now_ns = SECOND_NS, wait_ms;
+    char name[32];
+
+    (void)state;
+    rate_limit_charge(rate_limit, "busy", 100, now_ns);
+    for (int i = 0; i < 50000; i++) {
+        snprintf(name, sizeof name, "2001:db8::%x", i);
+        assert_true(rate_limit_spend(rate_limit, name, now_ns + i * SECOND_NS / 1000, &wait_ms));
+    }
+    assert_in_range(rate_limit_count(rate_limit), 1000, 4000);
+    assert_false(rate_limit_spend(rate_limit, "busy", now_ns + 50 * SECOND_NS, &wait_ms));
+    rate_limit_destroy(rate_limit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +126,7 @@ int main(void)
         cmocka_unit_test(what_was_used_beyond_the_burst_comes_back_first),
         cmocka_unit_test(zero_is_no_limit),
         cmocka_unit_test(names_that_come_and_go_do_not_mix),
+        cmocka_unit_test(names_that_got_everything_back_are_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
