@@ -73,9 +73,25 @@ static void read_header(void *context, const char *name, size_t name_size, const
     find_cookie(value, cookie, caller->anonymous);
 }
 
+/* Whether the request was for the host of the setting public_url, which is reached over TLS: a
+ * proxy that is not trusted ended it. */
+static bool is_for_public_url(const struct exchange *exchange)
+{
+    static const char SCHEME[] = "https://";
+    const char *host = exchange->headers.host, *url = exchange->http->settings->public_url;
+    size_t length;
+
+    if (host == NULL || strncasecmp(url, SCHEME, sizeof SCHEME - 1) != 0)
+        return false;
+    url += sizeof SCHEME - 1;
+    length = strcspn(url, "/");
+    return strlen(host) == length && strncasecmp(host, url, length) == 0;
+}
+
 void page_caller_read(const struct exchange *exchange, struct page_caller *out)
 {
-    *out = (struct page_caller){ .is_over_tls = exchange_is_over_tls(exchange) };
+    *out = (struct page_caller){ .is_over_tls = exchange_is_over_tls(exchange)
+                                                || is_for_public_url(exchange) };
     read_port(exchange->headers.host, out->port);
     exchange_each_header(exchange, read_header, out);
     out->is_from_elsewhere =
@@ -95,20 +111,6 @@ static void refuse_origin(struct exchange *exchange, const char *own)
                     origin != NULL ? origin : "missing", own);
 }
 
-/* The scheme and host of the setting public_url, where the request was for that host. */
-static bool is_public(const struct exchange *exchange)
-{
-    const char *origin = exchange->headers.origin, *host = exchange->headers.host;
-    const char *url = exchange->http->settings->public_url, *name = strstr(url, "://");
-    size_t length;
-
-    if (name == NULL || host == NULL)
-        return false;
-    length = (size_t)(name + 3 - url) + strcspn(name + 3, "/");
-    return strlen(origin) == length && strncasecmp(origin, url, length) == 0
-           && strcasecmp(origin + (name + 3 - url), host) == 0;
-}
-
 bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller)
 {
     const char *origin = exchange->headers.origin, *host = exchange->headers.host;
@@ -116,7 +118,7 @@ bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller
 
     text_add(&own, caller->is_over_tls ? "https://" : "http://");
     text_add(&own, host != NULL ? host : "");
-    if (origin == NULL || (strcasecmp(origin, text_string(&own)) != 0 && !is_public(exchange))) {
+    if (origin == NULL || strcasecmp(origin, text_string(&own)) != 0) {
         refuse_origin(exchange, text_string(&own));
         return false;
     }

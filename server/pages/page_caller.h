@@ -10,7 +10,7 @@
 struct exchange;
 
 struct page_caller {
-    bool is_over_tls;
+    bool is_over_tls;                    /* as a trusted proxy or the setting public_url says */
     bool is_from_elsewhere;              /* by a link on another site: its cookie was not sent */
     char session[SIGN_IN_COOKIE_SIZE];   /* the cookies' values; "": none */
     char anonymous[SIGN_IN_COOKIE_SIZE]; /* of who is not signed in */
