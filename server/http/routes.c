@@ -121,7 +121,7 @@ static bool check_principal(struct exchange *exchange, const char *path)
     if (!(is_page(exchange) ? exchange->route->admit(exchange, path)
                             : exchange->http->gate->admit(exchange)))
         return false;
-    exchange->connection->is_known = exchange->principal.name[0] != '\0';
+    exchange->connection->is_known |= exchange->principal.name[0] != '\0';
     return true;
 }
 

@@ -105,13 +105,14 @@ static void connections_are_limited_for_each_address(void **state)
     http_close(&other);
 }
 
-/* A principal with access has made a request here. */
+/* A principal with access has made a request here, and then one that anybody may make. */
 static void become_known(struct http_client *client)
 {
     connect_now(client);
     assert_int_equal(http_exchange(client, "POST", "/mcp", MCP_HEADERS,
                                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", NULL),
                      200);
+    assert_int_equal(http_exchange(client, "GET", "/assets/style.css", NULL, NULL, NULL), 200);
 }
 
 static int64_t cpu_ns(void)
