@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "web/ask_page.h"
 #include "web/job_pages.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
@@ -139,7 +140,8 @@ static CHECKED bool write_work(const struct page_request *request, struct html *
 {
     size_t found = 0;
 
-    if (!write_jobs(request, "waiting", "Waits for a person's answer", &found, html, error)
+    if (!ask_page_list(request, &found, html, error)
+        || !write_jobs(request, "waiting", "Waits for a person's answer", &found, html, error)
         || !write_jobs(request, "failed", "Failed in the last 24 hours", &found, html, error)
         || !write_jobs(request, "running", "Running now", &found, html, error)
         || !write_jobs(request, "queued", "Waiting for its turn", &found, html, error))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "web/ask_page.h"
 #include "web/audit_log_page.h"
 #include "web/chart_file.h"
 #include "web/compare_page.h"
@@ -34,6 +35,9 @@ const struct page pages[] = {
     { "POST", "/jobs/{id}/cancel", ROLE_OPERATOR, .write = job_page_cancel },
     { "GET", "/leases", ROLE_VIEWER, .write = leases_write },
     { "GET", "/audit-log", ROLE_VIEWER, .write = audit_log_page_write },
+
+    { "GET", "/ask/{id}", ROLE_VIEWER, .write = ask_page_write },
+    { "POST", "/ask/{id}", ROLE_VIEWER, .write = ask_page_take },
 
     { "GET", "/imports", ROLE_VIEWER, .write = import_page_write },
     { "POST", "/imports", ROLE_OPERATOR, .takes_file = true, .write = import_page_take },

@@ -112,7 +112,7 @@ void param_form_write_hidden(const struct page_request *request, const struct to
 
 /* ---- Reading ---- */
 
-static json_t *read_number(const char *text, bool whole)
+json_t *param_form_number(const char *text, bool whole)
 {
     char *end;
     double number = strtod(text, &end);
@@ -136,7 +136,7 @@ static json_t *read_numbers(const char *text, bool whole)
         text_clear(&word);
         text_add_bytes(&word, text, length);
         if (length > 0)
-            json_array_append_new(numbers, read_number(text_string(&word), whole));
+            json_array_append_new(numbers, param_form_number(text_string(&word), whole));
         text += length;
     }
     return numbers;
@@ -161,7 +161,7 @@ static json_t *read_value(const struct param *param, const char *text)
     switch (param->type) {
     case VALUE_INTEGER:
     case VALUE_NUMBER:
-        return read_number(text, param->type == VALUE_INTEGER);
+        return param_form_number(text, param->type == VALUE_INTEGER);
     case VALUE_INTEGERS:
     case VALUE_NUMBERS:
         return read_numbers(text, param->type == VALUE_INTEGERS);

@@ -15,3 +15,5 @@ void param_form_write_hidden(const struct page_request *request, const struct to
  * tool says what is wrong with it. New reference. */
 json_t *param_form_read(const struct page_request *request, const struct tool *tool,
                         const char *const *omitted);
+/* A number as a person writes it; what is none stays text. New reference. */
+json_t *param_form_number(const char *text, bool whole);

@@ -20,6 +20,7 @@
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/multi_round.h"
 #include "server/mcp/rpc.h"
+#include "server/mcp/url_elicitation.h"
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
@@ -279,11 +280,19 @@ static CHECKED bool ask_session(struct rpc *rpc, const struct question *question
     return inquire(&inquiry, answers, error);
 }
 
+static CHECKED bool ask_client(struct rpc *rpc, const struct question *questions, size_t count,
+                               json_t **answers, struct error *error)
+{
+    return rpc->era == ERA_MODERN ? multi_round_ask(rpc, questions, count, answers, error)
+                                  : ask_session(rpc, questions, count, answers, error);
+}
+
 bool client_request_ask(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error)
 {
     struct rpc *rpc = call->host;
 
-    return rpc->era == ERA_MODERN ? multi_round_ask(rpc, questions, count, answers, error)
-                                  : ask_session(rpc, questions, count, answers, error);
+    return url_elicitation_is_needed(rpc)
+               ? url_elicitation_ask(rpc, ask_client, questions, count, answers, error)
+               : ask_client(rpc, questions, count, answers, error);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/input_request.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/json/json.h"
+#include "handlers/elicitation.h"
 
 json_t *input_request_params(const struct question *question)
 {
@@ -24,15 +24,10 @@ json_t *input_request_requests(const struct question *questions, size_t count)
 
 /* ---- Capabilities ---- */
 
-static bool is_page(const struct question *question)
-{
-    return strcmp(json_get_text(question->params, "mode", "form"), "url") == 0;
-}
-
 /* A client that declares just {} supports forms. */
 static bool knows_elicitation(const json_t *capability, const struct question *question)
 {
-    if (is_page(question))
+    if (elicitation_is_by_url(question->params))
         return json_is_object(json_object_get(capability, "url"));
     return json_is_object(capability)
            && (json_object_get(capability, "form") != NULL
@@ -74,7 +69,8 @@ json_t *input_request_missing(const json_t *capabilities, const struct question 
 
         if (strcmp(question->method, "elicitation/create") == 0) {
             if (!knows_elicitation(elicitation, question))
-                add_missing(&missing, "elicitation", is_page(question) ? "url" : NULL);
+                add_missing(&missing, "elicitation",
+                            elicitation_is_by_url(question->params) ? "url" : NULL);
         } else if (strcmp(question->method, "sampling/createMessage") == 0) {
             if (!knows_sampling(sampling, question))
                 add_missing(&missing, "sampling", json_is_object(sampling) ? "tools" : NULL);
@@ -86,87 +82,6 @@ json_t *input_request_missing(const json_t *capabilities, const struct question 
 }
 
 /* ---- Answers ---- */
-
-static bool fits_type(const json_t *value, const char *type)
-{
-    if (strcmp(type, "string") == 0)
-        return json_is_string(value);
-    if (strcmp(type, "boolean") == 0)
-        return json_is_boolean(value);
-    if (strcmp(type, "integer") == 0)
-        return json_is_number(value) && floor(json_number_value(value)) == json_number_value(value);
-    if (strcmp(type, "number") == 0)
-        return json_is_number(value);
-    return strcmp(type, "array") != 0 || json_is_array(value);
-}
-
-static bool is_among(const json_t *value, const json_t *allowed)
-{
-    for (size_t i = 0; i < json_array_size(allowed); i++)
-        if (json_equal(json_array_get(allowed, i), value))
-            return true;
-    return false;
-}
-
-static CHECKED bool check_member(const char *name, const json_t *schema, const json_t *value,
-                                 struct error *error)
-{
-    const char *type = json_get_text(schema, "type", "");
-    const json_t *allowed = json_object_get(schema, "enum");
-
-    if (!fits_type(value, type))
-        return error_set(error, ERROR_INVALID,
-                         "the client's form is filled in wrongly: \"%.60s\" must be of type %.20s",
-                         name, type);
-    if (allowed != NULL && !is_among(value, allowed))
-        return error_set(
-            error, ERROR_INVALID,
-            "the client's form is filled in wrongly: \"%.60s\" is not one of its choices", name);
-    return true;
-}
-
-/* A form's fields are flat; fields that were not requested are ignored. */
-static CHECKED bool check_form(const json_t *schema, const json_t *content, struct error *error)
-{
-    json_t *required = json_object_get(schema, "required");
-    json_t *properties = json_object_get(schema, "properties");
-    const char *name;
-    json_t *property;
-
-    if (!json_is_object(content))
-        return error_set(error, ERROR_INVALID,
-                         "the client accepted the form, but \"content\" is not an object");
-    for (size_t i = 0; i < json_array_size(required); i++) {
-        const char *needed = json_string_value(json_array_get(required, i));
-
-        if (needed != NULL && json_object_get(content, needed) == NULL)
-            return error_set(error, ERROR_INVALID,
-                             "the client's form is not filled in: \"%.60s\" is missing", needed);
-    }
-    json_object_foreach(properties, name, property) {
-        const json_t *value = json_object_get(content, name);
-
-        if (value != NULL && !check_member(name, property, value, error))
-            return false;
-    }
-    return true;
-}
-
-static CHECKED bool check_elicitation(const struct question *question, const json_t *result,
-                                      struct error *error)
-{
-    const char *action = json_get_text(result, "action", "");
-
-    if (strcmp(action, "decline") == 0 || strcmp(action, "cancel") == 0)
-        return true;
-    if (strcmp(action, "accept") != 0)
-        return error_set(error, ERROR_INVALID,
-                         "the client's answer to elicitation/create has no \"action\" of accept, "
-                         "decline or cancel");
-    return is_page(question)
-           || check_form(json_object_get(question->params, "requestedSchema"),
-                         json_object_get(result, "content"), error);
-}
 
 static CHECKED bool check_message(const json_t *result, struct error *error)
 {
@@ -199,7 +114,7 @@ bool input_request_check(const struct question *question, const json_t *result, 
         return error_set(error, ERROR_INVALID, "the client's answer to %s is not an object",
                          question->method);
     if (strcmp(question->method, "elicitation/create") == 0)
-        return check_elicitation(question, result, error);
+        return elicitation_check(question->params, result, error);
     if (strcmp(question->method, "sampling/createMessage") == 0)
         return check_message(result, error);
     return check_roots(result, error);

@@ -123,6 +123,15 @@ static const char *name_of(const struct rpc *rpc)
     return json_get_text(rpc->params, rpc->method->named_by, "");
 }
 
+const char *multi_round_begin(struct rpc *rpc)
+{
+    if (rpc->multi_round == NULL)
+        begin(rpc, name_of(rpc));
+    if (rpc->multi_round->nonce[0] == '\0')
+        random_id("rnd", rpc->multi_round->nonce);
+    return rpc->multi_round->nonce;
+}
+
 static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *questions,
                                        size_t count, struct error *error)
 {
@@ -193,9 +202,7 @@ static CHECKED bool seal(struct rpc *rpc, char **out, struct error *error)
     struct request_state state = { .expires_ms = clock_utc_ms() + REQUEST_STATE_MS,
                                    .answers = multi_round->used };
 
-    if (multi_round->nonce[0] == '\0')
-        random_id("rnd", multi_round->nonce);
-    text_copy(state.nonce, sizeof state.nonce, multi_round->nonce);
+    text_copy(state.nonce, sizeof state.nonce, multi_round_begin(rpc));
     text_copy(state.principal, sizeof state.principal, rpc->exchange->principal.name);
     text_copy(state.digest, sizeof state.digest, multi_round->digest);
     return request_state_seal(rpc->server->sealing_key, &state, out, error);

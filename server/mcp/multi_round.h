@@ -18,6 +18,8 @@ bool multi_round_resumed(const struct rpc *rpc);
 /* The nonce of its change; NULL: it is a first round. */
 const char *multi_round_nonce(const struct rpc *rpc);
 
+/* Begins a round, if the client is not in one; returns its nonce. */
+const char *multi_round_begin(struct rpc *rpc);
 /* The answers so far; INPUT_REQUIRED if one is missing, UNSUPPORTED if the client cannot be asked.
  */
 CHECKED bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,

@@ -37,6 +37,10 @@ static const struct rule rules[] = {
       "DELETE FROM settled_requests WHERE nonce IN "
       "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
       .fixed_days = 1 }, /* longer than any sealed state is good */
+    { 0, false, 500,
+      "DELETE FROM page_questions WHERE id IN "
+      "(SELECT id FROM page_questions WHERE asked_ms < ?1 LIMIT ?2)",
+      .fixed_days = 1 },
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },

@@ -31,17 +31,19 @@ export function forEachClient(title, body) {
     for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
-// connect(kind, url, {key, onForm}): a connected client; the caller closes it. `key` is sent as bearer token; what
-// onForm(params) gives is the client's answer to a form; without it the client cannot be asked.
-export async function connect(kind, url, { key, onForm, extensions, headers: more } = {}) {
+// connect(kind, url, {key, onForm, onPage}): a connected client; the caller closes it. `key` is sent as bearer token; what
+// onForm(params) gives is the client's answer to a form, onPage(params) to a link that its person is to open; without
+// them the client cannot be asked.
+export async function connect(kind, url, { key, onForm, onPage, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
     const transport = new Transport(new URL(url), { requestInit: { headers } });
-    const client = create({ capabilities: { ...(onForm && { elicitation: {} }), ...(extensions && { extensions }) } });
-    if (onForm)
+    const elicitation = onForm ? { elicitation: {} } : onPage && { elicitation: { url: {} } };
+    const client = create({ capabilities: { ...elicitation, ...(extensions && { extensions }) } });
+    if (elicitation)
         client.setRequestHandler(
             client instanceof Client1 ? ElicitRequestSchema : 'elicitation/create',
-            async ({ params }) => onForm(params),
+            async ({ params }) => (onForm ?? onPage)(params),
         );
     await client.connect(transport);
     return new Connection(kind, client, transport);

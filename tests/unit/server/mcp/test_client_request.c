@@ -186,7 +186,6 @@ static void a_capability_that_was_not_declared_is_named(void **state)
         const char *version, *capabilities, *tool, *named;
     } cases[] = {
         { "2025-11-25", "{}", "confirm", "{\"elicitation\":{}}" },
-        { "2025-11-25", "{\"elicitation\":{\"url\":{}}}", "confirm", "{\"elicitation\":{}}" },
         { "2025-11-25", "{\"elicitation\":{}}", "page", "{\"elicitation\":{\"url\":{}}}" },
         { "2025-06-18", "{\"elicitation\":{}}", "all", "{\"sampling\":{},\"roots\":{}}" },
     };
@@ -218,6 +217,26 @@ static void a_page_is_opened_by_clients_that_support_pages(void **state)
     respond(asker.headers, request, "result", "{\"action\":\"accept\"}");
     result = receive(&asker);
     assert_string_equal(text_at(result, "result.content.0.text"), "accept");
+    asker_end(&asker);
+}
+
+static void a_form_is_a_link_to_its_page_for_clients_that_show_none(void **state)
+{
+    struct asker asker;
+    json_auto_t *request = NULL, *result = NULL;
+    char url[80];
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{\"url\":{}}}");
+    call_tool(&asker, "confirm", CONFIRM_A);
+    request = receive(&asker);
+    assert_string_equal(text_at(request, "params.mode"), "url");
+    snprintf(url, sizeof url, "/ask/%s", text_at(request, "params.elicitationId"));
+    assert_non_null(strstr(text_at(request, "params.url"), url));
+    assert_null(json_at(request, "params.requestedSchema"));
+    respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
+    result = receive(&asker);
+    assert_non_null(json_at(result, "result.content"));
     asker_end(&asker);
 }
 
@@ -436,6 +455,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start_patient,
                                         stop),
+        cmocka_unit_test_setup_teardown(a_form_is_a_link_to_its_page_for_clients_that_show_none,
+                                        start_patient, stop),
         cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_support_pages,
                                         start_patient, stop),
         cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start_patient,

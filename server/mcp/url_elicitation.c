@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/mcp/url_elicitation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/elicitation.h"
+#include "server/http/exchange.h"
+#include "server/mcp/mcp_server.h"
+#include "server/mcp/multi_round.h"
+#include "server/mcp/protocol.h"
+#include "server/mcp/request_state.h"
+#include "server/mcp/rpc.h"
+#include "server/streams/notifier.h"
+#include "server/streams/stream.h"
+#include "store/ledger/page_questions.h"
+
+#define LOOK_MS 200 /* between looks at the answer */
+
+/* A question as the client is asked it. */
+struct posed {
+    char id[ID_SIZE]; /* of its page; "": it is the client's own */
+    json_t *params;
+};
+
+/* All that a call asks at once. */
+struct inquest {
+    struct rpc *rpc;
+    const struct question *questions;
+    size_t count;
+    struct posed *posed; /* one per question */
+};
+
+static json_t *capabilities_of(const struct rpc *rpc)
+{
+    if (rpc->era == ERA_MODERN)
+        return json_deep_copy(json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES));
+    return rpc->session != NULL ? json_loads(rpc->session->capabilities, 0, NULL) : NULL;
+}
+
+bool url_elicitation_is_needed(const struct rpc *rpc)
+{
+    json_auto_t *capabilities = capabilities_of(rpc);
+    const json_t *elicitation = json_object_get(capabilities, "elicitation");
+
+    return rpc->base_url[0] != '\0' && json_is_object(json_object_get(elicitation, "url"))
+           && json_object_get(elicitation, "form") == NULL;
+}
+
+/* ---- Pages ---- */
+
+/* The same in every round of a request. */
+static void make_id(struct rpc *rpc, const char *key, char out[ID_SIZE])
+{
+    char digest[DIGEST_TEXT_SIZE];
+    TEXT_AUTO words = { 0 };
+
+    if (rpc->era != ERA_MODERN) {
+        random_id("ask", out);
+        return;
+    }
+    text_addf(&words, "the page of %s %s", multi_round_begin(rpc), key);
+    digest_sha256_text(text_string(&words), words.length, digest);
+    snprintf(out, ID_SIZE, "ask_%.32s", digest);
+}
+
+static int64_t patience_ms(const struct rpc *rpc)
+{
+    return rpc->server->settings->ask_timeout_s * 1000;
+}
+
+static CHECKED bool store_question(const struct rpc *rpc, const char *id, const json_t *params,
+                                   struct error *error)
+{
+    int64_t now_ms = clock_utc_ms();
+    int64_t good_ms = rpc->era == ERA_MODERN ? REQUEST_STATE_MS : patience_ms(rpc);
+    FREE_AUTO char *written = json_write(params);
+    struct page_question row = { .params = written,
+                                 .asked_ms = now_ms,
+                                 .expires_ms = now_ms + good_ms };
+
+    text_copy(row.id, sizeof row.id, id);
+    text_copy(row.principal, sizeof row.principal, rpc->exchange->principal.name);
+    text_copy(row.tool, sizeof row.tool, rpc->tool != NULL ? rpc->tool->name : rpc->name);
+    text_copy(row.client, sizeof row.client, rpc->client);
+    return page_question_add(rpc->server->services->store, &row, error);
+}
+
+/* To the pages that show it. */
+static void announce(const struct rpc *rpc, const char *id)
+{
+    notifier_resource_changed(rpc->server->notifier, id);
+}
+
+/* 2025-11-25 has an id in it, which notifications/elicitation/complete repeats. */
+static json_t *link_to(const struct rpc *rpc, const char *id, const json_t *params)
+{
+    TEXT_AUTO url = { 0 };
+
+    text_addf(&url, "%s/ask/%s", rpc->base_url, id);
+    return json_pack("{s:s, s:s, s:s, s:s*}", "mode", "url", "message",
+                     json_get_text(params, "message", ""), "url", text_string(&url),
+                     "elicitationId", rpc->era == ERA_MODERN ? NULL : id);
+}
+
+static CHECKED bool pose(const struct inquest *inquest, size_t i, struct error *error)
+{
+    const struct question *question = &inquest->questions[i];
+    struct posed *posed = &inquest->posed[i];
+
+    if (strcmp(question->method, "elicitation/create") != 0
+        || elicitation_is_by_url(question->params)) {
+        posed->params = json_incref(question->params);
+        return true;
+    }
+    make_id(inquest->rpc, question->key, posed->id);
+    posed->params = link_to(inquest->rpc, posed->id, question->params);
+    if (!store_question(inquest->rpc, posed->id, question->params, error))
+        return false;
+    announce(inquest->rpc, posed->id);
+    return true;
+}
+
+/* ---- Answers ---- */
+
+static void end(const struct rpc *rpc, const char *id)
+{
+    struct page_question question;
+    struct error error;
+
+    if (page_question_end(rpc->server->services->store, id, clock_utc_ms(), &question, &error))
+        page_question_finish(&question);
+    else
+        log_warning("%s: the question %s stays open: %s", rpc->exchange->id, id, error.message);
+    announce(rpc, id);
+}
+
+/* True where it is answered, expired, or the call is over; false: look again. */
+static bool is_over(struct rpc *rpc, const struct page_question *question, int64_t end_ms)
+{
+    int64_t now_ms = clock_utc_ms();
+
+    return question->answer != NULL || now_ms >= question->expires_ms || now_ms >= end_ms
+           || rpc_is_cancelled(rpc);
+}
+
+/* Until it is answered, or has no more time. */
+static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *out,
+                         struct error *error)
+{
+    static const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
+    struct store *store = rpc->server->services->store;
+    int64_t end_ms = clock_utc_ms() + patience_ms(rpc);
+
+    for (;;) {
+        if (!page_question_find(store, id, out, error))
+            return false;
+        if (is_over(rpc, out, end_ms))
+            return true;
+        page_question_finish(out);
+        nanosleep(&look, NULL);
+    }
+}
+
+/* A client of 2026-07-28 that left may come back for the answer. */
+static CHECKED bool explain(struct rpc *rpc, const struct page_question *question,
+                            struct error *error)
+{
+    bool left = rpc_is_cancelled(rpc);
+
+    if (!left || rpc->era != ERA_MODERN)
+        end(rpc, question->id);
+    if (left)
+        return error_set(error, ERROR_CANCELLED, "cancelled while a person was asked");
+    return error_set(error, ERROR_TIMEOUT,
+                     "nobody answered on the page %.200s/ask/%s within %lld s (setting "
+                     "ask_timeout): call again when the person is there",
+                     rpc->base_url, question->id, (long long)patience_ms(rpc) / 1000);
+}
+
+static void report_completion(const struct rpc *rpc, const char *id)
+{
+    json_auto_t *message =
+        json_pack("{s:s, s:s, s:{s:s}}", "jsonrpc", "2.0", "method",
+                  "notifications/elicitation/complete", "params", "elicitationId", id);
+    FREE_AUTO char *json = json_write(message);
+
+    if (rpc->era != ERA_MODERN && rpc->stream != NULL)
+        stream_push(rpc->stream, json, strlen(json));
+    announce(rpc, id);
+}
+
+static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
+{
+    struct page_question question;
+    bool answered;
+
+    if (!wait(rpc, id, &question, error))
+        return false;
+    if (question.answer == NULL)
+        answered = explain(rpc, &question, error);
+    else
+        answered = json_parse(question.answer, strlen(question.answer), out, error);
+    page_question_finish(&question);
+    if (answered)
+        report_completion(rpc, id);
+    return answered;
+}
+
+/* `reply` is the client's: whether its person agreed to open the page. */
+static CHECKED bool add_answer(const struct inquest *inquest, size_t i, json_t *reply,
+                               json_t *answers, struct error *error)
+{
+    const char *id = inquest->posed[i].id;
+    json_t *answer = NULL;
+
+    if (id[0] == '\0') {
+        answer = json_incref(reply);
+    } else if (strcmp(json_get_text(reply, "action", ""), "accept") != 0) {
+        end(inquest->rpc, id);
+        answer = json_incref(reply);
+    } else if (!take_answer(inquest->rpc, id, &answer, error)) {
+        return false;
+    }
+    json_object_set_new(answers, inquest->questions[i].key, answer);
+    return true;
+}
+
+static CHECKED bool collect(const struct inquest *inquest, const json_t *replies, json_t **out,
+                            struct error *error)
+{
+    json_auto_t *answers = json_object();
+
+    for (size_t i = 0; i < inquest->count; i++)
+        if (!add_answer(inquest, i, json_object_get(replies, inquest->questions[i].key), answers,
+                        error))
+            return false;
+    *out = json_incref(answers);
+    return true;
+}
+
+/* ---- Asking ---- */
+
+static CHECKED bool ask_client(const struct inquest *inquest, url_elicitation_asks *ask,
+                               json_t **replies, struct error *error)
+{
+    FREE_AUTO struct question *shown = memory_zeroed(inquest->count, sizeof *shown);
+
+    for (size_t i = 0; i < inquest->count; i++)
+        shown[i] = (struct question){ inquest->questions[i].key, inquest->questions[i].method,
+                                      inquest->posed[i].params };
+    if (ask(inquest->rpc, shown, inquest->count, replies, error))
+        return true;
+    for (size_t i = 0; i < inquest->count && error->kind != ERROR_INPUT_REQUIRED; i++)
+        if (inquest->posed[i].id[0] != '\0')
+            end(inquest->rpc, inquest->posed[i].id);
+    return false;
+}
+
+bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,
+                         const struct question *questions, size_t count, json_t **answers,
+                         struct error *error)
+{
+    struct inquest inquest = { .rpc = rpc, .questions = questions, .count = count };
+    json_auto_t *replies = NULL;
+    bool done = true;
+
+    inquest.posed = memory_zeroed(count, sizeof *inquest.posed);
+    for (size_t i = 0; i < count && done; i++)
+        done = pose(&inquest, i, error);
+    done = done && ask_client(&inquest, ask, &replies, error)
+           && collect(&inquest, replies, answers, error);
+    for (size_t i = 0; i < count; i++)
+        json_decref(inquest.posed[i].params);
+    free(inquest.posed);
+    return done;
+}

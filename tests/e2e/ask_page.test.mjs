@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call asks is answered on a page, where the client opens pages and shows no forms.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Browser, tokenOf } from './browser.mjs';
+import { connect, forEachClient, isStateless } from './clients.mjs';
+import { addKey, startServer, temporaryFolder, until } from './harness.mjs';
+
+const YES = { action: 'accept', 'content.remove': 'true' };
+
+const pathOf = (params) => new URL(params.url).pathname;
+
+async function answer(browser, path, fields, headers) {
+    return browser.post(path, { token: tokenOf((await browser.get(path)).body), ...fields }, headers);
+}
+
+async function connectWithPages(t, kind, url, onPage, key) {
+    const client = await connect(kind, url, { onPage, key });
+    await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:1' });
+    return client;
+}
+
+forEachClient('a person goes ahead on the page that the client opens', async (t, kind) => {
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const completed = [];
+    let asked;
+    const client = await connectWithPages(t, kind, server.url, async (params) => {
+        asked = params;
+        const page = await browser.get(pathOf(params));
+        assert.equal(page.status, 200, page.body);
+        assert.match(page.body, /Remove the deployment &quot;sim&quot;|Remove the deployment "sim"/);
+        assert.match(page.body, /<button name="action" value="accept">Remove it</);
+        assert.match((await browser.get('/')).body, new RegExp(`Waits for your answer.*href="${pathOf(params)}"`, 's'));
+        // The client has long said that the page is open when the person answers.
+        setTimeout(async () => assert.equal((await answer(browser, pathOf(params), YES)).status, 303), 50);
+        return { action: 'accept' };
+    });
+    client.onNotification(({ method, params }) => method === 'notifications/elicitation/complete' && completed.push(params));
+    assert.deepEqual(await client.call('deployment_remove', { deployment: 'sim' }), { name: 'sim', removed: true });
+    assert.equal(asked.mode, 'url');
+    assert.match(asked.message, /^Remove the deployment "sim"/);
+    assert.equal(new URL(asked.url).origin, browser.origin);
+    assert.deepEqual(completed, isStateless(kind) ? [] : [{ elicitationId: asked.elicitationId }]);
+
+    const page = await browser.get(pathOf(asked));
+    assert.match(page.body, /Answered at .* UTC: <bdi>remove: yes<\/bdi>/);
+    assert.doesNotMatch(page.body, /<button/);
+    assert.doesNotMatch((await browser.get('/')).body, /Waits for your answer/);
+    const second = await browser.post(pathOf(asked), { token: await browser.token('/deployments/new'), ...YES });
+    assert.equal(second.status, 409);
+    assert.match(second.body, /this question was answered at [^:]*:[^:]*:[^:]*: the first answer counts/);
+    const { rows } = await client.call('audit_list', { tool: 'question_answer' });
+    assert.deepEqual(rows.map(({ outcome }) => outcome), ['ok']);
+    await client.close();
+});
+
+test('only who called may answer, from our own page', async (t) => {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const [name, role] of Object.entries({ otto: 'operator', ada: 'admin' })) keys[name] = await addKey(data, name, '--role', role);
+    const server = await startServer(t, { data });
+    const [otto, ada] = [new Browser(server.port), new Browser(server.port)];
+    await otto.signIn(keys.otto);
+    await ada.signIn(keys.ada);
+    for (const kind of ['legacy-1x', '2x-2026']) {
+        const client = await connectWithPages(t, kind, server.url, async (params) => {
+            const path = pathOf(params);
+            assert.equal((await new Browser(server.port).get(path)).headers.location, `/sign-in?to=${encodeURIComponent(path)}`);
+            const foreign = await ada.get(path);
+            assert.equal(foreign.status, 403);
+            assert.match(foreign.body, /a call of otto asks this: only otto may answer, and you are signed in as ada/);
+            assert.doesNotMatch(foreign.body, /Remove/);
+            assert.equal((await ada.post(path, { token: await ada.token('/deployments/new'), ...YES })).status, 403);
+            assert.doesNotMatch((await ada.get('/')).body, /Waits for your answer/);
+
+            for (const headers of [{ Origin: 'https://evil.example' }, { Origin: undefined }, { 'Sec-Fetch-Site': 'cross-site' }])
+                assert.equal((await answer(otto, path, YES, headers)).status, 403, JSON.stringify(headers));
+            assert.equal((await otto.post(path, YES)).status, 403);
+            const read = { Authorization: `Bearer ${keys.otto}` };
+            const { headers } = await new Browser(server.port, read).post(path, YES); // a program sends no forms
+            assert.equal(headers.location, '/sign-in');
+            assert.equal((await answer(otto, path, { action: 'decline' })).status, 303);
+            assert.match((await otto.get(path)).body, /UTC: declined/);
+            return { action: 'accept' };
+        }, keys.otto);
+        assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), /sim stays registered/);
+        await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
+        await client.close();
+    }
+});
+
+test('a question that nobody answers, or whose page is not opened, is over', async (t) => {
+    const server = await startServer(t, { args: ['--ask-timeout', '1s'] });
+    const browser = new Browser(server.port);
+    const paths = [];
+    for (const [kind, action, why] of [
+        ['legacy-1x', 'accept', /nobody answered on the page http:.*\/ask\/ask_\w+ within 1 s/],
+        ['2x-2026', 'accept', /nobody answered on the page/],
+        ['legacy-1x', 'decline', /sim stays registered/],
+        ['2x-2026', 'cancel', /sim stays registered/],
+    ]) {
+        const client = await connectWithPages(t, kind, server.url, (params) => (paths.push(pathOf(params)), { action }));
+        assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), why);
+        const page = await browser.get(paths.at(-1));
+        assert.match(page.body, /Nobody waits for an answer any longer/, kind);
+        const late = await browser.post(paths.at(-1), { token: await browser.token('/deployments/new'), ...YES });
+        assert.equal(late.status, 409);
+        assert.match(late.body, /nobody waits for this answer since .*: repeat the call/);
+        await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
+        await client.close();
+    }
+    assert.equal(new Set(paths).size, 4);
+    assert.equal((await browser.get('/ask/ask_unknown')).status, 404);
+});
+
+test('a client of 2026-07-28 that left comes back for the answer, and it counts once', async (t) => {
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const client = await connectWithPages(t, '2x-2026', server.url);
+    const state = await callTool(server, 'deployment_remove', { deployment: 'sim' });
+    const url = state.inputRequests.remove.params.url;
+    const round = { inputResponses: { remove: { action: 'accept' } }, requestState: state.requestState };
+    const gone = new AbortController();
+    const waiting = callTool(server, 'deployment_remove', { deployment: 'sim' }, round, gone.signal).catch((error) => error.name);
+    await until('the call to wait', async () => (await browser.get(new URL(url).pathname)).status === 200);
+    gone.abort();
+    assert.equal(await waiting, 'AbortError');
+    assert.equal((await answer(browser, new URL(url).pathname, YES)).status, 303);
+    for (let i = 0; i < 2; i++) {
+        const result = await callTool(server, 'deployment_remove', { deployment: 'sim' }, round);
+        assert.deepEqual(result.structuredContent, { name: 'sim', removed: true });
+    }
+    assert.equal((await client.call('audit_list', { tool: 'deployment_remove' })).rows.filter(({ outcome }) => outcome === 'ok').length, 1);
+    await client.close();
+});
+
+async function callTool(server, name, args, more = {}, signal = undefined) {
+    const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } },
+    };
+    const answered = await fetch(server.url, {
+        method: 'POST',
+        signal,
+        headers: {
+            'Content-Type': 'application/json',
+            Accept: 'application/json, text/event-stream',
+            'MCP-Protocol-Version': '2026-07-28',
+            'Mcp-Method': 'tools/call',
+            'Mcp-Name': name,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, ...more, _meta: meta } }),
+    });
+    const body = await answered.text();
+    return JSON.parse(body.startsWith('{') ? body : body.match(/^data: (.*)$/m)[1]).result;
+}

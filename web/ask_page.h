@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /ask/ID: a person answers what a call asks, where its client can open a page but shows no form.
+ */
+#pragma once
+
+#include "web/page.h"
+
+bool ask_page_write(const struct page_request *request, struct page_answer *answer,
+                    struct error *error);
+bool ask_page_take(const struct page_request *request, struct page_answer *answer,
+                   struct error *error);
+/* A heading and a list of what waits for this principal's answer; nothing where nothing does. */
+CHECKED bool ask_page_list(const struct page_request *request, size_t *found, struct html *html,
+                           struct error *error);
