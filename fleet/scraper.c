@@ -48,6 +48,8 @@ struct scraper {
     struct scrape_schedule schedule;
     struct row *rows; /* of the deployments that were scraped */
     size_t row_count;
+    void (*scraped)(void *context, const char *deployment); /* NULL: nobody listens */
+    void *context;
 };
 
 /* ---- One scrape, on a worker ---- */
@@ -174,6 +176,8 @@ static void run_task(void *context)
         scrape(scraper, &task->due);
     pthread_mutex_lock(&scraper->lock);
     scrape_schedule_done(&scraper->schedule, task->due.deployment_id);
+    if (scraper->scraped != NULL)
+        scraper->scraped(scraper->context, task->due.name);
     pthread_cond_signal(&scraper->changed);
     pthread_mutex_unlock(&scraper->lock);
     free(task);
@@ -344,6 +348,15 @@ void scraper_wake(struct scraper *scraper)
     pthread_mutex_lock(&scraper->lock);
     scraper->woken = true;
     pthread_cond_signal(&scraper->changed);
+    pthread_mutex_unlock(&scraper->lock);
+}
+
+void scraper_listen(struct scraper *scraper, void (*scraped)(void *context, const char *deployment),
+                    void *context)
+{
+    pthread_mutex_lock(&scraper->lock);
+    scraper->scraped = scraped;
+    scraper->context = context;
     pthread_mutex_unlock(&scraper->lock);
 }
 

@@ -89,14 +89,17 @@ static void write_who(const struct page_request *request, struct html *html)
     html_close(html, "div");
 }
 
-static void write_top(const struct page_request *request, struct html *html)
+static void write_top(const struct page_request *request, const struct page_answer *answer,
+                      struct html *html)
 {
+    bool is_known = request->principal.name[0] != '\0';
+
     html_open(html, "header", { "class", "top" });
     html_element(html, "a", "opsbrain", { "class", "brand" }, { "href", "/" });
-    if (request->principal.name[0] != '\0') {
+    if (is_known || answer->is_refusal)
         write_navigation(request, html);
+    if (is_known)
         write_who(request, html);
-    }
     html_close(html, "header");
 }
 
@@ -111,7 +114,7 @@ void frame_write(const struct page_request *request, const struct page_answer *a
     write_head(answer, &html);
     html_open(&html, "body");
     html_element(&html, "a", "Skip to the content", { "class", "skip" }, { "href", "#main" });
-    write_top(request, &html);
+    write_top(request, answer, &html);
     html_open(&html, "main", { "id", "main" }, { "data-follows", follows });
     html_add_trusted_markup(&html, text_string(&answer->body), answer->body.length);
     html_close(&html, "main");
@@ -143,6 +146,7 @@ void frame_refusal(unsigned status, const char *message, struct page_answer *ans
     struct html html = html_begin(&answer->body);
 
     answer->status = status;
+    answer->is_refusal = true;
     text_add(&answer->title, heading(status));
     html_element(&html, "h1", heading(status));
     html_element(&html, "p", message, { "class", "error" });

@@ -66,7 +66,7 @@ static void write_load(const struct page_request *request, const char *name, str
                              html);
         }
     if (found == 0)
-        html_element(html, "li", "no metrics of the last minutes", { "class", "soft" });
+        html_element(html, "li", "no load data yet", { "class", "soft" });
     html_close(html, "ul");
 }
 
@@ -102,7 +102,7 @@ static void write_tiles(const struct page_request *request, const json_t *deploy
 
 static void write_first_steps(const struct page_request *request, struct html *html)
 {
-    html_element(html, "p", "No model server is registered yet.", { "class", "empty" });
+    html_element(html, "p", "No model server is registered yet.", { "class", "soft" });
     if (!page_may(request, ROLE_OPERATOR))
         return;
     html_open(html, "p");
@@ -164,7 +164,7 @@ bool overview_write(const struct page_request *request, struct page_answer *answ
         return false;
     deployments = json_object_get(listed, "deployments");
     text_add(&answer->title, "Overview");
-    text_add(&answer->follows, "*");
+    text_add(&answer->follows, "* *load");
     html_element(&html, "h1", "Overview");
     if (!write_work(request, &html, error))
         return false;

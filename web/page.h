@@ -43,9 +43,10 @@ struct page_answer {
     struct text body;    /* what <main> contains, or all of it with a `type` */
     const char *type;    /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
     struct text follows; /* ids and names, with spaces: the page is fetched again when one of them
-                          * changes; "*": with every change */
-    bool reloads; /* the browser is to ask again at once: then it sends its cookie, which it does
-                   * not after a link on another site */
+                          * changes; "*": with every change; "*load": with every few scrapes */
+    bool reloads;    /* the browser is to ask again at once: then it sends its cookie, which it does
+                      * not after a link on another site */
+    bool is_refusal; /* its reader is led on, even if nobody knows who it is */
     struct text location; /* answer 303, go there; a path of this server */
     struct text file;     /* a name: to be saved, not shown */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */

@@ -18,6 +18,8 @@ struct sign_ins {
     struct store *store;
     struct authority *authority;
     struct sign_in_limits limits;
+    void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]); /* NULL: nobody listens */
+    void *context;
     pthread_mutex_t lock; /* protects the rest */
     struct browser_session *sessions;
     size_t count;
@@ -49,13 +51,26 @@ void sign_ins_destroy(struct sign_ins *sign_ins)
     free(sign_ins);
 }
 
+void sign_ins_listen(struct sign_ins *sign_ins,
+                     void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]),
+                     void *context)
+{
+    sign_ins->ended = ended;
+    sign_ins->context = context;
+}
+
+void sign_in_digest(const char *cookie, uint8_t out[DIGEST_BYTES])
+{
+    digest_sha256(cookie, strlen(cookie), out);
+}
+
 /* ---- In memory; under the lock ---- */
 
 static struct browser_session *find(const struct sign_ins *sign_ins, const char *cookie)
 {
     uint8_t digest[DIGEST_BYTES];
 
-    digest_sha256(cookie, strlen(cookie), digest);
+    sign_in_digest(cookie, digest);
     for (size_t i = 0; i < sign_ins->count; i++)
         if (memcmp(sign_ins->sessions[i].digest, digest, DIGEST_BYTES) == 0)
             return &sign_ins->sessions[i];
@@ -127,10 +142,17 @@ static void create_cookie(char cookie[SIGN_IN_COOKIE_SIZE])
     digest_write(bytes, cookie);
 }
 
+static void report_end(const struct sign_ins *sign_ins, const struct browser_session *session)
+{
+    if (sign_ins->ended != NULL)
+        sign_ins->ended(sign_ins->context, session->digest);
+}
+
 static void forget(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct error error;
 
+    report_end(sign_ins, session);
     if (!browser_session_remove(sign_ins->store, session->id, NULL, &error))
         log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
 }
@@ -167,7 +189,7 @@ bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *chan
     if (!authority_check_digest(sign_ins->authority, session.key_digest, &principal, error))
         return false;
     create_cookie(cookie);
-    digest_sha256(cookie, strlen(cookie), session.digest);
+    sign_in_digest(cookie, session.digest);
     random_id("brs", session.id);
     text_copy(session.role, sizeof session.role, role_name(principal.role));
     session.last_seen_ms = session.created_ms;
@@ -209,7 +231,10 @@ bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change
     if (session != NULL)
         take_out(sign_ins, session, &removed);
     pthread_mutex_unlock(&sign_ins->lock);
-    return session == NULL || browser_session_remove(sign_ins->store, removed.id, change, error);
+    if (session == NULL)
+        return true;
+    report_end(sign_ins, &removed);
+    return browser_session_remove(sign_ins->store, removed.id, change, error);
 }
 
 static bool has_ended(const struct sign_ins *sign_ins, const struct browser_session *session)

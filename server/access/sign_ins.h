@@ -22,6 +22,15 @@ CHECKED bool sign_ins_create(struct store *store, struct authority *authority,
                              struct error *error);
 void sign_ins_destroy(struct sign_ins *sign_ins); /* NULL is fine */
 
+/* What is called, on any thread, with the digest of a cookie that is no longer valid: signed out,
+ * expired, replaced, or its key was revoked. One listener, set before the first call of the others.
+ */
+void sign_ins_listen(struct sign_ins *sign_ins,
+                     void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]),
+                     void *context);
+/* What the cookie's browser is known by. */
+void sign_in_digest(const char *cookie, uint8_t out[DIGEST_BYTES]);
+
 /* Signs in with a key; waits for the store. UNAUTHENTICATED: it is not valid. `cookie` is for the
  * browser alone. Of one principal's sign-ins beyond a few dozen the one unused for longest ends. */
 CHECKED bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,

@@ -2,14 +2,30 @@
 #include "server/pages/page_events.h"
 
 #include "server/http/exchange.h"
+#include "server/http/http_status.h"
+#include "server/pages/page_exchange.h"
 #include "server/pages/page_reply.h"
-#include "server/pages/page_server.h"
 #include "server/streams/notifier.h"
+
+/* It may have been signed out since it was admitted: who then listens would not be ended. */
+static CHECKED bool watch(const struct page_server *server, struct exchange *exchange,
+                          struct sse_queue *sse_queue, struct error *error)
+{
+    const struct page_exchange *page = page_exchange_of(exchange);
+    uint8_t session[DIGEST_BYTES];
+    struct principal ignored;
+
+    if (!page->is_signed_in)
+        return notifier_watch(server->notifier, sse_queue, NULL, error);
+    sign_in_digest(page->caller.session, session);
+    return notifier_watch(server->notifier, sse_queue, session, error)
+           && sign_in_check(server->sign_ins, page->caller.session, &ignored, error);
+}
 
 /* A comment is sent at once, so that the headers go out. */
 void page_events_serve(struct exchange *exchange)
 {
-    const struct page_server *server = exchange->context;
+    const struct page_server *server = page_exchange_server(exchange);
     struct sse_queue *sse_queue;
     struct error error;
 
@@ -19,9 +35,9 @@ void page_events_serve(struct exchange *exchange)
     }
     sse_queue = exchange_begin_stream(exchange);
     exchange->standing = true;
-    if (!notifier_watch(server->notifier, sse_queue, &error)) {
+    if (!watch(server, exchange, sse_queue, &error)) {
         exchange_drop_stream(exchange);
-        exchange_refuse(exchange, 503, "%s", error.message);
+        exchange_refuse(exchange, http_status_of(&error), "%s", error.message);
         return;
     }
     page_reply_headers(exchange, NULL);

@@ -54,12 +54,3 @@ void page_reply_send(struct exchange *exchange, const struct page_request *reque
     frame_write(request, answer, &body);
     exchange_reply(exchange, status, "text/html; charset=utf-8", &body);
 }
-
-void page_reply_refusal(struct exchange *exchange, unsigned status, const char *message)
-{
-    const struct page_request request = { .principal = exchange->principal, .path = "" };
-    PAGE_ANSWER_AUTO answer = { 0 };
-
-    frame_refusal(status, message, &answer);
-    page_reply_send(exchange, &request, &answer);
-}

@@ -11,5 +11,3 @@ void page_reply_headers(struct exchange *exchange, const char *policy);
 /* Framed, if it is HTML. Moves the body. */
 void page_reply_send(struct exchange *exchange, const struct page_request *request,
                      struct page_answer *answer);
-/* The server's http_reply_page (server/http/http.h): a refusal as a page. */
-void page_reply_refusal(struct exchange *exchange, unsigned status, const char *message);

@@ -15,7 +15,7 @@
 #include "server/mcp/mcp_setup.h"
 #include "server/mcp/mcp_task.h"
 #include "server/mcp/methods.h"
-#include "server/pages/page_reply.h"
+#include "server/pages/page_refusal.h"
 #include "server/pages/page_routes.h"
 #include "server/program/probes.h"
 #include "server/streams/notifier.h"
@@ -67,7 +67,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
         .gate = &gate_functions,
         .gate_context = &server->gate,
         .write_refusal = mcp_write_refusal,
-        .refuse_browser = page_reply_refusal,
+        .refuse_browser = page_refusal_reply,
         .telemetry = server->telemetry,
     };
 
@@ -146,6 +146,7 @@ static void connect_parts(struct server *server, const struct server_parts *part
                                                    .show_context = &server->mcp };
 
     server->notifier = notifier_create(&notifier_parts);
+    sign_ins_listen(server->sign_ins, notifier_unwatch, server->notifier);
     server->mcp = (struct mcp_server){
         .settings = parts->settings,
         .services = parts->services,
@@ -227,13 +228,23 @@ static void check_keys(void *context)
     http_server_check_keys(server->http);
 }
 
+/* NULL: no longer. */
+static void listen_to_services(struct server *server, struct notifier *notifier)
+{
+    const struct services *services = server->services;
+
+    server->listening = notifier != NULL;
+    if (services->jobs != NULL)
+        job_pool_listen(services->jobs, notifier != NULL ? notifier_job_moved : NULL, notifier);
+    if (services->scraper != NULL)
+        scraper_listen(services->scraper, notifier != NULL ? notifier_scraped : NULL, notifier);
+}
+
 bool server_start(struct server *server, struct error *error)
 {
     if (!notifier_start(server->notifier, error))
         return false;
-    server->listening = server->services->jobs != NULL;
-    if (server->listening)
-        job_pool_listen(server->services->jobs, notifier_job_moved, server->notifier);
+    listen_to_services(server, server->notifier);
     if (!http_server_start(server->http, error))
         return false;
     authority_listen(server->authority, check_keys, server);
@@ -254,8 +265,7 @@ const char *server_address(const struct server *server)
 static void stop_notifying(struct server *server)
 {
     if (server->listening)
-        job_pool_listen(server->services->jobs, NULL, NULL);
-    server->listening = false;
+        listen_to_services(server, NULL);
     if (server->notifier != NULL)
         notifier_stop(server->notifier);
 }

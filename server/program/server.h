@@ -25,7 +25,7 @@ struct server {
     struct workers *workers, *waiting;
     struct sessions *sessions;
     struct notifier *notifier;
-    bool listening; /* to the jobs, for the notifier */
+    bool listening; /* to jobs and scrapes, for the notifier */
     struct http *http;
 
     /* What the parts receive. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/thread.h"
@@ -18,6 +19,7 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
+#define LOAD_ROUND_NS 5000000000 /* between two notes that metrics were scraped */
 #define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
 #define RUNS_LIMIT 1000  /* of a sweep */
 
@@ -30,6 +32,7 @@ struct names {
 struct news {
     struct names jobs, resources;
     bool all;
+    bool load;      /* metrics were scraped */
     bool followers; /* there are new ones, which must receive the state of their tasks */
     unsigned lists;
 };
@@ -46,6 +49,7 @@ struct notifier {
     bool stopping;
     struct subscribers *subscribers;
     struct news news;
+    int64_t load_due_ns; /* not earlier are pages told of news.load */
 };
 
 struct notifier *notifier_create(const struct notifier_parts *parts)
@@ -136,9 +140,17 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
     pthread_mutex_unlock(&notifier->lock);
 }
 
-bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue, struct error *error)
+bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
+                    const uint8_t session[DIGEST_BYTES], struct error *error)
 {
-    return watchers_add(notifier->watchers, sse_queue, error);
+    return watchers_add(notifier->watchers, sse_queue, session, error);
+}
+
+void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES])
+{
+    struct notifier *notifier = context;
+
+    watchers_end(notifier->watchers, session);
 }
 
 /* ---- What changed ---- */
@@ -179,6 +191,17 @@ void notifier_job_moved(void *context, const char *job_id)
     struct notifier *notifier = context;
 
     note(notifier, &notifier->news.jobs, job_id);
+}
+
+void notifier_scraped(void *context, const char *deployment)
+{
+    struct notifier *notifier = context;
+
+    (void)deployment;
+    pthread_mutex_lock(&notifier->lock);
+    notifier->news.load = true;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
 }
 
 void notifier_resource_changed(struct notifier *notifier, const char *name)
@@ -254,6 +277,11 @@ static void add_json(const struct names *names, struct text *json)
     }
 }
 
+static void add_mark(const char *mark, struct text *json)
+{
+    text_addf(json, "%s\"%s\"", json->length > 1 ? "," : "", mark);
+}
+
 /* ["job_...", "sim"]; "*" stands for anything. */
 static void notify_watchers(struct notifier *notifier, const struct news *news,
                             const struct names *moved)
@@ -264,7 +292,9 @@ static void notify_watchers(struct notifier *notifier, const struct news *news,
     add_json(moved, &json);
     add_json(&news->resources, &json);
     if (news->all || news->lists != 0)
-        text_add(&json, json.length > 1 ? ",\"*\"" : "\"*\"");
+        add_mark("*", &json);
+    if (news->load)
+        add_mark("*load", &json);
     text_add(&json, "]");
     if (json.length > 2)
         watchers_notify(notifier->watchers, text_string(&json), json.length);
@@ -287,16 +317,48 @@ static void notify_all(struct notifier *notifier, const struct news *news)
 
 /* ---- The thread ---- */
 
+static bool is_load_due(const struct notifier *notifier)
+{
+    return notifier->news.load && clock_monotonic_ns() >= notifier->load_due_ns;
+}
+
+static bool are_news(const struct notifier *notifier)
+{
+    const struct news *news = &notifier->news;
+
+    return news->jobs.count > 0 || news->resources.count > 0 || news->lists != 0 || news->followers
+           || is_load_due(notifier);
+}
+
+static void wait_for_wake(struct notifier *notifier)
+{
+    const struct timespec due = { notifier->load_due_ns / 1000000000,
+                                  notifier->load_due_ns % 1000000000 };
+
+    if (notifier->news.load)
+        pthread_cond_timedwait(&notifier->woken, &notifier->lock, &due);
+    else
+        pthread_cond_wait(&notifier->woken, &notifier->lock);
+}
+
+/* A load that is not due yet stays. */
+static void take_news(struct notifier *notifier, struct news *out)
+{
+    bool load = is_load_due(notifier);
+
+    *out = notifier->news;
+    out->load = load;
+    notifier->news = (struct news){ .load = notifier->news.load && !load };
+    if (load)
+        notifier->load_due_ns = clock_monotonic_ns() + LOAD_ROUND_NS;
+}
+
 /* Under the lock: until something happened. False: it is time to stop. */
 static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
-    struct news *news = &notifier->news;
-
-    while (!notifier->stopping && news->jobs.count == 0 && news->resources.count == 0
-           && news->lists == 0 && !news->followers)
-        pthread_cond_wait(&notifier->woken, &notifier->lock);
-    *out = *news;
-    *news = (struct news){ 0 };
+    while (!notifier->stopping && !are_news(notifier))
+        wait_for_wake(notifier);
+    take_news(notifier, out);
     return !notifier->stopping;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/core/digest.h"
 #include "base/core/error.h"
 #include "server/streams/subscribers.h"
 #include "server/streams/task_followers.h"
@@ -49,13 +50,17 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
                            const char *const *ids, size_t count);
 
 /* Sends the names of all that changes, as a JSON list, until the connection is over: to a page. "*"
- * stands for a list that changed. BUSY: there are too many. */
+ * stands for a list that changed, "*load" for metrics that were scraped, which is sent every few
+ * seconds at most. `session`: as watchers_add. BUSY: there are too many. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
-                            struct error *error);
+                            const uint8_t session[DIGEST_BYTES], struct error *error);
+/* Ends the streams of a browser that is signed out; the context is the notifier. */
+void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
 /* Report what happened; any thread. The context is the notifier: the signature is that of a
  * callback. News of a job is also news of its sweep, its runs and its deployment. */
 void notifier_job_moved(void *context, const char *job_id);
+void notifier_scraped(void *context, const char *deployment);
 void notifier_resource_changed(struct notifier *notifier,
                                const char *name); /* a deployment's, say */
 void notifier_list_changed(struct notifier *notifier, unsigned lists);

@@ -3,15 +3,21 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/memory.h"
 #include "server/http/sse_queue.h"
 
 #define WATCHERS_MAX 2000
 
+struct watcher {
+    struct sse_queue *queue;
+    uint8_t session[DIGEST_BYTES]; /* zero: nobody signs in */
+};
+
 struct watchers {
     pthread_mutex_t lock; /* protects the rest */
-    struct sse_queue **queues;
+    struct watcher *at;
     size_t count;
 };
 
@@ -28,9 +34,9 @@ void watchers_destroy(struct watchers *watchers)
     if (watchers == NULL)
         return;
     for (size_t i = 0; i < watchers->count; i++)
-        sse_queue_release(watchers->queues[i]);
+        sse_queue_release(watchers->at[i].queue);
     pthread_mutex_destroy(&watchers->lock);
-    free(watchers->queues);
+    free(watchers->at);
     free(watchers);
 }
 
@@ -40,29 +46,50 @@ static void drop_closed(struct watchers *watchers)
     size_t kept = 0;
 
     for (size_t i = 0; i < watchers->count; i++)
-        if (sse_queue_is_open(watchers->queues[i]))
-            watchers->queues[kept++] = watchers->queues[i];
+        if (sse_queue_is_open(watchers->at[i].queue))
+            watchers->at[kept++] = watchers->at[i];
         else
-            sse_queue_release(watchers->queues[i]);
+            sse_queue_release(watchers->at[i].queue);
     watchers->count = kept;
 }
 
-bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue, struct error *error)
+/* Under the lock. */
+static void add(struct watchers *watchers, struct sse_queue *sse_queue,
+                const uint8_t session[DIGEST_BYTES])
+{
+    struct watcher *added;
+
+    watchers->at = memory_resize(watchers->at, watchers->count + 1, sizeof *watchers->at);
+    added = &watchers->at[watchers->count++];
+    *added = (struct watcher){ .queue = sse_queue_retain(sse_queue) };
+    if (session != NULL)
+        memcpy(added->session, session, DIGEST_BYTES);
+}
+
+bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
+                  const uint8_t session[DIGEST_BYTES], struct error *error)
 {
     bool fits;
 
     pthread_mutex_lock(&watchers->lock);
     drop_closed(watchers);
     fits = watchers->count < WATCHERS_MAX;
-    if (fits) {
-        watchers->queues =
-            memory_resize(watchers->queues, watchers->count + 1, sizeof(struct sse_queue *));
-        watchers->queues[watchers->count++] = sse_queue_retain(sse_queue);
-    }
+    if (fits)
+        add(watchers, sse_queue, session);
     pthread_mutex_unlock(&watchers->lock);
     return fits
            || error_set(error, ERROR_BUSY, "%d pages are being kept up to date: reload this one",
                         WATCHERS_MAX);
+}
+
+void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES])
+{
+    pthread_mutex_lock(&watchers->lock);
+    for (size_t i = 0; i < watchers->count; i++)
+        if (memcmp(watchers->at[i].session, session, DIGEST_BYTES) == 0)
+            sse_queue_end(watchers->at[i].queue);
+    drop_closed(watchers);
+    pthread_mutex_unlock(&watchers->lock);
 }
 
 bool watchers_any(struct watchers *watchers)
@@ -80,6 +107,6 @@ void watchers_notify(struct watchers *watchers, const char *json, size_t length)
     pthread_mutex_lock(&watchers->lock);
     drop_closed(watchers);
     for (size_t i = 0; i < watchers->count; i++)
-        sse_queue_put(watchers->queues[i], 0, "", json, length);
+        sse_queue_put(watchers->at[i].queue, 0, "", json, length);
     pthread_mutex_unlock(&watchers->lock);
 }

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/core/digest.h"
 #include "base/core/error.h"
 
 struct sse_queue;
@@ -14,9 +16,12 @@ struct watchers;
 struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
-/* Until its connection is over; takes its own reference. BUSY: there are too many. */
+/* Until its connection is over; takes its own reference. `session`: the digest of its browser's
+ * cookie; NULL: nobody signs in. BUSY: there are too many. */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
-                          struct error *error);
+                          const uint8_t session[DIGEST_BYTES], struct error *error);
+/* Ends the streams of a browser that is signed out. */
+void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES]);
 bool watchers_any(struct watchers *watchers);
 /* One JSON message to each. */
 void watchers_notify(struct watchers *watchers, const char *json, size_t length);

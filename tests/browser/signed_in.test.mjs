@@ -74,8 +74,11 @@ test('a sign-in ends with the button, and with its key', async (t) => {
     const team = await prepareTeam(t);
     const browser = await startChromium(t);
     const { page, faults } = await signIn(browser, team.origin, team.keys.eve);
+    const tabs = [await page.context().newPage(), await page.context().newPage()];
+    for (const tab of tabs) await tab.goto(`${team.origin}/jobs`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${team.origin}/sign-in`);
+    for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // by themselves
     await page.goBack();
     assert.equal(await page.getByText('eve').count(), 0, 'the way back shows the page of somebody who signed out');
     const otto = await signIn(browser, team.origin, team.keys.otto);

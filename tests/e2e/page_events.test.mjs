@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './browser.mjs';
 import { connect } from './clients.mjs';
-import { addKey, run, startServer, temporaryFolder } from './harness.mjs';
+import { addKey, run, startServer, startSimserve, temporaryFolder } from './harness.mjs';
 
 // events(server, headers): the names of each event as it comes, until the stream ends.
 async function* events(server, headers = {}) {
@@ -19,6 +19,11 @@ async function* events(server, headers = {}) {
             yield data ? JSON.parse(data[1]) : [];
         }
     }
+}
+
+// Reads a stream to its end.
+async function ended(stream) {
+    while (!(await stream.next().catch(() => ({ done: true }))).done);
 }
 
 async function nextNaming(stream, name) {
@@ -41,6 +46,22 @@ test('a tab hears the name of what changed, and nothing else of it', async (t) =
     await stream.return();
 });
 
+test('a tab hears that metrics were scraped, and the overview shows the load then', async (t) => {
+    const [server, sim] = [await startServer(t), await startSimserve(t)];
+    const client = await connect('2x-2026', server.url);
+    const browser = new Browser(server.port);
+    await client.call('deployment_register', { name: 'sim', url: sim.url });
+    const before = await browser.get('/');
+    assert.match(before.body, /data-follows="\* \*load"/);
+    assert.match(before.body, /<li class="soft">no load data yet</);
+    const stream = events(server);
+    await client.call('metrics_watch', { deployment: 'sim', interval_s: 1 });
+    await nextNaming(stream, '*load');
+    assert.match((await browser.get('/')).body, /<li>0 running<.*<li>0 waiting</s);
+    await client.close();
+    await stream.return();
+});
+
 test('a stream is for those who are signed in, and ends with their key', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
@@ -51,5 +72,27 @@ test('a stream is for those who are signed in, and ends with their key', async (
     const stream = events(server, { Cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') });
     await stream.next();
     assert.equal((await run(['key', 'revoke', 'eve', '--data', data])).code, 0);
-    for (;;) if ((await stream.next().catch(() => ({ done: true }))).done) break;
+    await ended(stream);
+});
+
+test('signing out ends the streams of that browser alone, at once', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'eve', '--role', 'viewer');
+    const server = await startServer(t, { data });
+    const [browser, other] = [new Browser(server.port), new Browser(server.port)];
+    const streams = [];
+    for (const each of [browser, browser, other]) {
+        if (each.cookies.size < 2) await each.signIn(key);
+        const stream = events(server, { Cookie: [...each.cookies].map((pair) => pair.join('=')).join('; ') });
+        await stream.next();
+        streams.push(stream);
+    }
+    const begun = Date.now();
+    assert.equal((await browser.post('/sign-out', { token: await browser.token() })).status, 303);
+    await Promise.all(streams.slice(0, 2).map(ended));
+    assert.ok(Date.now() - begun < 5000);
+    const kept = ended(streams[2]).then(() => 'ended');
+    assert.equal(await Promise.race([kept, other.get('/').then(({ status }) => status)]), 200);
+    await other.post('/sign-out', { token: await other.token() });
+    assert.equal(await kept, 'ended');
 });

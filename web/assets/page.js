@@ -52,39 +52,38 @@ async function refresh() {
     }
 }
 
+// '*load' is not among the changes that '*' follows: it comes all the time.
 function hear(names) {
     const follows = followed();
-    if (names.includes('*') || follows.includes('*') || follows.some((name) => names.includes(name))) refresh();
+    if (follows.length === 0) return; // a form, say, that somebody fills in
+    const changes = names.some((name) => name !== '*load');
+    if (names.includes('*') || (changes && follows.includes('*')) || follows.some((name) => names.includes(name))) refresh();
 }
 
 // One tab of a browser has the stream and passes on what it hears: a browser opens few connections to one server.
 const channel = new BroadcastChannel('opsbrain');
 channel.onmessage = ({ data }) => hear(data);
 
-function listen(release) {
-    let lost = false;
-    source = new EventSource('/events');
+function listen(release, again = false) {
+    const mine = new EventSource('/events');
     const pass = (names) => {
         channel.postMessage(names);
         hear(names);
     };
-    source.onmessage = ({ data }) => pass(JSON.parse(data));
-    source.onopen = () => {
-        if (lost) pass(['*']); // what happened meanwhile is not known
-        lost = false;
-    };
-    source.onerror = () => {
-        lost = true;
-        if (source?.readyState === EventSource.CLOSED) setTimeout(() => restart(release), RETRY_MS);
+    source = mine;
+    mine.onmessage = ({ data }) => pass(JSON.parse(data));
+    mine.onopen = () => again && pass(['*']); // what happened meanwhile is not known
+    mine.onerror = () => {
+        mine.close(); // by itself it would also ask the page where one signs in
+        pass(['*']); // its person may have signed out
+        setTimeout(() => source === mine && restart(release), RETRY_MS);
     };
 }
 
 function restart(release) {
-    source?.close();
     source = undefined;
     if (document.hidden) return release();
-    listen(release);
-    refresh();
+    listen(release, true);
 }
 
 let stop = () => {};

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "server/access/authority.h"
 #include "server/access/sign_ins.h"
@@ -221,6 +223,84 @@ static void of_too_many_the_oldest_ends(void **state)
     assert_true(is_known(trial, cookie));
 }
 
+struct ends {
+    atomic_int count;
+    uint8_t last[DIGEST_BYTES];
+};
+
+static void note_end(void *context, const uint8_t digest[DIGEST_BYTES])
+{
+    struct ends *ends = context;
+
+    atomic_fetch_add(&ends->count, 1);
+    memcpy(ends->last, digest, DIGEST_BYTES);
+}
+
+static void count_end(void *context, const uint8_t digest[DIGEST_BYTES])
+{
+    (void)digest;
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void whoever_listens_learns_which_cookie_ended(void **state)
+{
+    struct trial *trial = *state;
+    char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
+    struct change change = change_of("sign_out"), revoke = change_of("key_revoke");
+    struct ends ends = { 0 };
+    uint8_t digest[DIGEST_BYTES];
+    int64_t revoked;
+
+    sign_ins_listen(trial->sign_ins, note_end, &ends);
+    assert_true(sign_in(trial, "one", cookie) && sign_in(trial, "one", other));
+    assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
+    assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
+    assert_int_equal(atomic_load(&ends.count), 1);
+    sign_in_digest(cookie, digest);
+    assert_memory_equal(ends.last, digest, DIGEST_BYTES);
+    assert_true(api_key_revoke(trial->store, "ada", 1, &revoke, &revoked, &trial->error));
+    assert_true(authority_refresh(trial->authority, &trial->error));
+    sign_ins_expire(trial->sign_ins);
+    assert_int_equal(atomic_load(&ends.count), 2);
+    sign_in_digest(other, digest);
+    assert_memory_equal(ends.last, digest, DIGEST_BYTES);
+}
+
+static void *come_and_go(void *context)
+{
+    struct trial *trial = context;
+
+    for (int i = 0; i < 10; i++) {
+        struct change change = change_of("sign_in");
+        char cookie[SIGN_IN_COOKIE_SIZE];
+        struct principal principal;
+        struct error error;
+
+        assert_true(sign_in_add(trial->sign_ins, "one", &change, cookie, &error));
+        assert_true(sign_in_check(trial->sign_ins, cookie, &principal, &error));
+        change = change_of("sign_out");
+        assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &error));
+        assert_false(sign_in_check(trial->sign_ins, cookie, &principal, &error));
+        sign_ins_expire(trial->sign_ins);
+    }
+    return NULL;
+}
+
+static void browsers_come_and_go_on_any_thread(void **state)
+{
+    struct trial *trial = *state;
+    atomic_int ends = 0;
+    pthread_t threads[3];
+
+    sign_ins_listen(trial->sign_ins, count_end, &ends);
+    for (size_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, come_and_go, trial);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&ends), 30);
+    assert_int_equal(count_stored(trial), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_ends_with_its_key, begin, end),
         cmocka_unit_test_setup_teardown(a_lesser_role_ends_it, begin, end),
         cmocka_unit_test_setup_teardown(of_too_many_the_oldest_ends, begin, end),
+        cmocka_unit_test_setup_teardown(whoever_listens_learns_which_cookie_ended, begin, end),
+        cmocka_unit_test_setup_teardown(browsers_come_and_go_on_any_thread, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,34 @@ static void notifies_a_listening_stream_only_of_what_it_asked_for(void **state)
     http_close(&client);
 }
 
+static void expect_names(struct http_client *client, struct text *pending, const char *names)
+{
+    TEXT_AUTO event = { 0 };
+
+    assert_true(http_message(client, pending, &event));
+    assert_string_equal(text_string(&event), names);
+}
+
+static void pages_hear_of_scrapes_every_few_seconds(void **state)
+{
+    struct notifier *notifier = served.server->notifier;
+    struct http_client client;
+    TEXT_AUTO pending = { 0 };
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "GET", "/events", MCP_HEADERS, NULL);
+    assert_int_equal(http_read_head(&client), 200);
+    for (int i = 0; i < 1000; i++)
+        notifier_scraped(notifier, "sim");
+    expect_names(&client, &pending, "[\"*load\"]");
+    for (int i = 0; i < 1000; i++)
+        notifier_scraped(notifier, "sim");
+    notifier_resource_changed(notifier, "sim");
+    expect_names(&client, &pending, "[\"sim\"]");
+    http_close(&client);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -299,6 +327,7 @@ int main(void)
         TEST(notifies_by_the_things_name),
         TEST(forgets_a_session_that_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
+        TEST(pages_hear_of_scrapes_every_few_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
