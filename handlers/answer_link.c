@@ -21,9 +21,21 @@ static void set_first_text(json_t *content, const char *text)
     }
 }
 
+/* Markdown would take the line after an item, a row or a quote for a part of it. */
+static bool ends_in_block(const struct text *text)
+{
+    size_t start = text->length - 1; /* of the last line, which ends with a newline */
+
+    while (start > 0 && text->data[start - 1] != '\n')
+        start--;
+    return strchr("-*|> 0123456789", text->data[start]) != NULL;
+}
+
 static void add_line(const char *url, struct text *out)
 {
     if (out->length > 0 && out->data[out->length - 1] != '\n')
+        text_add_char(out, '\n');
+    if (out->length > 0 && ends_in_block(out))
         text_add_char(out, '\n');
     text_addf(out, "Page: %s\n", url);
 }

@@ -9,7 +9,7 @@ extern const struct resource resource_answers, resource_arguments, resource_cell
     resource_chart_app, resource_deployment, resource_export_aiperf, resource_export_csv,
     resource_export_serving_report, resource_export_vllm, resource_guide, resource_job,
     resource_metrics, resource_report, resource_run, resource_run_report_html, resource_sweep,
-    resource_sweep_report_html;
+    resource_sweep_cells, resource_sweep_report_html;
 
 const struct resource *const resources[] = {
     &resource_guide,
@@ -23,6 +23,7 @@ const struct resource *const resources[] = {
     &resource_run_report_html,
     &resource_sweep_report_html,
     &resource_cells,
+    &resource_sweep_cells,
     &resource_export_vllm,
     &resource_export_aiperf,
     &resource_export_csv,

@@ -53,7 +53,7 @@ void page_list_write(const struct page_request *request, const char *caption,
     size_t i;
 
     if (json_array_size(rows) == 0) {
-        html_element(html, "p", none, { "class", "empty" });
+        html_element(html, "p", none, { "class", "soft" });
         return;
     }
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },

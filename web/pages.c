@@ -45,6 +45,7 @@ const struct page pages[] = {
     { "GET", "/sweeps", ROLE_VIEWER, .write = sweeps_page_write },
     { "GET", "/sweeps/{id}.html", ROLE_VIEWER, .write = report_page_file },
     { "GET", "/sweeps/{id}.json", ROLE_VIEWER, .write = sweep_page_json },
+    { "GET", "/sweeps/{id}.csv", ROLE_VIEWER, .write = sweep_page_csv },
     { "GET", "/sweeps/{id}", ROLE_VIEWER, .write = sweep_page_write },
     { "GET", "/sweeps/{id}/{chart}.svg", ROLE_VIEWER, .write = chart_file_of_thing },
     { "GET", "/sweeps/{id}/{chart}.png", ROLE_VIEWER, .write = chart_file_of_thing },

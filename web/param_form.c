@@ -7,6 +7,7 @@
 
 #include "base/json/json.h"
 #include "web/page_cell.h"
+#include "web/param_hint.h"
 
 static bool is_among(const char *const *names, const char *name)
 {
@@ -25,12 +26,14 @@ static const char *value_of(const struct page_request *request, const struct par
 
 /* ---- Writing ---- */
 
-static void write_label(const struct param *param, struct html *html)
+static void write_label(const struct tool *tool, const struct param *param, struct html *html)
 {
     page_cell_label(param->name, html);
     if (param->required)
         html_text(html, " (needed)");
-    html_element(html, "span", param->help, { "class", "hint" });
+    html_open(html, "span", { "class", "hint" });
+    param_hint_write(tool, param->help, html);
+    html_close(html, "span");
 }
 
 static void write_option(const char *value, const char *words, const char *chosen,
@@ -75,7 +78,7 @@ static void write_inputs(const struct page_request *request, const struct tool *
         if (param->rare != rare || is_among(omitted, param->name))
             continue;
         html_open(html, "label");
-        write_label(param, html);
+        write_label(tool, param, html);
         write_input(param, value_of(request, param), html);
         html_close(html, "label");
     }

@@ -8,11 +8,10 @@
 #include "base/core/memory.h"
 #include "handlers/audit_arguments.h"
 #include "handlers/call.h"
+#include "handlers/resource.h"
 #include "web/page_call.h"
 
-/* Bytes of a page until which its parts are written: with style and scripts it has 150,000. */
-#define INLINE_BYTES_MAX 80000
-#define TABLE_BYTES_MAX 110000
+#define TABLE_BYTES_MAX 110000 /* of a page until which cells are written into it */
 
 bool report_page_find(const struct page_request *request, const char *id,
                       struct report_document *out, struct error *error)
@@ -83,7 +82,7 @@ static void write_chart(const struct document_part *part, const char *base,
     if (document_chart_draw(row, &part->runs, &chart) != DOCUMENT_DRAWN)
         return;
     if (row != document_charts
-        || !document_write_chart(row->question, &chart, INLINE_BYTES_MAX, html))
+        || !document_write_chart(row->question, &chart, REPORT_PAGE_CHART_BYTES, html))
         write_picture(base, row, html);
     else
         write_ends(base, row, html);
@@ -112,7 +111,7 @@ void report_page_write_progress(const struct document_part *part, struct html *h
     CHART_AUTO chart = { 0 };
 
     chart_heat(&part->runs, chart_quantity_default(&part->runs), &chart);
-    if (!document_write_chart("What is measured so far", &chart, INLINE_BYTES_MAX, html))
+    if (!document_write_chart("What is measured so far", &chart, REPORT_PAGE_CHART_BYTES, html))
         html_element(html, "p", "The grid is too large for this page: the table has its cells.",
                      { "class", "soft" });
     document_write_table(part, TABLE_BYTES_MAX, html);
@@ -172,5 +171,24 @@ bool report_page_file(const struct page_request *request, struct page_answer *an
     if (!report_page_find(request, page_place(request, "id"), &document, error))
         return false;
     report_page_save(&document, document.document.id, answer);
+    return true;
+}
+
+bool report_page_cells(const struct page_request *request, const char *kind,
+                       struct page_answer *answer, struct error *error)
+{
+    const char *id = page_place(request, "id");
+    struct call call = page_call_make(request);
+    const struct resource *resource;
+    char uri[RESOURCE_URI_SIZE];
+    int length = snprintf(uri, sizeof uri, "opsbrain://%s/%s/cells.csv", kind, id);
+
+    if (length < 0 || (size_t)length >= sizeof uri)
+        return error_set(error, ERROR_NOT_FOUND, "there is nothing with this id");
+    if (!resource_read(resources, &call, uri, &resource, &answer->body, error))
+        return false;
+    answer->type = "text/csv; charset=utf-8";
+    if (text_is_name(id))
+        text_addf(&answer->file, "%s.csv", id);
     return true;
 }

@@ -5,6 +5,10 @@
 #include "handlers/runs/report_document.h"
 #include "web/page.h"
 
+/* Bytes of a page until which charts are written into it: with style and script a page has 150,000
+ * at most. */
+#define REPORT_PAGE_CHART_BYTES ((size_t)80000)
+
 /* The report of a run, an import or a sweep, with the audit row of a refusal. Finish it also after
  * failing. */
 CHECKED bool report_page_find(const struct page_request *request, const char *id,
@@ -27,3 +31,6 @@ CHECKED bool report_page_file(const struct page_request *request, struct page_an
 /* Fills the answer with a report as a file. */
 void report_page_save(const struct report_document *document, const char *name,
                       struct page_answer *answer);
+/* The cells as CSV to save, of the path's id; `kind`: "runs" or "sweeps". */
+CHECKED bool report_page_cells(const struct page_request *request, const char *kind,
+                               struct page_answer *answer, struct error *error);

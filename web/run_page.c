@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/run_page.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "handlers/resource.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
 #include "web/report_page.h"
@@ -123,12 +121,6 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
-static void add_file_name(const char *id, const char *end, struct text *out)
-{
-    if (text_is_name(id))
-        text_addf(out, "%s.%s", id, end);
-}
-
 bool run_page_json(const struct page_request *request, struct page_answer *answer,
                    struct error *error)
 {
@@ -149,17 +141,5 @@ bool run_page_json(const struct page_request *request, struct page_answer *answe
 bool run_page_csv(const struct page_request *request, struct page_answer *answer,
                   struct error *error)
 {
-    const char *id = page_place(request, "id");
-    struct call call = page_call_make(request);
-    const struct resource *resource;
-    char uri[RESOURCE_URI_SIZE];
-    int length = snprintf(uri, sizeof uri, "opsbrain://runs/%s/cells.csv", id);
-
-    if (length < 0 || (size_t)length >= sizeof uri)
-        return error_set(error, ERROR_NOT_FOUND, "there is no run of this id");
-    if (!resource_read(resources, &call, uri, &resource, &answer->body, error))
-        return false;
-    answer->type = "text/csv; charset=utf-8";
-    add_file_name(id, "csv", &answer->file);
-    return true;
+    return report_page_cells(request, "runs", answer, error);
 }

@@ -151,7 +151,7 @@ static void add_base(const struct document *document, size_t part, struct text *
 static void write_report(const struct document *document, bool is_over, struct html *html)
 {
     if (document->comparison != NULL)
-        document_write_comparison(document->comparison, SIZE_MAX, html);
+        document_write_comparison(document->comparison, REPORT_PAGE_CHART_BYTES, html);
     for (size_t i = 0; i < document->part_count; i++) {
         const struct document_part *part = &document->parts[i];
         TEXT_AUTO base = { 0 };
@@ -185,7 +185,7 @@ static void write_page(const struct page_request *request, const struct document
     write_state(sweep, html);
     if (!is_over(sweep))
         write_running(request, shown, html);
-    report_page_write_files(text_string(&base), ".html .json", html);
+    report_page_write_files(text_string(&base), ".html .csv .json", html);
     write_report(document, is_over(sweep), html);
 }
 
@@ -224,6 +224,12 @@ bool sweep_page_json(const struct page_request *request, struct page_answer *ans
     written = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     text_add(&answer->body, written);
     return true;
+}
+
+bool sweep_page_csv(const struct page_request *request, struct page_answer *answer,
+                    struct error *error)
+{
+    return report_page_cells(request, "sweeps", answer, error);
 }
 
 bool sweep_page_cancel_take(const struct page_request *request, struct page_answer *answer,

@@ -9,9 +9,11 @@ CHECKED bool sweeps_page_write(const struct page_request *request, struct page_a
 /* While it runs its progress, then its report. */
 CHECKED bool sweep_page_write(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
-/* "/sweeps/{id}.json": run_report's answer. */
+/* "/sweeps/{id}.json": run_report's answer; "/sweeps/{id}.csv": every cell of its runs. */
 CHECKED bool sweep_page_json(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
+CHECKED bool sweep_page_csv(const struct page_request *request, struct page_answer *answer,
+                            struct error *error);
 /* POST /sweeps/{id}/cancel. */
 CHECKED bool sweep_page_cancel_take(const struct page_request *request, struct page_answer *answer,
                                     struct error *error);

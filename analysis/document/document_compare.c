@@ -75,16 +75,20 @@ static void write_value(const struct text *value, struct html *html)
     html_close(html, "td");
 }
 
+/* Three columns, so that both values can be seen on a phone. */
 static void write_difference(const struct difference *difference, struct html *html)
 {
+    const char *outcome = difference->allowed         ? "allowed"
+                          : difference->within_a_side ? "within one side: no repetitions"
+                                                      : "rules the comparison out";
+
     html_open(html, "tr", { "class", difference->allowed ? NULL : "bad" });
-    html_element(html, "th", difference->fact, { "scope", "row" });
+    html_open(html, "th", { "scope", "row" });
+    html_text(html, difference->fact);
+    html_element(html, "div", outcome, { "class", "hint" });
+    html_close(html, "th");
     write_value(&difference->values[0], html);
     write_value(&difference->values[1], html);
-    html_element(html, "td",
-                 difference->allowed         ? "allowed"
-                 : difference->within_a_side ? "within one side: no repetitions"
-                                             : "rules the comparison out");
     html_close(html, "tr");
 }
 
@@ -133,11 +137,11 @@ static void write_unknown(const struct comparison *comparison, bool allowed, str
 
 static void write_shown(const struct comparison *comparison, struct html *html)
 {
-    static const char *const headings[] = { "Fact", "Baseline", "Candidate", "", NULL };
+    static const char *const headings[] = { "Fact", "Baseline", "Candidate", NULL };
 
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
               { "aria-label", "Differences" });
-    html_open(html, "table");
+    html_open(html, "table", { "class", "fixed" });
     write_headings(headings, false, html);
     html_open(html, "tbody");
     for (size_t i = 0; i < comparison->difference_count; i++)

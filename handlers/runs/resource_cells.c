@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/cells.csv: a run's cells for spreadsheets and programs (RFC 4180). */
+/* opsbrain://runs/{id}/cells.csv: a run's cells for spreadsheets and programs (RFC 4180), and the
+ * same of all runs of a sweep. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,25 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
     return true;
 }
 
+static CHECKED bool read_sweep(struct call *call, const char *value, struct text *out,
+                               struct error *error)
+{
+    struct cell_row *cells = NULL;
+    size_t count = 0;
+
+    if (!cell_list(call->services->store, value, NULL, &cells, &count, error))
+        return false;
+    text_add(out, "run,");
+    add_heading(out);
+    for (size_t i = 0; i < count; i++) {
+        add_quoted(out, cells[i].run_id);
+        text_add_char(out, ',');
+        add_cell(out, &cells[i]);
+    }
+    cell_rows_free(cells, count);
+    return true;
+}
+
 const struct resource resource_cells = {
     .name = "cells",
     .uri = "opsbrain://runs/{id}/cells.csv",
@@ -110,4 +130,17 @@ const struct resource resource_cells = {
     .placement = PLACE_WORKER,
     .instances = &run_instances,
     .read = read,
+};
+
+const struct resource resource_sweep_cells = {
+    .name = "sweep-cells",
+    .uri = "opsbrain://sweeps/{id}/cells.csv",
+    .title = "Cells of sweep",
+    .help = "Every cell of all runs of a sweep as CSV, one line each, with the id of its run.",
+    .mime_type = "text/csv",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &sweep_instances,
+    .unlisted = true,
+    .read = read_sweep,
 };

@@ -29,9 +29,13 @@ async function startHostileModel(t) {
         '/version': [200, { version: HOSTILE }],
         '/health': [200, {}],
     };
+    const label = MARKUP.replaceAll('"', '\\"');
+    const metrics = `vllm:num_requests_running{model_name="${label}"} 2\nvllm:num_requests_waiting{model_name="${label}"} 1\n`
+        + `odd{reason="${label}"} 3\n`;
     const server = http.createServer((request, response) => {
         const [status, body] = answers[request.url] ?? [400, { error: { message: HOSTILE, type: HOSTILE } }];
         request.resume();
+        if (request.url === '/metrics') return response.writeHead(200, { 'Content-Type': 'text/plain' }).end(metrics);
         response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
     });
     server.listen(0, '127.0.0.1');
@@ -40,18 +44,26 @@ async function startHostileModel(t) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-// A call of a client that is called HOSTILE, too.
-async function callAsHostile(server, name, args) {
+// A call of a client that is called HOSTILE, too; its result.
+async function callAsHostile(server, name, args, capabilities = {}, key = undefined) {
     const meta = {
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
         'io.modelcontextprotocol/clientInfo': { name: HOSTILE, version: HOSTILE },
-        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientCapabilities': capabilities,
     };
-    await post(
+    const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name };
+    const { body } = await post(
         server.port,
         { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: meta } },
-        { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name },
+        { ...headers, ...(key && { Authorization: `Bearer ${key}` }) },
     );
+    return JSON.parse(body.startsWith('{') ? body : body.match(/^data: (.*)$/m)[1]).result;
+}
+
+// askOnPage(server, deployment, key): the path of a page that asks whether to remove the deployment.
+async function askOnPage(server, deployment, key) {
+    const result = await callAsHostile(server, 'deployment_remove', { deployment }, { elicitation: { url: {} } }, key);
+    return new URL(result.inputRequests.remove.params.url).pathname;
 }
 
 async function addHostileThings(t, server, client) {
@@ -59,6 +71,7 @@ async function addHostileThings(t, server, client) {
     const labels = { team: MARKUP };
     await client.call('deployment_register', { name: 'hostile', url, hardware: MARKUP, options: { labels } });
     await client.call('metrics_watch', { deployment: 'hostile', interval_s: 1 });
+    await client.call('deployment_register', { name: 'spare', url, model: MARKUP });
     for (const args of [{ job: HOSTILE }, { job: HOSTILE_URL }]) await callAsHostile(server, 'job_show', args);
     await callAsHostile(server, 'dataset_import', { name: HOSTILE, text: '{"prompt":"a","completion":"b"}' });
     const { sweep } = await client.call('sweep_start', { ...GRID, deployment: 'hostile', concurrency: [1] });
@@ -93,6 +106,7 @@ export async function prepareWorld(t) {
         ...{ server, client, model: slow, origin: `http://127.0.0.1:${server.port}` },
         sweeps: { done: done.sweep.id, again: again.sweep.id, running: running.sweep.id, failed: hostile.sweep },
         jobs: { done: done.job, running: running.job },
+        questions: [await askOnPage(server, 'spare')],
         runs: { done: runs[0].id, grid: grid.run.id, hostile: hostile.run },
     };
 }
@@ -108,10 +122,12 @@ export async function prepareTeam(t) {
     const client = await connect('2x-2026', server.url, { key: keys.otto });
     atEnd(t, () => client.close());
     await client.call('deployment_register', { name: 'demo', url: model.url });
+    await client.call('deployment_register', { name: 'spare', url: 'http://127.0.0.1:9' });
     const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
     const { sweep, job } = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
     const [sweeps, runs, jobs] = [{}, {}, { done: job, running: job }];
     for (const name of ['done', 'again', 'running', 'failed']) sweeps[name] = sweep.id;
     for (const name of ['done', 'grid', 'hostile']) runs[name] = run.id;
-    return { server, data, keys, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
+    const questions = [await askOnPage(server, 'spare', keys.otto)];
+    return { server, data, keys, questions, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
 }

@@ -52,6 +52,66 @@ test('text of others is never markup, on no page', async (t) => {
     assertHarmless(refused.body, 'the form again');
 });
 
+// What a call of the tool needs, and `name` with foreign text; undefined where it takes no text.
+function hostileArguments({ properties, required = [] }, name, world) {
+    const { type, items } = properties[name];
+    const text = type === 'string' ? HOSTILE : type === 'array' && items?.type === 'string' ? [HOSTILE] : undefined;
+    if (text === undefined && type !== 'object') return undefined;
+    const needed = Object.fromEntries(required.map((each) => [each, world[each] ?? 'sim']));
+    return { ...needed, [name]: text ?? { [HOSTILE]: HOSTILE } };
+}
+
+test('text of others is never markup, in whichever parameter of a tool it came', async (t) => {
+    const [server, sim] = [await startServer(t), await startSimserve(t)];
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: sim.url });
+    const { run } = await client.call('run_import', { text: 'concurrency,input_len,output_tok_per_s\n1,64,100\n' });
+    const { sweep, job } = await client.call('sweep_start', { deployment: 'sim', concurrency: [1], window_s: 1 });
+    const world = { url: sim.url, run: run.id, sweep: sweep.id, job, text: 'a,b\n1,2\n', prompt: 'a' };
+    const calls = (await client.listTools()).flatMap(({ name, inputSchema }) =>
+        Object.keys(inputSchema.properties)
+            .map((parameter) => hostileArguments(inputSchema, parameter, world))
+            .filter((args) => args !== undefined)
+            .map((args) => client.callTool(name, args).catch(() => undefined)),
+    );
+    await Promise.all(calls);
+    assert.ok(calls.length > 60, `${calls.length} calls`);
+    await client.close();
+
+    const browser = new Browser(server.port);
+    const things = [`/sweeps/${sweep.id}`, `/jobs/${job}`, `/runs/${run.id}`, `/compare?a=${run.id}&b=${sweep.id}`];
+    for (const path of [...PAGES, ...FORMS, ...things]) {
+        let next = path;
+        for (let pages = 0; next && pages < 20; pages++) {
+            const { body } = await browser.get(next);
+            assertHarmless(body, next);
+            next = body.match(/<a href="([^"]+)">Next page/)?.[1].replaceAll('&amp;', '&');
+        }
+    }
+});
+
+test('forms are explained to people: without the names that agents call things by', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const tools = await client.listTools();
+    await client.close();
+    const names = tools.flatMap(({ name, inputSchema }) => [name, ...Object.keys(inputSchema.properties)]);
+    const shown = [];
+    for (const path of ['/deployments/new', '/sweeps/new', '/imports']) {
+        const { body } = await new Browser(server.port).get(path);
+        for (const [, hint] of body.matchAll(/<span class="hint">(.*?)<\/span>/gs)) shown.push(hint.replace(/<[^>]*>/g, ''));
+    }
+    assert.ok(shown.length > 40);
+    for (const hint of shown) {
+        assert.doesNotMatch(hint, /[`\[\]]|&quot;/, hint);
+        const words = hint.match(/[a-z0-9]+(_[a-z0-9]+)+/g) ?? [];
+        assert.deepEqual(words.filter((word) => names.includes(word)), [], hint);
+    }
+    const text = shown.join('\n');
+    assert.match(text, /Users at once, as 1, 4, 16, 64; without/);
+    assert.match(text, /four times “Window, s”/);
+});
+
 test('a viewer sees no button that is refused, and is refused without one', async (t) => {
     const data = await temporaryFolder(t);
     const keys = { eve: await addKey(data, 'eve', '--role', 'viewer'), otto: await addKey(data, 'otto', '--role', 'operator') };
@@ -73,6 +133,34 @@ test('a viewer sees no button that is refused, and is refused without one', asyn
     for (const path of ['/deployments/new', '/sweeps/new', '/deployments/sim/watch', '/jobs/job_x/cancel', '/imports'])
         assert.equal((await eve.post(path, { token: own, name: 'x', url: 'http://127.0.0.1:9' })).status, 403, path);
     for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
+});
+
+test('a refusal leads on: it has the navigation, and whoever is signed in may sign out', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'eve', '--role', 'viewer');
+    const server = await startServer(t, { data });
+    const [eve, nobody] = [new Browser(server.port), new Browser(server.port)];
+    const navigation = /<nav aria-label="Pages"><a href="\/">Overview<\/a>/;
+    const unknown = await nobody.get('/nowhere');
+    assert.equal(unknown.status, 404);
+    assert.match(unknown.body, navigation);
+    assert.doesNotMatch(unknown.body, /class="who"/);
+    assert.doesNotMatch((await nobody.get('/sign-in')).body, navigation);
+    await eve.signIn(key);
+    const refusals = {
+        '/deployments/new': 403, '/runs/run_nothing': 404, '/sweeps/nothing': 404, '/nowhere': 404,
+        '/compare?a=run_nothing&b=run_none': 404, '/ask/ask_nothing': 404, '/history?deployment=none': 404,
+    };
+    for (const [path, status] of Object.entries(refusals)) {
+        const answer = await eve.get(path);
+        assert.deepEqual([path, answer.status], [path, status]);
+        assert.match(answer.body, navigation, path);
+        if (path !== '/nowhere') assert.match(answer.body, /<bdi>eve<\/bdi> \(viewer\).*Sign out/s, path);
+    }
+    const forged = await eve.post('/sign-out', {}, { Origin: 'https://evil.example' });
+    assert.equal(forged.status, 403);
+    assert.match(forged.body, navigation);
+    assert.equal((await eve.post('/sign-out', { token: await eve.token('/deployments/new') })).headers.location, '/sign-in');
 });
 
 test('a deployment is registered, planned, measured and cancelled with forms alone', async (t) => {

@@ -57,6 +57,7 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
             'opsbrain://runs/{id}/report.html',
             'opsbrain://sweeps/{id}/report.html',
             'opsbrain://runs/{id}/cells.csv',
+            'opsbrain://sweeps/{id}/cells.csv',
             'opsbrain://runs/{id}/export/vllm',
             'opsbrain://runs/{id}/export/aiperf',
             'opsbrain://runs/{id}/export/csv',
@@ -88,10 +89,12 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
     }
     const report = await connection.callTool('run_report', { run });
     const page = `Page: ${report.structuredContent.page}\n`;
-    assert.equal((await contents(client, `opsbrain://runs/${run}/report`)).text + page, report.content[0].text);
+    assert.equal(`${(await contents(client, `opsbrain://runs/${run}/report`)).text}\n${page}`, report.content[0].text);
     const csv = (await contents(client, `opsbrain://runs/${run}/cells.csv`)).text.trimEnd().split('\r\n');
     assert.equal(csv.length, 3);
     assert.equal(new Set(csv.map((line) => line.split(',').length)).size, 1);
+    const all = (await contents(client, `opsbrain://sweeps/${sweep.id}/cells.csv`)).text.trimEnd().split('\r\n');
+    assert.deepEqual(all, csv.map((line, i) => `${i === 0 ? 'run' : `"${run}"`},${line}`));
 
     const ids = await client.complete({
         ref: { type: 'ref/resource', uri: 'opsbrain://runs/{id}' },

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the page of a large A/B sweep weighs with its style sheets and script, and what it leaves
+ * to its files. */
+#include "tests/unit/support/tool_sweeps.h"
+#include "web/assets/assets.h"
+#include "web/chart_style.h"
+#include "web/frame.h"
+
+#define PAGE_BYTES 150000
+#define STYLE_BYTES 8192
+#define CELLS (2 * 12 * 13)
+
+static bool not_cancelled(void *host)
+{
+    (void)host;
+    return false;
+}
+
+static void nothing_changed(void *host, const char *deployment)
+{
+    (void)host;
+    (void)deployment;
+}
+
+static const struct page *find_page(const char *path)
+{
+    const struct page *page = pages;
+
+    while (strcmp(page->path, path) != 0)
+        page++;
+    return page;
+}
+
+/* The page of `path` with {id}, as a browser receives it. */
+static void open_page(struct world *world, const char *path, const char *id, struct text *out)
+{
+    const struct page_value place = { "id", id };
+    const struct page_request request = {
+        .services = &world->services,
+        .principal = { .name = "alice", .role = ROLE_ADMIN },
+        .path = path,
+        .places = { &place, 1 },
+        .token = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        .request_id = "req_page",
+        .cancelled = not_cancelled,
+        .changed = nothing_changed,
+    };
+    PAGE_ANSWER_AUTO answer = { 0 };
+
+    if (!find_page(path)->write(&request, &answer, &world->error))
+        fail_msg("%s", world->error.message);
+    if (answer.type == NULL)
+        frame_write(&request, &answer, out);
+    else
+        text_add_bytes(out, text_string(&answer.body), answer.body.length);
+}
+
+static size_t count_lines(const struct text *text)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < text->length; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
+static void compare_deployments(struct world *world, char out[ID_SIZE])
+{
+    json_auto_t *answer = NULL;
+
+    world_register(world, "a");
+    world_register(world, "b");
+    answer = world_ok(world, "sweep_start",
+                      "{\"deployment\":\"a\",\"candidate\":\"b\",\"output_tokens\":[16],"
+                      "\"concurrency\":[1,2,3,4,5,6,7,8,9,10,11,12],\"window_s\":1,"
+                      "\"input_tokens\":[16,24,32,48,64,96,128,160,192,224,256,288,320],"
+                      "\"options\":{\"warmup_limit_s\":1}}");
+    snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "sweep"), "id", ""));
+    sweep_measured(world, out, CELLS, "completed", "");
+}
+
+static void an_ab_sweep_of_312_cells_stays_within_the_budget(void **state)
+{
+    struct world *world = *state;
+    size_t style = *asset_find("style.css")->length;
+    TEXT_AUTO page = { 0 };
+    TEXT_AUTO chart_style = { 0 };
+    TEXT_AUTO cells = { 0 };
+    char sweep[ID_SIZE];
+    size_t all;
+
+    chart_style_write(&chart_style);
+    compare_deployments(world, sweep);
+    open_page(world, "/sweeps/{id}", sweep, &page);
+    all = page.length + style + chart_style.length + *asset_find("page.js")->length;
+    print_message("page %zu bytes, with style and script %zu\n", page.length, all);
+    assert_true(style <= STYLE_BYTES);
+    assert_true(all <= PAGE_BYTES);
+    assert_non_null(strstr(text_string(&page), "</html>"));
+    assert_non_null(strstr(text_string(&page), ".csv\""));
+    open_page(world, "/sweeps/{id}.csv", sweep, &cells);
+    assert_int_equal(count_lines(&cells), 1 + CELLS);
+    assert_true(strncmp(text_string(&cells), "run,position,deployment,", 24) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ab_sweep_of_312_cells_stays_within_the_budget),
+    };
+
+    return world_run(tests);
+}
