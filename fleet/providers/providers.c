@@ -6,7 +6,11 @@
 #include "base/core/memory.h"
 #include "fleet/providers/provider.h"
 
-static const struct provider *const providers[] = {};
+extern const struct provider provider_kubernetes;
+
+static const struct provider *const providers[] = {
+    &provider_kubernetes, NULL, /* the end */
+};
 
 static const char *const verb_names[VERB_COUNT] = {
     [VERB_CREATE] = "create",   [VERB_UPDATE] = "update", [VERB_START] = "start",

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any Kubernetes cluster: the row of the table, what a target needs, and what an account must be
+ * allowed to do. */
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/kubernetes.h"
+#include "fleet/recipes/recipe.h"
+
+static CHECKED bool check_target(const struct fleet_target *target, struct error *error)
+{
+    static const char *const doors[] = { "cluster", "proxy", "node_port" };
+    const char *name = target->namespace;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    if (length == 0 || length > 63 || name[length] != '\0')
+        return error_set(error, ERROR_INVALID, "a target on Kubernetes needs its namespace");
+    if (target->credential.kind != CLOUD_KUBECONFIG && target->credential.kind != CLOUD_IN_CLUSTER)
+        return error_set(error, ERROR_INVALID,
+                         "a target on Kubernetes needs a credential of kind kubeconfig or "
+                         "in_cluster");
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
+        if (strcmp(kubernetes_door(target), doors[i]) == 0)
+            return true;
+    return error_set(error, ERROR_INVALID,
+                     "the door of a target on Kubernetes is cluster, proxy or node_port");
+}
+
+/* What an account must be allowed to do, for which verbs. */
+static const struct right {
+    const char *verb, *group, *resource, *subresource;
+} rights[] = {
+    { "get", "apps", "deployments", "" },
+    { "list", "apps", "deployments", "" },
+    { "create", "apps", "deployments", "" },
+    { "patch", "apps", "deployments", "" },
+    { "delete", "apps", "deployments", "" },
+    { "patch", "apps", "deployments", "scale" },
+    { "get", "", "services", "" },
+    { "create", "", "services", "" },
+    { "patch", "", "services", "" },
+    { "deletecollection", "", "services", "" },
+    { "list", "", "pods", "" },
+    { "get", "", "pods", "log" },
+    { "get", "", "secrets", "" },
+    { "create", "batch", "cronjobs", "" },
+    { "patch", "batch", "cronjobs", "" },
+    { "deletecollection", "batch", "cronjobs", "" },
+    { "create", "", "serviceaccounts", "" },
+    { "patch", "", "serviceaccounts", "" },
+    { "deletecollection", "", "serviceaccounts", "" },
+    { "create", "rbac.authorization.k8s.io", "roles", "" },
+    { "patch", "rbac.authorization.k8s.io", "roles", "" },
+    { "deletecollection", "rbac.authorization.k8s.io", "roles", "" },
+    { "create", "rbac.authorization.k8s.io", "rolebindings", "" },
+    { "patch", "rbac.authorization.k8s.io", "rolebindings", "" },
+    { "deletecollection", "rbac.authorization.k8s.io", "rolebindings", "" },
+};
+
+static CHECKED bool ask_right(struct cloud *cloud, const struct fleet_target *target,
+                              const struct right *right, bool *allowed, struct error *error)
+{
+    static const char url[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    json_auto_t *body = json_pack("{s:s, s:s, s:{s:{s:s, s:s, s:s, s:s, s:s}}}", "apiVersion",
+                                  "authorization.k8s.io/v1", "kind", "SelfSubjectAccessReview",
+                                  "spec", "resourceAttributes", "namespace", target->namespace,
+                                  "verb", right->verb, "group", right->group, "resource",
+                                  right->resource, "subresource", right->subresource);
+    CLOUD_REPLY_AUTO reply = { 0 };
+
+    if (!cloud_call(cloud, "POST", url, NULL, body, &reply, error))
+        return false;
+    *allowed = json_get_boolean(json_object_get(reply.body, "status"), "allowed", false);
+    return true;
+}
+
+static void add_finding(const struct fleet_target *target, const struct right *right, bool allowed,
+                        json_t *findings)
+{
+    TEXT_AUTO what = { 0 };
+    json_t *finding;
+
+    text_addf(&what, "%s %s%s%s", right->verb, right->resource,
+              right->subresource[0] != '\0' ? "/" : "", right->subresource);
+    finding = json_pack("{s:s++, s:b}", "need", text_string(&what), " in ", target->namespace, "ok",
+                        allowed);
+    if (!allowed)
+        json_object_set_new(
+            finding, "fix",
+            json_sprintf("kubectl create role opsbrain-%s -n %s --verb=%s --resource=%s%s%s%s%s, "
+                         "and bind it to the account",
+                         right->resource, target->namespace, right->verb, right->resource,
+                         right->group[0] != '\0' ? "." : "", right->group,
+                         right->subresource[0] != '\0' ? "/" : "", right->subresource));
+    json_array_append_new(findings, finding);
+}
+
+bool kubernetes_check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
+                      struct error *error)
+{
+    for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
+        bool allowed = false;
+
+        if (!ask_right(cloud, target, &rights[i], &allowed, error))
+            return false;
+        add_finding(target, &rights[i], allowed, findings);
+    }
+    return true;
+}
+
+static void lint(const struct desired *desired, json_t *warnings)
+{
+    const struct recipe *recipe = desired->recipe;
+    const char *from = recipe_text(recipe, "weights.from", "hub");
+
+    if (strstr(recipe->image, "@sha256:") == NULL)
+        json_array_append_new(
+            warnings, json_string("the image is named by a tag: another start may run other code"));
+    if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
+        json_array_append_new(
+            warnings,
+            json_string("the recipe selects no node: any accelerator of that resource is taken"));
+    if (recipe_member(recipe, "probes.startup") == NULL)
+        json_array_append_new(
+            warnings, json_string("without a startup probe a slow load of the weights looks like a "
+                                  "failure to a liveness probe"));
+    if (strcmp(from, "bucket") == 0)
+        json_array_append_new(
+            warnings, json_string("a mounted bucket needs GKE with the Cloud Storage FUSE driver"));
+    json_array_append_new(
+        warnings, json_string("an update needs the accelerators twice until the new pods are "
+                              "ready"));
+}
+
+static const char *ends_by(const struct desired *desired)
+{
+    if (desired->ends_ms == 0)
+        return NULL;
+    return desired->end_destroys
+               ? "a CronJob in the cluster deletes the Deployment at its end, with an account that "
+                 "may delete nothing else"
+               : "a CronJob in the cluster scales the Deployment to 0 at its end, with an account "
+                 "that may change nothing else";
+}
+
+/* {"data": {"key": base64}} */
+static CHECKED bool read_secret(const json_t *secret, char out[SECRET_VALUE_SIZE],
+                                struct error *error)
+{
+    const char *text = json_get_text(json_object_get(secret, "data"), "key", "");
+    size_t length = strlen(text);
+    int got = -1;
+
+    if (length > 0 && length % 4 == 0 && length < SECRET_VALUE_SIZE)
+        got = EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)text, (int)length);
+    if (got <= 0)
+        return error_set(error, ERROR_INVALID,
+                         "the Secret of the server's key has no member \"key\"");
+    out[got] = '\0'; /* the padding's bytes are NUL */
+    return true;
+}
+
+bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
+                    char out[SECRET_VALUE_SIZE], struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    const char *end = strstr(observed->resource, "/deployments/");
+    size_t start = strlen("/apis/apps/v1/namespaces/");
+    char url[512];
+
+    out[0] = '\0';
+    if (cloud_server(cloud)[0] != '\0'
+        && strncmp(observed->address, cloud_server(cloud), strlen(cloud_server(cloud))) == 0)
+        return cloud_server_token(cloud, out, error);
+    if (strstr(observed->address, ".svc:") != NULL || end == NULL)
+        return true;
+    snprintf(url, sizeof url, "/api/v1/namespaces/%.*s/secrets/%s-key",
+             (int)((size_t)(end - observed->resource) - start), observed->resource + start,
+             observed->name);
+    return cloud_read(cloud, url, &reply, error) && read_secret(reply.body, out, error);
+}
+
+extern const struct provider provider_kubernetes;
+const struct provider provider_kubernetes = {
+    .name = "kubernetes",
+    .title = "Kubernetes",
+    .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
+             | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
+             | VERB_BIT(VERB_DESTROY),
+    .lock = "it is reached inside the cluster only; or by the API server's proxy, with the "
+            "cluster's own credential; or by a port of the nodes, with a key from the namespace's "
+            "Secret",
+    .check_target = check_target,
+    .steps = kubernetes_steps,
+    .outcome = kubernetes_outcome,
+    .observe = kubernetes_observe,
+    .list = kubernetes_list,
+    .check = kubernetes_check,
+    .lint = lint,
+    .command = kubernetes_command,
+    .ends_by = ends_by,
+    .key = kubernetes_key,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the provider "kubernetes" share. A deployment is a Deployment and a Service of
+ * its name, and for its end NAME-end: a CronJob, and an account that may change that one object.
+ * Private to kubernetes*.c. */
+#pragma once
+
+#include "fleet/providers/provider.h"
+
+#define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
+#define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
+#define KUBERNETES_ENDS "opsbrain/ends" /* an annotation: UTC, like 2026-11-23T04:50:00.000Z */
+#define KUBERNETES_ACCELERATORS                                                                    \
+    {                                                                                              \
+        "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu", NULL                                    \
+    }
+
+/* New references: bodies for server-side apply. */
+json_t *kubernetes_deployment(const struct desired *desired);
+json_t *kubernetes_service(const struct desired *desired);
+json_t *kubernetes_end_account(const struct desired *desired);
+json_t *kubernetes_end_role(const struct desired *desired);
+json_t *kubernetes_end_binding(const struct desired *desired);
+json_t *kubernetes_end_job(const struct desired *desired);
+json_t *kubernetes_labels(const struct desired *desired);
+
+/* The resource that a container of the recipe asks for: "nvidia.com/gpu". */
+const char *kubernetes_accelerator(const struct recipe *recipe);
+const char *kubernetes_door(const struct fleet_target *target); /* "cluster" if it names none */
+
+bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
+                      const struct observed *now, struct step **out, size_t *count,
+                      struct error *error) CHECKED;
+enum step_state kubernetes_outcome(const struct step *step, const struct cloud_reply *reply,
+                                   char poll_url[1024], struct error *error) CHECKED;
+void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out);
+
+/* Reads a Deployment's object; `pods`, `log` NULL: not asked for. Pure. */
+void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
+                     struct observed *out);
+bool kubernetes_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
+                        struct error *error) CHECKED;
+bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
+                     size_t *count, json_t *warnings, struct error *error) CHECKED;
+bool kubernetes_check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
+                      struct error *error) CHECKED;
+bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
+                    char out[SECRET_VALUE_SIZE], struct error *error) CHECKED;

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is: a Deployment, its pods, and the last line of a pod's log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "fleet/providers/kubernetes.h"
+
+#define PAGE_LIMIT 100
+#define PAGES_MAX 50
+
+static const json_t *at(const json_t *object, const char *first, const char *second)
+{
+    return json_object_get(json_object_get(object, first), second);
+}
+
+static void set_state(struct observed *out, const char *state, const char *phase,
+                      const char *message)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, message, strlen(message), sizeof out->message - 1);
+    text_copy(out->state, sizeof out->state, state);
+    text_copy(out->phase, sizeof out->phase, phase);
+    text_copy(out->message, sizeof out->message, text_string(&shown));
+}
+
+/* ---- Pods ---- */
+
+static const json_t *condition_of(const json_t *status, const char *type)
+{
+    const json_t *condition;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "conditions"), i, condition)
+        if (strcmp(json_get_text(condition, "type", ""), type) == 0)
+            return condition;
+    return NULL;
+}
+
+/* A running server's phase, by the last line that it logged. */
+static const char *phase_of_log(const char *line)
+{
+    static const char *const words[] = { "compil", "graph", "warm", "Capturing", "XLA" };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasestr(line, words[i]) != NULL)
+            return "compile";
+    return "weights";
+}
+
+static void read_waiting(const json_t *container, struct observed *out)
+{
+    const json_t *waiting = at(container, "state", "waiting");
+    const json_t *ended = at(container, "lastState", "terminated");
+    const char *reason = json_get_text(waiting, "reason", "");
+    const char *message = json_get_text(waiting, "message", reason);
+    char sentence[256];
+
+    if (strcmp(reason, "ContainerCreating") == 0 || strcmp(reason, "PodInitializing") == 0)
+        set_state(out, "starting", "image", message);
+    else if (strstr(reason, "Image") != NULL) /* ErrImagePull, ImagePullBackOff, InvalidImageName */
+        set_state(out, "failed", "image", message);
+    else if (ended != NULL) {
+        snprintf(sentence, sizeof sentence, "%.40s: the server ended with exit code %lld (%.60s)",
+                 reason, (long long)json_get_integer(ended, "exitCode", -1),
+                 json_get_text(ended, "reason", "no reason given"));
+        set_state(out, "failed", "weights", sentence);
+    } else
+        set_state(out, "failed", "image", message); /* CreateContainerConfigError and its like */
+}
+
+static void read_pod(const json_t *pod, const char *log, struct observed *out)
+{
+    const json_t *status = json_object_get(pod, "status");
+    const json_t *scheduled = condition_of(status, "PodScheduled");
+    const json_t *container = json_array_get(json_object_get(status, "containerStatuses"), 0);
+    const char *digest = strstr(json_get_text(container, "imageID", ""), "sha256:");
+
+    text_copy(out->place, sizeof out->place,
+              at(pod, "spec", "nodeName") != NULL ? json_string_value(at(pod, "spec", "nodeName"))
+                                                  : "");
+    if (digest != NULL)
+        text_copy(out->image_digest, sizeof out->image_digest, digest);
+    if (strcmp(json_get_text(scheduled, "status", "True"), "False") == 0)
+        set_state(out, "pending", "capacity", json_get_text(scheduled, "message", ""));
+    else if (json_object_get(json_object_get(container, "state"), "waiting") != NULL)
+        read_waiting(container, out);
+    else if (container != NULL)
+        set_state(out, "starting", phase_of_log(log), log);
+    else
+        set_state(out, "starting", "image", "");
+}
+
+/* The youngest pod that is not being deleted: the one that a change has made. */
+static const json_t *youngest(const json_t *pods)
+{
+    const json_t *pod, *found = NULL;
+    const char *latest = "";
+    size_t i;
+
+    json_array_foreach(json_object_get(pods, "items"), i, pod) {
+        const json_t *about = json_object_get(pod, "metadata");
+        const char *made = json_get_text(about, "creationTimestamp", "");
+
+        if (json_object_get(about, "deletionTimestamp") != NULL)
+            continue;
+        if (found == NULL || strcmp(made, latest) > 0) {
+            found = pod;
+            latest = made;
+        }
+    }
+    return found;
+}
+
+/* ---- The Deployment ---- */
+
+/* "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it. */
+static int64_t read_time(const char *text)
+{
+    struct tm utc = { 0 };
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+
+    if (end == NULL || (*end != '.' && *end != 'Z'))
+        return 0;
+    return (int64_t)timegm(&utc) * 1000;
+}
+
+static void read_changed_by(const json_t *about, struct observed *out)
+{
+    const json_t *entry;
+    const char *latest = "", *manager = "";
+    size_t i;
+
+    json_array_foreach(json_object_get(about, "managedFields"), i, entry) {
+        const char *time = json_get_text(entry, "time", "");
+
+        if (json_object_get(entry, "subresource") != NULL
+            && strcmp(json_get_text(entry, "subresource", ""), "scale") != 0)
+            continue; /* the controller's own status */
+        if (strcmp(time, latest) >= 0) {
+            latest = time;
+            manager = json_get_text(entry, "manager", "");
+        }
+    }
+    snprintf(out->last_changed_by, sizeof out->last_changed_by, "%.128s%s%.40s", manager,
+             manager[0] != '\0' ? " at " : "", latest);
+}
+
+static void read_about(const json_t *about, struct observed *out)
+{
+    const json_t *labels = json_object_get(about, "labels");
+    const json_t *notes = json_object_get(about, "annotations");
+
+    text_copy(out->name, sizeof out->name, json_get_text(about, "name", ""));
+    text_copy(out->uid, sizeof out->uid, json_get_text(about, "uid", ""));
+    text_copy(out->etag, sizeof out->etag, json_get_text(about, "resourceVersion", ""));
+    text_copy(out->instance, sizeof out->instance, json_get_text(labels, KUBERNETES_INSTANCE, ""));
+    text_copy(out->deployment, sizeof out->deployment,
+              json_get_text(labels, KUBERNETES_DEPLOYMENT, ""));
+    text_copy(out->revision, sizeof out->revision,
+              json_get_text(notes, "deployment.kubernetes.io/revision", ""));
+    out->ends_ms = read_time(json_get_text(notes, KUBERNETES_ENDS, ""));
+    snprintf(out->generation, sizeof out->generation, "%lld",
+             (long long)json_get_integer(about, "generation", 0));
+    snprintf(out->resource, sizeof out->resource, "/apis/apps/v1/namespaces/%.64s/deployments/%s",
+             json_get_text(about, "namespace", ""), out->name);
+    read_changed_by(about, out);
+}
+
+static json_t *fields_of(const json_t *spec)
+{
+    const json_t *pod = at(json_object_get(spec, "template"), "spec", "containers");
+    const json_t *container = json_array_get(pod, 0);
+    json_t *out = json_object();
+
+    json_object_set_new(out, "replicas", json_integer(json_get_integer(spec, "replicas", 1)));
+    json_object_set_new(out, "image", json_string(json_get_text(container, "image", "")));
+    for (const char *const *name =
+             (const char *const[]){ "command", "args", "env", "resources", NULL };
+         *name != NULL; name++) {
+        const json_t *value = json_object_get(container, *name);
+
+        if (value != NULL)
+            json_object_set_new(out, *name, json_deep_copy(value));
+    }
+    return out;
+}
+
+static void read_status(const json_t *deployment, struct observed *out)
+{
+    const json_t *about = json_object_get(deployment, "metadata");
+    const json_t *spec = json_object_get(deployment, "spec");
+    const json_t *status = json_object_get(deployment, "status");
+    const json_t *progress = condition_of(status, "Progressing");
+    int64_t updated = json_get_integer(status, "updatedReplicas", 0);
+    int64_t all = json_get_integer(status, "replicas", 0);
+    bool is_seen = json_get_integer(status, "observedGeneration", 0)
+                   >= json_get_integer(about, "generation", 0);
+
+    out->replicas = json_get_integer(spec, "replicas", 1);
+    out->ready_replicas = json_get_integer(status, "availableReplicas", 0);
+    if (json_object_get(about, "deletionTimestamp") != NULL)
+        set_state(out, "deleting", "", "");
+    else if (is_seen && out->replicas == 0 && all == 0)
+        set_state(out, "stopped", "", "");
+    else if (is_seen && out->replicas > 0 && updated == out->replicas
+             && out->ready_replicas == out->replicas && all == out->replicas)
+        set_state(out, "ready", "ready", "");
+    else if (is_seen
+             && strcmp(json_get_text(progress, "reason", ""), "ProgressDeadlineExceeded") == 0)
+        set_state(out, "failed", "", json_get_text(progress, "message", ""));
+    else
+        set_state(out, "starting", "image", "");
+}
+
+void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
+                     struct observed *out)
+{
+    const json_t *pod = youngest(pods);
+    char deadline[sizeof out->message] = "";
+
+    out->exists = true;
+    read_about(json_object_get(deployment, "metadata"), out);
+    out->fields = fields_of(json_object_get(deployment, "spec"));
+    if (log != NULL)
+        snprintf(out->log_line, sizeof out->log_line, "%.*s", (int)strcspn(log, "\n"), log);
+    read_status(deployment, out);
+    if (strcmp(out->state, "failed") == 0)
+        text_copy(deadline, sizeof deadline, out->message);
+    if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline[0] != '\0'))
+        read_pod(pod, out->log_line, out);
+    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* its pod's state says why */
+        set_state(out, "failed", out->phase, out->message[0] != '\0' ? out->message : deadline);
+    if (pod == NULL && strcmp(out->state, "starting") == 0) {
+        const json_t *failure =
+            condition_of(json_object_get(deployment, "status"), "ReplicaFailure");
+
+        if (failure != NULL) /* a quota, an admission webhook */
+            set_state(out, "pending", "capacity", json_get_text(failure, "message", ""));
+    }
+}
+
+/* ---- Asking ---- */
+
+static CHECKED bool read_pods(struct cloud *cloud, const struct desired *desired, json_t **out,
+                              struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char url[512];
+
+    snprintf(url, sizeof url,
+             "/api/v1/namespaces/%s/pods?limit=100&labelSelector=" KUBERNETES_DEPLOYMENT "%%3D%s",
+             desired->target->namespace, desired->deployment);
+    if (!cloud_read(cloud, url, &reply, error))
+        return false;
+    *out = json_incref(reply.body);
+    return true;
+}
+
+/* A log may not be there yet: that is no error. */
+static void read_log(struct cloud *cloud, const struct desired *desired, const json_t *pod,
+                     struct text *out)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char url[512];
+
+    snprintf(url, sizeof url, "/api/v1/namespaces/%s/pods/%.253s/log?container=server&tailLines=1",
+             desired->target->namespace,
+             json_get_text(json_object_get(pod, "metadata"), "name", ""));
+    if (cloud_call(cloud, "GET", url, NULL, NULL, &reply, &ignored) && reply.text != NULL)
+        text_add_printable(out, reply.text, strlen(reply.text), 250);
+}
+
+static void set_address(struct cloud *cloud, const struct desired *desired, const json_t *service,
+                        const json_t *pods, struct observed *out)
+{
+    const json_t *port = json_array_get(at(service, "spec", "ports"), 0);
+    const char *namespace = desired->target->namespace, *door = kubernetes_door(desired->target);
+    const json_t *host = at(youngest(pods), "status", "hostIP");
+
+    if (port == NULL)
+        return;
+    if (strcmp(door, "proxy") == 0)
+        snprintf(out->address, sizeof out->address,
+                 "%s/api/v1/namespaces/%s/services/http:%s:%lld/proxy", cloud_server(cloud),
+                 namespace, desired->deployment, (long long)json_get_integer(port, "port", 0));
+    else if (strcmp(door, "node_port") == 0 && json_is_string(host))
+        snprintf(out->address, sizeof out->address, "http://%.64s:%lld", json_string_value(host),
+                 (long long)json_get_integer(port, "nodePort", 0));
+    else if (strcmp(door, "cluster") == 0)
+        snprintf(out->address, sizeof out->address, "http://%s.%s.svc:%lld", desired->deployment,
+                 namespace, (long long)json_get_integer(port, "port", 0));
+}
+
+static CHECKED bool read_service(struct cloud *cloud, const struct desired *desired,
+                                 const json_t *pods, struct observed *out, struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char url[512];
+
+    snprintf(url, sizeof url, "/api/v1/namespaces/%s/services/%s", desired->target->namespace,
+             desired->deployment);
+    if (cloud_read(cloud, url, &reply, error)) {
+        set_address(cloud, desired, reply.body, pods, out);
+        return true;
+    }
+    return reply.status == 404;
+}
+
+static CHECKED bool observe_parts(struct cloud *cloud, const struct desired *desired,
+                                  const json_t *deployment, struct observed *out,
+                                  struct error *error)
+{
+    json_auto_t *pods = NULL;
+    TEXT_AUTO log = { 0 };
+
+    if (!read_pods(cloud, desired, &pods, error) || !read_service(cloud, desired, pods, out, error))
+        return false;
+    if (youngest(pods) != NULL)
+        read_log(cloud, desired, youngest(pods), &log);
+    kubernetes_read(deployment, pods, text_string(&log), out);
+    out->ours = strcmp(out->instance, desired->instance) == 0
+                && strcmp(out->deployment, desired->deployment) == 0;
+    return true;
+}
+
+bool kubernetes_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
+                        struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char url[512];
+
+    *out = (struct observed){ 0 };
+    snprintf(url, sizeof url, "/apis/apps/v1/namespaces/%s/deployments/%s",
+             desired->target->namespace, desired->deployment);
+    snprintf(out->resource, sizeof out->resource, "%s", url);
+    if (cloud_read(cloud, url, &reply, error))
+        return observe_parts(cloud, desired, reply.body, out, error);
+    if (reply.status == 404)
+        set_state(out, "absent", "", "");
+    return reply.status == 404;
+}
+
+/* ---- Listing ---- */
+
+static bool serves_models(const json_t *deployment)
+{
+    static const char *const images[] = {
+        "vllm", "ollama", "llama", "sglang", "text-generation-inference", "tensorrt", NULL
+    };
+    static const char *const accelerators[] = KUBERNETES_ACCELERATORS;
+    const json_t *template = at(deployment, "spec", "template");
+    const json_t *container = json_array_get(at(template, "spec", "containers"), 0);
+    const json_t *limits = at(container, "resources", "limits");
+
+    for (const char *const *image = images; *image != NULL; image++)
+        if (strcasestr(json_get_text(container, "image", ""), *image) != NULL)
+            return true;
+    for (const char *const *name = accelerators; *name != NULL; name++)
+        if (json_object_get(limits, *name) != NULL)
+            return true;
+    return json_object_get(at(deployment, "metadata", "labels"), KUBERNETES_INSTANCE) != NULL;
+}
+
+static void add_page(const json_t *page, struct observed **out, size_t *count)
+{
+    const json_t *deployment;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "items"), i, deployment) {
+        if (!serves_models(deployment))
+            continue;
+        *out = realloc(*out, (*count + 1) * sizeof **out);
+        if (*out == NULL)
+            abort();
+        (*out)[*count] = (struct observed){ 0 };
+        kubernetes_read(deployment, NULL, NULL, &(*out)[(*count)++]);
+    }
+}
+
+bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
+                     size_t *count, json_t *warnings, struct error *error)
+{
+    char next[1024] = "";
+
+    *out = NULL;
+    *count = 0;
+    for (int page = 0; page < PAGES_MAX; page++) {
+        CLOUD_REPLY_AUTO reply = { 0 };
+        TEXT_AUTO url = { 0 };
+
+        text_addf(&url, "/apis/apps/v1/namespaces/%s/deployments?limit=%d%s%s", target->namespace,
+                  PAGE_LIMIT, next[0] != '\0' ? "&continue=" : "", next);
+        if (!cloud_read(cloud, text_string(&url), &reply, error)) {
+            observed_list_free(*out, *count);
+            *out = NULL;
+            *count = 0;
+            return false;
+        }
+        add_page(reply.body, out, count);
+        text_copy(next, sizeof next,
+                  json_get_text(json_object_get(reply.body, "metadata"), "continue", ""));
+        if (next[0] == '\0')
+            return true;
+        if (next[strspn(next, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")]
+            != '\0')
+            break;
+    }
+    json_array_append_new(warnings, json_string("there are more Deployments than were read"));
+    return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which members a cloud's messages have, as a JSON object of types by name: "s" text, "i" integer,
+ * "b" boolean, "map" object of texts, [TYPE], {member: TYPE}, or another type's name. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/text.h"
+
+/* Whether the value is of the type; `out` gets the path of the first member that is not, like
+ * "spec.template.gpus", and *is_unknown whether there is no such member. */
+bool fake_fields_check(const json_t *types, const char *type, const json_t *value, struct text *out,
+                       bool *is_unknown);

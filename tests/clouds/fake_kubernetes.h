@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small Kubernetes API server: what the provider sends is checked member by member, and refused
+ * in the real one's words. A deployment's pod passes through the phases that a test sets. */
+#pragma once
+
+#include "tests/clouds/fake_server.h"
+
+struct fake_kubernetes {
+    struct fake_server *server;
+    json_t *objects; /* by path */
+    json_t *fields;
+    char pod[32]; /* what the pods do: "pending", "image", "pull_error", "weights", "crash", "ready"
+                   */
+    char log[128];   /* of each */
+    char denied[64]; /* the resource that reviews deny */
+    /* Faults of the next request that changes something: */
+    int status;       /* that many; 0: none */
+    bool loses_reply; /* it is done, and the connection breaks */
+    bool pages;       /* lists come in pages of one, the second of them empty */
+    int changes;      /* requests that changed something */
+    long long uids;
+};
+
+void fake_kubernetes_start(struct fake_kubernetes *fake);
+void fake_kubernetes_stop(struct fake_kubernetes *fake);
+/* What another person made. */
+void fake_kubernetes_add(struct fake_kubernetes *fake, const char *path, const char *object);
+size_t fake_kubernetes_count(const struct fake_kubernetes *fake);
+const json_t *fake_kubernetes_get(const struct fake_kubernetes *fake, const char *path);

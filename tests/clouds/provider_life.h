@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plays an apply with a provider's steps: sends each, looks again while it waits, and stops at the
+ * first that fails. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fleet/providers/provider.h"
+
+struct life {
+    const struct provider *provider;
+    struct cloud *cloud;
+    struct desired desired;
+    int looks_max;         /* how often a waiting step is looked at */
+    long pause_ms;         /* between looks */
+    enum step_state state; /* of the last step */
+    char step[64];         /* its name */
+    struct error error;
+};
+
+static inline enum step_state life_send(struct life *life, const struct step *step,
+                                        const char *method, const char *url, const json_t *body,
+                                        char poll_url[1024])
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+
+    error_ignore(
+        cloud_call(life->cloud, method, url, step->content_type, body, &reply, &life->error));
+    return life->provider->outcome(step, &reply, poll_url, &life->error);
+}
+
+static inline enum step_state life_do(struct life *life, const struct step *step)
+{
+    char poll_url[1024];
+    enum step_state state = life_send(life, step, step->method, step->url, step->body, poll_url);
+
+    for (int looks = 0; state == STEP_WAIT && looks < life->looks_max; looks++) {
+        char url[1024];
+
+        snprintf(url, sizeof url, "%s", poll_url);
+        nanosleep(&(struct timespec){ life->pause_ms / 1000, life->pause_ms % 1000 * 1000000 },
+                  NULL);
+        state = life_send(life, step, "GET", url, NULL, poll_url);
+    }
+    snprintf(life->step, sizeof life->step, "%s", step->name);
+    return life->state = state;
+}
+
+/* True if every step of the verb is done; `observed` may be NULL. */
+static inline bool life_apply(struct life *life, enum provider_verb verb)
+{
+    struct observed now;
+    struct step *steps = NULL;
+    size_t count = 0, done = 0;
+
+    life->step[0] = '\0';
+    if (!life->provider->observe(life->cloud, &life->desired, &now, &life->error))
+        return false;
+    if (!life->provider->steps(verb, &life->desired, &now, &steps, &count, &life->error)) {
+        observed_finish(&now);
+        step_list_free(steps, count);
+        return false;
+    }
+    while (done < count && life_do(life, &steps[done]) == STEP_DONE)
+        done++;
+    step_list_free(steps, count);
+    observed_finish(&now);
+    return done == count;
+}
+
+/* The dry runs of the verb: true if the provider would take each. */
+static inline bool life_plan(struct life *life, enum provider_verb verb)
+{
+    struct observed now;
+    struct step *steps = NULL;
+    size_t count = 0;
+    bool good = life->provider->observe(life->cloud, &life->desired, &now, &life->error)
+                && life->provider->steps(verb, &life->desired, &now, &steps, &count, &life->error);
+
+    for (size_t i = 0; good && i < count; i++) {
+        char ignored[1024];
+
+        if (steps[i].dry_run_url[0] == '\0')
+            continue;
+        snprintf(life->step, sizeof life->step, "%s", steps[i].name);
+        good = life_send(life, &steps[i], steps[i].method, steps[i].dry_run_url, steps[i].body,
+                         ignored)
+               == STEP_DONE;
+    }
+    step_list_free(steps, count);
+    observed_finish(&now);
+    return good;
+}
