@@ -27,21 +27,22 @@ json_t *kubernetes_labels(const struct desired *desired);
 const char *kubernetes_accelerator(const struct recipe *recipe);
 const char *kubernetes_door(const struct fleet_target *target); /* "cluster" if it names none */
 
-bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
-                      const struct observed *now, struct step **out, size_t *count,
-                      struct error *error) CHECKED;
-enum step_state kubernetes_outcome(const struct step *step, const struct cloud_reply *reply,
-                                   char poll_url[1024], struct error *error) CHECKED;
+CHECKED bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
+                              const struct observed *now, struct step **out, size_t *count,
+                              struct error *error);
+CHECKED enum step_state kubernetes_outcome(const struct step *step, const struct cloud_reply *reply,
+                                           char poll_url[1024], struct error *error);
 void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out);
 
 /* Reads a Deployment's object; `pods`, `log` NULL: not asked for. Pure. */
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out);
-bool kubernetes_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
-                        struct error *error) CHECKED;
-bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
-                     size_t *count, json_t *warnings, struct error *error) CHECKED;
-bool kubernetes_check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
-                      struct error *error) CHECKED;
-bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
-                    char out[SECRET_VALUE_SIZE], struct error *error) CHECKED;
+CHECKED bool kubernetes_observe(struct cloud *cloud, const struct desired *desired,
+                                struct observed *out, struct error *error);
+CHECKED bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target,
+                             struct observed **out, size_t *count, json_t *warnings,
+                             struct error *error);
+CHECKED bool kubernetes_check(struct cloud *cloud, const struct fleet_target *target,
+                              json_t *findings, struct error *error);
+CHECKED bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
+                            char out[SECRET_VALUE_SIZE], struct error *error);

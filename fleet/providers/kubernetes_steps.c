@@ -303,14 +303,14 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
 
 /* ---- Outcomes ---- */
 
-static bool fail(struct error *error, const struct cloud_reply *reply)
+static CHECKED bool fail(struct error *error, const struct cloud_reply *reply)
 {
     return error_set(error, ERROR_UPSTREAM, "%s", reply->message);
 }
 
 /* What a Deployment's object means to a step that waits for it. */
-static enum step_state judge_waiting(const struct step *step, const struct cloud_reply *reply,
-                                     struct error *error)
+static CHECKED enum step_state judge_waiting(const struct step *step,
+                                             const struct cloud_reply *reply, struct error *error)
 {
     struct observed now = { 0 };
     enum step_state state = STEP_WAIT;
@@ -325,8 +325,8 @@ static enum step_state judge_waiting(const struct step *step, const struct cloud
     return state;
 }
 
-static enum step_state judge_reply(const struct step *step, const struct cloud_reply *reply,
-                                   struct error *error)
+static CHECKED enum step_state judge_reply(const struct step *step, const struct cloud_reply *reply,
+                                           struct error *error)
 {
     bool waits = strcmp(step->name, "ready") == 0 || strcmp(step->name, "stopped") == 0;
 
