@@ -9,6 +9,8 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
+#define GIB (1024.0 * 1024 * 1024)
+
 extern const char catalog_hardware_json[], catalog_models_json[];
 
 struct catalog {
@@ -105,6 +107,7 @@ static void read_hardware(struct reading *reading, struct hardware *out)
     out->title = read_text(reading, "title");
     out->aliases = read_aliases(reading);
     out->memory_bytes = read_positive(reading, "memory_gb") * 1e9;
+    out->visible_bytes = json_get_number(reading->row, "visible_gib", NAN) * GIB;
     out->bandwidth_bytes_per_s = read_positive(reading, "bandwidth_gb_s") * 1e9;
     read_by_format(reading, "peak_tflops", 1e12, out->peak_flops);
     read_date(reading, &out->source, &out->as_of);

@@ -3,6 +3,7 @@
  * has no row has no price: nothing is guessed. */
 #pragma once
 
+#include "base/core/digest.h"
 #include "fleet/recipes/recipe.h"
 
 struct price_book;
@@ -14,15 +15,18 @@ CHECKED bool price_book_parse(const char *json, struct price_book **out, struct 
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);
 
+/* The rows of an item, with those that are kept apart. New reference. */
+json_t *price_book_rows(const struct price_book *book, const char *item);
+
 struct price {
     bool known;            /* every item of the recipe's `cost` has a row for the place and kind */
-    double usd_per_hour;   /* of one replica; where rows disagree, the highest; NAN if not known */
-    double least_per_hour; /* the same with the lowest; equal where the rows agree */
-    char breakdown[512];   /* the sum, its sources and dates; or what has no row */
-    char rows[65];         /* digest of the rows that it comes from, for a plan's digest; "" */
+    double usd_per_hour;   /* of one replica; where rows disagree, the highest; NAN: not known */
+    double least_per_hour; /* the same with the lowest */
+    char breakdown[512];   /* the sum, with sources and dates; or what has no row */
+    char rows[DIGEST_TEXT_SIZE]; /* of the rows that it comes from, for a plan's digest; "": none */
 };
 
-/* `place`: a region or a zone of one ("us-east5-b"); `kind`: "on_demand", "spot", "flex_start" or
- * "reserved". A missing price is no error: price->known is false. */
-CHECKED bool price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
-                      const char *kind, struct price *out, struct error *error);
+/* `place`: a region, or a zone of one ("us-east5-b"); `kind`: "on_demand", "spot", "flex_start" or
+ * "reserved". */
+void price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
+              const char *kind, struct price *out);

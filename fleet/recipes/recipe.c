@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/memory.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "fleet/recipes/recipe_members.h"
 
 #define DEPLOYMENT "{deployment}"
@@ -63,11 +65,23 @@ static void fill(json_t *document, struct recipe *out)
     out->chips = json_get_integer(document, "chips", out->hardware[0] == '\0' ? 0 : 1);
 }
 
+/* A recipe is shown to whoever may read, and written into requests. */
+static CHECKED bool check_no_credential(const json_t *recipe, struct error *error)
+{
+    FREE_AUTO char *written = json_write(recipe);
+
+    return !credential_is_in(written)
+           || error_set(error, ERROR_INVALID,
+                        "the recipe contains what looks like a credential (not repeated here): "
+                        "consider it leaked; a recipe names a secret of the provider's store");
+}
+
 /* Takes the tree over, whatever happens. */
 static CHECKED bool read_taken(json_t *document, struct recipe *out, struct error *error)
 {
     if (recipe_members_check(document, json_get_text(document, "provider", NULL), error)
-        && check_whole(document, error) && recipe_openings_check(document, error)) {
+        && check_no_credential(document, error) && check_whole(document, error)
+        && recipe_openings_check(document, error)) {
         fill(document, out);
         return true;
     }

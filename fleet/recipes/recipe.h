@@ -49,6 +49,9 @@ void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
  * mounts, accounts and environment can never be opened. NULL or {}: a copy. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
+/* The same with its values as texts, as a call gives them: {"max_model_len": "8192"}. */
+CHECKED bool recipe_override_texts(const struct recipe *recipe, const json_t *overrides,
+                                   struct recipe *out, struct error *error);
 /* {"max_model_len": {"value": 16384, "least": 1024, "most": 16384}, ...}. New reference. */
 json_t *recipe_overrides(const struct recipe *recipe);
 

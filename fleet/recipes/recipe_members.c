@@ -102,10 +102,11 @@ static bool is_secret_reference(const json_t *value)
 
 static bool sounds_secret(const char *name)
 {
-    static const char *const words[] = { "TOKEN", "SECRET", "PASSWORD", "API_KEY", "CREDENTIAL" };
+    static const char *const ends[] = { "TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIALS" };
+    size_t length = strlen(name);
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(name, words[i]) != NULL)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (length >= strlen(ends[i]) && strcasecmp(name + length - strlen(ends[i]), ends[i]) == 0)
             return true;
     return false;
 }

@@ -133,3 +133,30 @@ bool recipe_override(const struct recipe *recipe, const json_t *overrides, struc
     json_decref(document);
     return done;
 }
+
+/* A number where the member is one, and the text has nothing else; else the text. New reference. */
+static json_t *value_of(const char *name, const json_t *text)
+{
+    const struct recipe_opening *opening = recipe_opening_find(name);
+    json_t *number = NULL;
+    struct error ignored;
+
+    if (opening != NULL && opening->value != RECIPE_CHOICE && json_is_string(text)
+        && json_parse(json_string_value(text), json_string_length(text), &number, &ignored)
+        && json_is_number(number))
+        return number;
+    json_decref(number);
+    return json_deep_copy(text);
+}
+
+bool recipe_override_texts(const struct recipe *recipe, const json_t *overrides, struct recipe *out,
+                           struct error *error)
+{
+    json_auto_t *values = json_object();
+    const char *name;
+    const json_t *text;
+
+    json_object_foreach(json_iterable(overrides), name, text)
+        json_object_set_new(values, name, value_of(name, text));
+    return recipe_override(recipe, values, out, error);
+}

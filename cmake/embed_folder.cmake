@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# embed_folder(<target> <symbol> <dir> <extension>): the files <dir>/*.<extension>, in order of name, compiled into <target>
+# as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a name. Also usable as a script
+# (see the custom command).
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(GLOB files ${DIR}/*.${EXTENSION})
+  list(SORT files)
+  set(arrays "")
+  set(rows "")
+  set(number 0)
+  foreach(path IN LISTS files)
+    math(EXPR number "${number} + 1")
+    get_filename_component(name ${path} NAME_WLE)
+    file(READ ${path} hex HEX)
+    string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
+    string(APPEND arrays "static const char file_${number}[] = {${bytes}0};\n")
+    string(APPEND rows "    { \"${name}\", file_${number}, sizeof file_${number} - 1 },\n")
+  endforeach()
+  file(WRITE ${OUT} "#include \"base/core/embedded.h\"\n\n${arrays}\n"
+    "extern const struct embedded_file ${SYMBOL}[];\nconst struct embedded_file ${SYMBOL}[] = {\n${rows}    { 0 },\n};\n")
+  return()
+endif()
+
+set(EMBED_FOLDER_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+function(embed_folder target symbol dir extension)
+  set(out ${CMAKE_BINARY_DIR}/${symbol}.c)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.${extension})
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DDIR=${CMAKE_SOURCE_DIR}/${dir} -DEXTENSION=${extension} -DSYMBOL=${symbol}
+            -P ${EMBED_FOLDER_SCRIPT}
+    DEPENDS ${files} ${EMBED_FOLDER_SCRIPT})
+  target_sources(${target} PRIVATE ${out})
+endfunction()

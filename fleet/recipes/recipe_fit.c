@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arithmetic of memory, as vLLM does it. On a GPU its pages of KV cache are as large as the
+ * largest layer's; on a TPU each layer has its own. Both figures agree with what servers reported
+ * (the test has them). */
+#include "fleet/recipes/recipe_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024 * 1024)
+/* Of one accelerator: activations, captured graphs, the engine. Measured: 2.2 GiB beside 57.09 GiB
+ * of KV cache on an RTX PRO 6000, 0.6 of each chip of a v6e-4. */
+#define GPU_OVERHEAD_BYTES (2.2 * GIB)
+#define TPU_OVERHEAD_BYTES (0.6 * GIB)
+#define USUAL_UTILIZATION 0.9     /* of vLLM, where the recipe does not say */
+#define USUAL_BATCHED_TOKENS 2048 /* of vLLM, likewise */
+
+/* What the arithmetic starts from. */
+struct serving {
+    const struct hardware *hardware;
+    const struct model *model;
+    double chips;      /* that share one copy of the model */
+    double value_size; /* bytes of one number of the KV cache */
+    double context, batched, utilization, offloaded_bytes;
+    enum number_format format;
+    bool is_tpu;
+};
+
+static CHECKED bool find_format(const char *name, enum number_format *out)
+{
+    static const char *const names[] = {
+        [FORMAT_BF16] = "bf16", [FORMAT_FP16] = "fp16", [FORMAT_FP8] = "fp8",
+        [FORMAT_INT8] = "int8", [FORMAT_FP4] = "fp4",   [FORMAT_W4A16] = "w4a16",
+    };
+
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        if (strcmp(names[i], name) == 0) {
+            *out = (enum number_format)i;
+            return true;
+        }
+    return false;
+}
+
+/* What is missing for the arithmetic; NULL: nothing. */
+static const char *read_serving(const struct recipe *recipe, const struct catalog *catalog,
+                                struct serving *out)
+{
+    const char *format = recipe->quantization[0] == '\0' ? "bf16" : recipe->quantization;
+
+    *out = (struct serving){
+        .hardware = catalog_find_hardware(catalog, recipe->hardware),
+        .model = catalog_find_model(catalog, recipe->model),
+        .chips = recipe_number(recipe, "arguments.--tensor-parallel-size", 1),
+        .value_size =
+            strncmp(recipe_text(recipe, "arguments.--kv-cache-dtype", "auto"), "fp8", 3) == 0 ? 1
+                                                                                              : 2,
+        .batched =
+            recipe_number(recipe, "arguments.--max-num-batched-tokens", USUAL_BATCHED_TOKENS),
+        .utilization =
+            recipe_number(recipe, "arguments.--gpu-memory-utilization", USUAL_UTILIZATION),
+        .offloaded_bytes = recipe_number(recipe, "arguments.--cpu-offload-gb", 0) * GIB,
+    };
+    if (strcmp(recipe->engine, "vllm") != 0)
+        return "the arithmetic is that of vLLM";
+    if (recipe->hardware[0] == '\0')
+        return "the recipe names no hardware";
+    if (out->hardware == NULL || isnan(out->hardware->visible_bytes))
+        return "the catalogue does not say how much memory programs see on this hardware";
+    if (out->model == NULL || !find_format(format, &out->format)
+        || isnan(out->model->weight_bytes[out->format]))
+        return "the catalogue has no size of this model's weights in this format";
+    out->is_tpu = strncmp(out->hardware->name, "google-tpu", strlen("google-tpu")) == 0;
+    out->context = recipe_number(recipe, "arguments.--max-model-len", out->model->context_tokens);
+    return NULL;
+}
+
+/* Bytes of keys and values of one token in one layer, on all chips: a head is never split. */
+static double layer_bytes(const struct serving *serving, double heads, double head_size)
+{
+    return fmax(heads, serving->chips) * head_size * 2 * serving->value_size;
+}
+
+struct kv_layers {
+    double sliding, full;             /* how many */
+    double sliding_bytes, full_bytes; /* of one token in one of them */
+};
+
+static struct kv_layers layers_of(const struct serving *serving)
+{
+    const struct model *model = serving->model;
+    double full = isnan(model->full_layers) ? 0 : model->full_layers;
+
+    return (struct kv_layers){
+        .sliding = model->kv_layers - full,
+        .full = full,
+        .sliding_bytes = layer_bytes(serving, model->kv_heads, model->head_size),
+        .full_bytes =
+            full > 0 ? layer_bytes(serving, model->full_kv_heads, model->full_head_size) : 0,
+    };
+}
+
+static double token_bytes(const struct serving *serving)
+{
+    const struct kv_layers layers = layers_of(serving);
+
+    if (serving->is_tpu)
+        return layers.sliding * layers.sliding_bytes + layers.full * layers.full_bytes;
+    return (layers.sliding + layers.full) * fmax(layers.sliding_bytes, layers.full_bytes);
+}
+
+/* On a GPU, layers with a sliding window give back what is outside it. */
+static double request_bytes(const struct serving *serving)
+{
+    const struct kv_layers layers = layers_of(serving);
+    double window = serving->model->window_tokens + serving->batched;
+
+    if (serving->is_tpu || isnan(window))
+        return token_bytes(serving) * serving->context;
+    return layers.full * layers.full_bytes * serving->context
+           + layers.sliding * layers.sliding_bytes * fmin(serving->context, window);
+}
+
+static void compute(const struct serving *serving, struct recipe_fit *out)
+{
+    double visible = serving->hardware->visible_bytes * serving->chips;
+
+    *out = (struct recipe_fit){
+        .known = true,
+        .usable_bytes = visible * serving->utilization,
+        .weights_bytes = fmax(serving->model->weight_bytes[serving->format]
+                                  - serving->offloaded_bytes * serving->chips,
+                              0),
+        .overhead_bytes =
+            serving->chips * (serving->is_tpu ? TPU_OVERHEAD_BYTES : GPU_OVERHEAD_BYTES),
+        .kv_bytes_per_token = token_bytes(serving),
+        .request_bytes = request_bytes(serving),
+        .context_tokens = (int64_t)serving->context,
+    };
+    out->kv_bytes = out->usable_bytes - out->weights_bytes - out->overhead_bytes;
+    out->kv_tokens = out->kv_bytes > 0 ? (int64_t)(out->kv_bytes / out->kv_bytes_per_token) : 0;
+    out->fits = out->kv_bytes >= out->request_bytes;
+}
+
+static void write_arithmetic(const struct recipe *recipe, const struct serving *serving,
+                             struct recipe_fit *out)
+{
+    snprintf(out->arithmetic, sizeof out->arithmetic,
+             "%g x %s: %.1f GiB visible x %.2f = %.1f; less %.1f of weights in %s%s and %.1f of "
+             "overhead leaves %.1f GiB for the KV cache (%lld tokens at %.1f KiB); one request of "
+             "%lld tokens needs %.1f",
+             serving->chips, serving->hardware->title,
+             serving->hardware->visible_bytes * serving->chips / GIB, serving->utilization,
+             out->usable_bytes / GIB, out->weights_bytes / GIB,
+             recipe->quantization[0] == '\0' ? "bf16" : recipe->quantization,
+             serving->offloaded_bytes > 0 ? " (the rest in main memory)" : "",
+             out->overhead_bytes / GIB, out->kv_bytes / GIB, (long long)out->kv_tokens,
+             out->kv_bytes_per_token / 1024, (long long)out->context_tokens,
+             out->request_bytes / GIB);
+}
+
+static CHECKED bool check_shape(const struct recipe *recipe, const struct serving *serving,
+                                struct error *error)
+{
+    if (serving->chips > (double)recipe->chips)
+        return error_set(error, ERROR_INVALID,
+                         "the recipe %s splits the model over %g chips (--tensor-parallel-size) "
+                         "and has %lld",
+                         recipe->name, serving->chips, (long long)recipe->chips);
+    if (serving->format == FORMAT_FP4 && isnan(serving->hardware->peak_flops[FORMAT_FP4]))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe %s has weights in fp4, which %s does not compute: it needs "
+                         "Blackwell",
+                         recipe->name, serving->hardware->title);
+    if (serving->context > serving->model->context_tokens)
+        return error_set(error, ERROR_INVALID,
+                         "the recipe %s serves %.0f tokens of context (--max-model-len): %s has "
+                         "%.0f",
+                         recipe->name, serving->context, serving->model->name,
+                         serving->model->context_tokens);
+    return true;
+}
+
+bool recipe_fit(const struct recipe *recipe, const struct catalog *catalog, struct recipe_fit *out,
+                struct error *error)
+{
+    struct serving serving;
+    const char *missing = read_serving(recipe, catalog, &serving);
+
+    *out = (struct recipe_fit){ .usable_bytes = NAN,
+                                .weights_bytes = NAN,
+                                .overhead_bytes = NAN,
+                                .kv_bytes = NAN,
+                                .kv_bytes_per_token = NAN,
+                                .request_bytes = NAN };
+    if (missing != NULL) {
+        snprintf(out->arithmetic, sizeof out->arithmetic, "not known whether it fits: %s", missing);
+        return true;
+    }
+    if (!check_shape(recipe, &serving, error))
+        return false;
+    compute(&serving, out);
+    write_arithmetic(recipe, &serving, out);
+    return true;
+}
+
+bool recipe_fit_check(const struct recipe *recipe, const struct catalog *catalog,
+                      struct error *error)
+{
+    struct recipe_fit fit;
+
+    if (strcmp(recipe->status, "cannot_work") == 0)
+        return error_set(error, ERROR_INVALID, "the recipe %s cannot work: %s", recipe->name,
+                         recipe->reason);
+    if (!recipe_fit(recipe, catalog, &fit, error))
+        return false;
+    if (fit.known && !fit.fits)
+        return error_set(error, ERROR_INVALID, "%s does not fit: %s", recipe->model,
+                         fit.arithmetic);
+    return true;
+}

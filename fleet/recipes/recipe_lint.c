@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/recipes/recipe_lint.h"
+
+#include <string.h>
+
+#include "base/json/json.h"
+
+#define STARTUP_LONGEST_S 240 /* of Cloud Run's probes */
+
+/* ---- What rules ask ---- */
+
+static bool has_hardware(const struct recipe_lint_case *of, const char *name)
+{
+    return strcmp(of->recipe->hardware, name) == 0;
+}
+
+static double number(const struct recipe_lint_case *of, const char *path, double fallback)
+{
+    return recipe_number(of->recipe, path, fallback);
+}
+
+/* Absent members are not below. */
+static bool is_below(const struct recipe_lint_case *of, const char *path, double least)
+{
+    return number(of, path, least) < least;
+}
+
+static bool lacks_host(const struct recipe_lint_case *of, const char *hardware, double cpu,
+                       double memory_gib)
+{
+    return has_hardware(of, hardware)
+           && (number(of, "host.cpu", 0) < cpu || number(of, "host.memory_gib", 0) < memory_gib);
+}
+
+static bool is_in(const char *const *list, const char *text)
+{
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strcmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+static bool argument_is_given(const struct recipe_lint_case *of, const char *name)
+{
+    const json_t *value = json_object_get(recipe_member(of->recipe, "arguments"), name);
+
+    return value != NULL && !json_is_false(value);
+}
+
+/* ---- Cloud Run: documentation of its GPUs and probes, 2026 ---- */
+
+static bool is_of_another_gpu(const struct recipe_lint_case *of)
+{
+    return of->recipe->hardware[0] != '\0' && !has_hardware(of, "nvidia-l4")
+           && !has_hardware(of, "nvidia-rtx-pro-6000");
+}
+
+static bool has_several_gpus(const struct recipe_lint_case *of)
+{
+    return of->recipe->chips > 1;
+}
+
+static bool is_too_small_for_l4(const struct recipe_lint_case *of)
+{
+    return lacks_host(of, "nvidia-l4", 4, 16);
+}
+
+static bool is_too_small_for_rtx6000(const struct recipe_lint_case *of)
+{
+    return lacks_host(of, "nvidia-rtx-pro-6000", 20, 80);
+}
+
+static bool is_where_no_l4_is(const struct recipe_lint_case *of)
+{
+    static const char *const regions[] = {
+        "asia-southeast1", "asia-south1", "europe-west1", "europe-west4", "us-central1",
+        "us-east4",        NULL
+    };
+
+    return has_hardware(of, "nvidia-l4") && of->place[0] != '\0' && !is_in(regions, of->place);
+}
+
+static bool is_where_no_rtx6000_is(const struct recipe_lint_case *of)
+{
+    static const char *const regions[] = { "asia-southeast1", "asia-south2", "europe-west4",
+                                           "us-central1", NULL };
+
+    return has_hardware(of, "nvidia-rtx-pro-6000") && of->place[0] != '\0'
+           && !is_in(regions, of->place);
+}
+
+static bool probes_too_slowly(const struct recipe_lint_case *of)
+{
+    return number(of, "probes.startup.initial_s", 0) > STARTUP_LONGEST_S
+           || number(of, "probes.startup.period_s", 10) > STARTUP_LONGEST_S;
+}
+
+static bool probe_overlaps(const struct recipe_lint_case *of)
+{
+    static const char *const probes[][2] = {
+        { "probes.startup.timeout_s", "probes.startup.period_s" },
+        { "probes.liveness.timeout_s", "probes.liveness.period_s" },
+        { "probes.readiness.timeout_s", "probes.readiness.period_s" },
+    };
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+        if (number(of, probes[i][0], 1) > number(of, probes[i][1], 10))
+            return true;
+    return false;
+}
+
+static bool answers_too_long(const struct recipe_lint_case *of)
+{
+    return number(of, "cloud_run.timeout_s", 0) > 3600;
+}
+
+static bool pays_for_two_zones(const struct recipe_lint_case *of)
+{
+    return !json_is_false(recipe_member(of->recipe, "cloud_run.zonal_redundancy"));
+}
+
+static bool lacks_concurrency(const struct recipe_lint_case *of)
+{
+    return recipe_member(of->recipe, "scale.concurrency") == NULL;
+}
+
+static bool queues_in_the_engine(const struct recipe_lint_case *of)
+{
+    double together = number(of, "arguments.--max-num-seqs", 0);
+
+    return together > 0 && number(of, "scale.concurrency", 0) > 2 * together;
+}
+
+static bool leaves_the_gpu_idle(const struct recipe_lint_case *of)
+{
+    return number(of, "scale.concurrency", 1e9) < number(of, "arguments.--max-num-seqs", 0);
+}
+
+static bool may_need_a_newer_driver(const struct recipe_lint_case *of)
+{
+    return has_hardware(of, "nvidia-l4")
+           && (strstr(of->recipe->image, ":nightly") != NULL
+               || strstr(of->recipe->image, ":latest") != NULL);
+}
+
+static bool mounts_as_another_user(const struct recipe_lint_case *of)
+{
+    return strcmp(recipe_text(of->recipe, "weights.from", ""), "bucket") == 0
+           && strstr(of->recipe->image, "vllm/vllm-openai") != NULL
+           && !recipe_lists(of->recipe, "cloud_run.mount_options", "uid=1001");
+}
+
+static bool copies_to_memory(const struct recipe_lint_case *of)
+{
+    return json_is_true(recipe_member(of->recipe, "weights.copied_to_memory"));
+}
+
+static bool is_always_on(const struct recipe_lint_case *of)
+{
+    return number(of, "scale.min", 0) > 0;
+}
+
+static bool downloads_at_every_start(const struct recipe_lint_case *of)
+{
+    return strcmp(recipe_text(of->recipe, "weights.from", ""), "hub") == 0 && !is_always_on(of);
+}
+
+/* ---- TPUs ---- */
+
+static bool is_no_v6e_slice(const struct recipe_lint_case *of)
+{
+    int64_t chips = of->recipe->chips;
+
+    return has_hardware(of, "google-tpu-v6e") && chips != 1 && chips != 4 && chips != 8;
+}
+
+static bool is_v6e(const struct recipe_lint_case *of)
+{
+    return has_hardware(of, "google-tpu-v6e");
+}
+
+static bool is_v5e(const struct recipe_lint_case *of)
+{
+    return has_hardware(of, "google-tpu-v5e");
+}
+
+static bool is_tpu7x(const struct recipe_lint_case *of)
+{
+    return has_hardware(of, "google-tpu7x");
+}
+
+static bool is_flex_start(const struct recipe_lint_case *of)
+{
+    return strcmp(of->kind, "flex_start") == 0;
+}
+
+static bool is_spot(const struct recipe_lint_case *of)
+{
+    return strcmp(of->kind, "spot") == 0;
+}
+
+static bool has_a_small_disk_for_tpu(const struct recipe_lint_case *of)
+{
+    return strncmp(of->recipe->hardware, "google-tpu", strlen("google-tpu")) == 0
+           && is_below(of, "disk_gb", 200);
+}
+
+/* ---- Everywhere ---- */
+
+static bool is_not_by_digest(const struct recipe_lint_case *of)
+{
+    return of->recipe->image[0] != '\0' && strstr(of->recipe->image, "@sha256:") == NULL;
+}
+
+static bool runs_foreign_code(const struct recipe_lint_case *of)
+{
+    return argument_is_given(of, "--trust-remote-code")
+           || argument_is_given(of, "--trust_remote_code");
+}
+
+static bool is_in_development_mode(const struct recipe_lint_case *of)
+{
+    const char *mode = recipe_text(of->recipe, "environment.VLLM_SERVER_DEV_MODE", "0");
+
+    return strcmp(mode, "0") != 0 && mode[0] != '\0';
+}
+
+static bool lacks_shared_memory(const struct recipe_lint_case *of)
+{
+    return number(of, "arguments.--tensor-parallel-size", 1) > 1
+           && recipe_member(of->recipe, "host.shared_memory_gib") == NULL;
+}
+
+static bool lacks_a_context_limit(const struct recipe_lint_case *of)
+{
+    return strcmp(of->recipe->engine, "vllm") == 0 && !argument_is_given(of, "--max-model-len");
+}
+
+static bool lacks_startup_probe(const struct recipe_lint_case *of)
+{
+    return recipe_member(of->recipe, "probes.startup") == NULL;
+}
+
+static const struct rule {
+    const char *provider; /* NULL: each */
+    bool refused;         /* by the platform, or by us */
+    bool (*breaks)(const struct recipe_lint_case *of);
+    const char *sentence;
+} rules[] = {
+    { "cloud_run", true, is_of_another_gpu,
+      "Cloud Run has no such accelerator: it has the L4 and the RTX PRO 6000" },
+    { "cloud_run", true, has_several_gpus, "Cloud Run gives an instance exactly one GPU" },
+    { "cloud_run", true, is_too_small_for_l4,
+      "an L4 of Cloud Run needs at least 4 CPUs and 16 GiB: raise \"host\"" },
+    { "cloud_run", true, is_too_small_for_rtx6000,
+      "an RTX PRO 6000 of Cloud Run needs at least 20 CPUs and 80 GiB: raise \"host\"" },
+    { "cloud_run", true, is_where_no_l4_is,
+      "Cloud Run has the L4 in asia-southeast1, asia-south1, europe-west1, europe-west4, "
+      "us-central1 and us-east4 only" },
+    { "cloud_run", true, is_where_no_rtx6000_is,
+      "Cloud Run has the RTX PRO 6000 in asia-southeast1, asia-south2, europe-west4 and "
+      "us-central1 "
+      "only" },
+    { "cloud_run", true, probes_too_slowly,
+      "a startup probe of Cloud Run begins after 240 s at most and repeats after 240 s at most" },
+    { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
+    { "cloud_run", true, answers_too_long, "a request of Cloud Run may take 3600 s" },
+    { "cloud_run", false, pays_for_two_zones,
+      "Zonal redundancy makes the GPU 56 % dearer and needs a quota of its own." },
+    { "cloud_run", false, lacks_concurrency,
+      "Without \"scale.concurrency\" Cloud Run sends 80 requests at a time to one engine: set one "
+      "to two times --max-num-seqs." },
+    { "cloud_run", false, queues_in_the_engine,
+      "More than twice --max-num-seqs requests reach one instance: they wait in the engine, and no "
+      "other instance starts." },
+    { "cloud_run", false, leaves_the_gpu_idle,
+      "The concurrency is below --max-num-seqs: the engine never batches as much as it could." },
+    { "cloud_run", false, may_need_a_newer_driver,
+      "Cloud Run's L4 has driver 535 (CUDA 12.2): an image for CUDA 12.9 or later needs the "
+      "forward "
+      "compatibility libraries, else it ends with error 803." },
+    { "cloud_run", false, mounts_as_another_user,
+      "vLLM's image runs as uid 1001: mount the bucket with uid=1001 and gid=1001." },
+    { "cloud_run", false, copies_to_memory,
+      "Weights that are copied to memory count against \"host.memory_gib\"." },
+    { "cloud_run", false, is_always_on,
+      "With at least one instance it is billed all the time, asked or not." },
+    { "cloud_run", false, downloads_at_every_start,
+      "Every start from zero downloads the weights again: put them into the bucket." },
+    { "cloud_tpu", true, is_tpu7x,
+      "TPU7x is only to be had by Compute Engine or GKE, not as a queued resource" },
+    { "cloud_tpu", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
+    { "cloud_tpu", false, is_v6e,
+      "Google only maintains the Cloud TPU API: new work on v6e belongs to Compute Engine, which "
+      "has "
+      "a quota of its own." },
+    { "compute_engine", true, is_v5e,
+      "Compute Engine has no machines with v5e: take a queued resource of Cloud TPU" },
+    { "compute_engine", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
+    { "compute_engine", true, has_a_small_disk_for_tpu,
+      "a machine with TPUs needs a disk of at least 200 GB: raise \"disk_gb\"" },
+    { NULL, false, is_flex_start,
+      "Flex-start waits: without quota or capacity it is accepted and stays pending." },
+    { NULL, false, is_spot,
+      "Spot capacity fails at once where there is none, and may be taken away at any time." },
+    { NULL, false, is_not_by_digest,
+      "The image is named by a tag: what runs may change. By digest (@sha256:...) it cannot." },
+    { NULL, true, is_in_development_mode,
+      "VLLM_SERVER_DEV_MODE lets whoever reaches the server change it: remove it" },
+    { NULL, false, runs_foreign_code,
+      "--trust-remote-code runs code that comes with the checkpoint." },
+    { NULL, false, lacks_shared_memory,
+      "The model is split over several chips, which exchange through shared memory: set "
+      "\"host.shared_memory_gib\"." },
+    { NULL, false, lacks_a_context_limit,
+      "Without --max-model-len the engine reserves for the model's longest context." },
+    { NULL, false, lacks_startup_probe,
+      "Without a startup probe the platform sends requests before the model is loaded, or ends it "
+      "while it loads." },
+};
+
+bool recipe_lint(const struct recipe_lint_case *of, json_t *warnings, struct error *error)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const struct rule *rule = &rules[i];
+
+        if ((rule->provider != NULL && strcmp(rule->provider, of->recipe->provider) != 0)
+            || !rule->breaks(of))
+            continue;
+        if (rule->refused)
+            return error_set(error, ERROR_INVALID, "the recipe %s: %s", of->recipe->name,
+                             rule->sentence);
+        json_array_append_new(warnings, json_string(rule->sentence));
+    }
+    return true;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json/json.h"
+#include "fleet/recipes/recipe_book.h"
+#include "fleet/recipes/recipe_lint.h"
+
+static struct recipe_book *embedded(void)
+{
+    struct recipe_book *book;
+    struct error error;
+
+    if (!recipe_book_create("", &book, &error))
+        fail_msg("%s", error.message);
+    return book;
+}
+
+/* A recipe of the catalogue with members replaced: {"host": {"cpu": 2}}; null removes one. */
+static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
+{
+    json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
+    json_auto_t *values = json_loads(changes, 0, NULL);
+    struct recipe recipe;
+    struct error error;
+    const char *member;
+    json_t *value;
+
+    json_object_foreach(values, member, value)
+        if (json_is_null(value))
+            json_object_del(document, member);
+        else
+            json_object_set(document, member, value);
+    if (!recipe_read(document, &recipe, &error))
+        fail_msg("%s: %s", changes, error.message);
+    return recipe;
+}
+
+static const struct lint_case {
+    const char *recipe, *changes, *place, *kind;
+    bool refused;
+    const char *sentence; /* NULL: nothing is to be said about it but the image's tag */
+} cases[] = {
+    { "run-gemma-4-12b-qat-l4", "{\"hardware\":\"nvidia-h100\"}", "", "", true, "no such acc" },
+    { "run-gemma-4-12b-qat-l4", "{\"chips\":2}", "", "", true, "exactly one GPU" },
+    { "run-gemma-4-12b-qat-l4", "{\"host\":{\"cpu\":2,\"memory_gib\":16}}", "", "", true,
+      "4 CPUs and 16 GiB" },
+    { "run-gemma-4-12b-qat-l4", "{\"host\":{\"cpu\":4,\"memory_gib\":15}}", "", "", true,
+      "4 CPUs and 16 GiB" },
+    { "run-gemma-4-31b-rtx6000", "{\"host\":{\"cpu\":20,\"memory_gib\":79}}", "", "", true,
+      "20 CPUs and 80 GiB" },
+    { "run-gemma-4-12b-qat-l4", "{}", "us-west1", "", true, "has the L4 in" },
+    { "run-gemma-4-31b-rtx6000", "{}", "us-east4", "", true, "has the RTX PRO 6000 in" },
+    { "run-gemma-4-12b-qat-l4",
+      "{\"probes\":{\"startup\":{\"initial_s\":241,\"period_s\":10,\"failures\":3}}}", "", "", true,
+      "after 240 s at most" },
+    { "run-gemma-4-12b-qat-l4",
+      "{\"probes\":{\"startup\":{\"period_s\":10,\"timeout_s\":11,\"failures\":3}}}", "", "", true,
+      "at most its period" },
+    { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{\"timeout_s\":3601}}", "", "", true, "3600 s" },
+    { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{}}", "", "", false, "56 % dearer" },
+    { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{}}", "", "", false, "uid 1001" },
+    { "run-gemma-4-12b-qat-l4", "{\"scale\":null,\"overrides\":{}}", "", "", false, "80 requests" },
+    { "run-gemma-4-12b-qat-l4", "{\"scale\":{\"concurrency\":17},\"overrides\":{}}", "", "", false,
+      "wait in the engine" },
+    { "run-gemma-4-12b-qat-l4", "{}", "", "", false, "below --max-num-seqs" },
+    { "run-gemma-4-12b-qat-l4", "{}", "", "", false, "error 803" },
+    { "run-gemma-4-12b-fp8-l4", "{}", "", "", false, "count against" },
+    { "run-gemma-4-12b-fp8-rtx6000", "{}", "", "", false, "billed all the time" },
+    { "run-gemma-4-12b-qat-l4", "{\"weights\":{\"from\":\"hub\",\"repository\":\"a/b\"}}", "", "",
+      false, "downloads the weights again" },
+    { "tpu-gemma-4-12b-v6e1", "{\"hardware\":\"google-tpu7x\"}", "", "", true,
+      "Compute Engine or" },
+    { "tpu-gemma-4-12b-v6e1", "{\"chips\":2}", "", "", true, "1, 4 or 8" },
+    { "gce-gemma-4-12b-v6e1", "{\"chips\":16}", "", "", true, "1, 4 or 8" },
+    { "tpu-gemma-4-12b-v6e1", "{}", "", "flex_start", false, "stays pending" },
+    { "tpu-gemma-4-12b-v6e1", "{}", "", "", false, "only maintains" },
+    { "gce-gemma-4-12b-v6e1", "{\"hardware\":\"google-tpu-v5e\"}", "", "", true,
+      "queued resource" },
+    { "gce-gemma-4-12b-v6e1", "{\"disk_gb\":199}", "", "", true, "at least 200 GB" },
+    { "gce-gemma-4-12b-qat-l4", "{}", "", "spot", false, "taken away" },
+    { "gke-gemma-4-12b-qat-l4", "{}", "", "", false, "By digest" },
+    { "gke-gemma-4-12b-qat-l4", "{\"environment\":{\"VLLM_SERVER_DEV_MODE\":\"1\"}}", "", "", true,
+      "VLLM_SERVER_DEV_MODE" },
+    { "gke-gemma-4-12b-qat-l4", "{\"arguments\":{\"--trust-remote-code\":true},\"overrides\":{}}",
+      "", "", false, "code that comes" },
+    { "gke-gemma-4-31b-v6e8", "{\"host\":null}", "", "", false, "shared memory" },
+    { "gke-gemma-4-12b-qat-l4", "{\"arguments\":{},\"overrides\":{}}", "", "", false,
+      "longest context" },
+    { "gke-gemma-4-12b-qat-l4", "{\"probes\":{}}", "", "", false, "while it loads" },
+    { "gke-gemma-4-12b-qat-l4", "{}", "", "on_demand", false, NULL },
+};
+
+static bool says(const json_t *warnings, const char *sentence)
+{
+    const json_t *warning;
+    size_t i;
+
+    json_array_foreach(warnings, i, warning)
+        if (strstr(json_string_value(warning), sentence) != NULL)
+            return true;
+    return false;
+}
+
+static void each_rule_has_a_case(void **state)
+{
+    struct recipe_book *book = embedded();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct recipe recipe = changed(book, cases[i].recipe, cases[i].changes);
+        struct recipe_lint_case of = { &recipe, cases[i].place, cases[i].kind };
+        json_auto_t *warnings = json_array();
+        struct error error = { 0 };
+
+        if (recipe_lint(&of, warnings, &error) == cases[i].refused)
+            fail_msg("%s %s: \"%s\"", cases[i].recipe, cases[i].changes, error.message);
+        if (cases[i].sentence == NULL)
+            assert_int_equal(json_array_size(warnings), 1);
+        else if (!says(warnings, cases[i].sentence)
+                 && strstr(error.message, cases[i].sentence) == NULL)
+            fail_msg("%s %s: nothing about \"%s\"", cases[i].recipe, cases[i].changes,
+                     cases[i].sentence);
+        recipe_finish(&recipe);
+    }
+    recipe_book_destroy(book);
+}
+
+/* The catalogue's own recipes pass in every place that they name, unless they are marked. */
+static void the_platforms_take_what_is_not_marked(void **state)
+{
+    struct recipe_book *book = embedded();
+    size_t count, refused = 0;
+    const struct recipe *recipes = recipe_book_all(book, &count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *places = recipe_member(&recipes[i], "places");
+        bool is_taken = true;
+
+        for (size_t j = 0; j == 0 || j < json_array_size(places); j++) {
+            const char *place = json_string_value(json_array_get(places, j));
+            struct recipe_lint_case of = { &recipes[i], place == NULL ? "" : place, "" };
+            json_auto_t *warnings = json_array();
+            struct error error;
+
+            is_taken = recipe_lint(&of, warnings, &error) && is_taken;
+        }
+        if (!is_taken && strcmp(recipes[i].status, "cannot_work") != 0)
+            fail_msg("%s is refused where it should work", recipes[i].name);
+        refused += !is_taken;
+    }
+    assert_int_equal(refused, 2); /* the RTX PRO 6000 in us-east4, v5e in Compute Engine */
+    recipe_book_destroy(book);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_has_a_case),
+        cmocka_unit_test(the_platforms_take_what_is_not_marked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
