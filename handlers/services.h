@@ -4,6 +4,8 @@
 
 #include "base/llm/catalog.h"
 #include "bench/cell/calibration.h"
+#include "fleet/recipes/price_book.h"
+#include "fleet/recipes/recipe_book.h"
 #include "fleet/scraper.h"
 #include "fleet/secret_access.h"
 #include "jobs/job_pool.h"
@@ -16,8 +18,10 @@ struct services {
     struct store *store;
     struct job_pool *jobs;
     struct scraper *scraper;
-    struct catalog *catalog; /* of hardware and models; NULL: there is none */
-    struct access access;    /* to model servers */
+    struct catalog *catalog;     /* of hardware and models; NULL: there is none */
+    struct recipe_book *recipes; /* of the program and the team's folder */
+    struct price_book *prices;
+    struct access access; /* to model servers */
     struct health_memory *health;
     int64_t storage_limit_bytes;     /* for a principal that is not an admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */

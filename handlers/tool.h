@@ -105,7 +105,8 @@ enum tool_set {
     SET_FLEET = 1,   /* model servers: registered, asked, watched */
     SET_MEASURE = 2, /* benchmarks and what they measured */
     SET_AUDIT = 4,   /* who did what */
-    SETS_ALL = 7,
+    SET_DEPLOY = 8, /* model servers put up, changed and taken down: listed where it is asked for */
+    SETS_ALL = 15,
 };
 
 struct tool {

@@ -8,7 +8,10 @@
 static const struct {
     const char *name;
     unsigned set;
-} sets[] = { { "fleet", SET_FLEET }, { "measure", SET_MEASURE }, { "audit", SET_AUDIT } };
+} sets[] = { { "fleet", SET_FLEET },
+             { "measure", SET_MEASURE },
+             { "audit", SET_AUDIT },
+             { "deploy", SET_DEPLOY } };
 
 #define SETS (sizeof sets / sizeof *sets)
 #define ALL "all"

@@ -5,8 +5,9 @@
 
 #include "handlers/tool.h"
 
-/* `words`: names of sets (all, fleet, measure, audit) or of tools, separated by commas; "": all.
- * INVALID names the word that is neither, and the valid ones; `what` is where the words came from.
+/* `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by commas; "":
+ * all. INVALID names the word that is neither, and the valid ones; `what` is where the words came
+ * from.
  */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 bool tool_sets_has(const struct tool *tool, const char *words);

@@ -100,7 +100,9 @@ static CHECKED bool build(struct serving *serving, struct error *error)
     services->health = health_memory_create();
     services->planned = reviewed_plans_create();
     return read_servers(serving, error) && catalog_create(&services->catalog, error)
-           && open_store(serving, error) && create_server(serving, error)
+           && recipe_book_create(settings->recipes, &services->recipes, error)
+           && price_book_create(&services->prices, error) && open_store(serving, error)
+           && create_server(serving, error)
            && scraper_create(&services->access, &services->scraper, error)
            && job_pool_create(services->store, job_kinds, (unsigned)settings->sweep_workers,
                               services, &services->jobs, error)
@@ -127,6 +129,8 @@ void serving_stop(struct serving *serving, const char *why)
         audit_note_stop(services->store, why);
     store_close(services->store);
     catalog_destroy(services->catalog);
+    recipe_book_destroy(services->recipes);
+    price_book_destroy(services->prices);
     calibration_destroy(services->calibration);
     health_memory_destroy(services->health);
     reviewed_plans_destroy(services->planned);

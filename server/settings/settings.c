@@ -35,8 +35,11 @@ const struct setting settings_table[] = {
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
       "networks, addresses and names (.example.com: with subdomains) of model servers; empty: "
       "any" },
-    { "tools", SETTING_TEXT, "all", 0, 0, AT(tools),
-      "tools listed if /mcp?tools= names none: sets (all, fleet, measure, audit) or tools" },
+    { "tools", SETTING_TEXT, "fleet,measure,audit", 0, 0, AT(tools),
+      "tools listed if /mcp?tools= names none: sets (all, fleet, measure, audit, deploy) or "
+      "tools" },
+    { "recipes", SETTING_TEXT, "", 0, 0, AT(recipes),
+      "folder of the team's recipes, one file NAME.json each, read at start; empty: none" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),

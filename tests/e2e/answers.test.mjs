@@ -78,7 +78,7 @@ function assertPicture({ content, structuredContent }) {
 test('every answer conforms, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
-    const client = await connect('2x-2026', server.url);
+    const client = await connect('2x-2026', `${server.url}?tools=all`);
     const answers = await hold(client, model);
     const schemas = new Map();
     for (const { name, outputSchema } of await client.listTools())

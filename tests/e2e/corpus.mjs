@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A conversation that calls every tool, some in several ways: the answers that agents typically read.
 
+const RECIPE = {
+    name: 'ours', revision: 1, title: 'A model of ours', provider: 'kubernetes', engine: 'vllm', model: 'ours/small', image: 'vllm/vllm-openai:v0.23.0',
+    port: 8000, weights: { from: 'hub', repository: 'ours/small' }, licence: { name: 'ours' }, status: 'reported', source: 'our cluster',
+    as_of: '2026-11-21',
+};
+
 // hold(client, model): the answers, in order, as {name, args, result}. `client` is connected to an empty server; `model`
 // is a simserve. Fails on the first call that is refused.
 export async function hold(client, model) {
@@ -24,6 +30,9 @@ export async function hold(client, model) {
     await call('model_query', { deployment: 'sim', prompt: 'Hello', max_tokens: 60, stats: true });
     await call('metrics_show', { deployment: 'sim', interval_s: 0.2 });
     await call('metrics_watch', { deployment: 'sim', interval_s: 1 });
+    await call('recipe_list', { provider: 'cloud_run', limit: 5 });
+    await call('recipe_show', { recipe: 'run-gemma-4-12b-qat-l4', place: 'us-central1' });
+    await call('recipe_import', { text: JSON.stringify(RECIPE) });
     await call('dataset_import', { name: 'chats', text: '{"prompt":"Why?","completion":"Because."}' });
     await call('dataset_list');
     await call('sweep_plan', { deployment: 'sim', concurrency: [1, 2], dataset: 'chats' });

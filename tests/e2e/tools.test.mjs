@@ -17,7 +17,7 @@ function hintsOf({ annotations }) {
 
 test('every tool has a title, a description, hints and closed schemas', async (t) => {
     const server = await startServer(t);
-    const client = await connect('2x-2026', server.url);
+    const client = await connect('2x-2026', `${server.url}?tools=all`);
     const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
     for (const tool of await client.listTools()) {
         assert.match(tool.name, /^[a-z]+(_[a-z]+)+$/);
@@ -39,11 +39,12 @@ test('every tool has a title, a description, hints and closed schemas', async (t
 
 test('the tools of the first release are all there', async (t) => {
     const server = await startServer(t);
-    const client = await connect('2x-2026', server.url);
+    const client = await connect('2x-2026', `${server.url}?tools=all`);
     const names = new Set((await client.listTools()).map((tool) => tool.name));
     const promised = `deployment_register deployment_update deployment_list deployment_show deployment_remove model_show
         model_health model_query metrics_show metrics_watch metrics_history dataset_import dataset_list sweep_plan sweep_start sweep_show sweep_list
-        sweep_cancel sweep_resume run_list run_show run_report run_import run_export run_audit run_chart run_compare job_list job_show job_cancel lease_list audit_list`;
+        sweep_cancel sweep_resume run_list run_show run_report run_import run_export run_audit run_chart run_compare job_list job_show job_cancel lease_list audit_list
+        recipe_list recipe_show recipe_import`;
     for (const name of promised.split(/\s+/)) assert.ok(names.has(name), name);
     await client.close();
 });

@@ -11,16 +11,14 @@
 static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
 {
     static const char *const names[] = {
-        "audit_list",        "deployment_list", "deployment_register",
-        "deployment_remove", "deployment_show", "deployment_update",
-        "job_cancel",        "job_list",        "job_show",
-        "lease_list",        "metrics_history", "metrics_show",
-        "metrics_watch",     "model_health",    "model_query",
-        "model_show",        "run_chart",       "run_compare",
-        "run_export",        "run_import",      "run_list",
-        "run_report",        "run_show",        "sweep_cancel",
-        "sweep_list",        "sweep_plan",      "sweep_resume",
-        "sweep_show",        "sweep_start",
+        "audit_list",      "deployment_list",   "deployment_register", "deployment_remove",
+        "deployment_show", "deployment_update", "job_cancel",          "job_list",
+        "job_show",        "lease_list",        "metrics_history",     "metrics_show",
+        "metrics_watch",   "model_health",      "model_query",         "model_show",
+        "recipe_import",   "recipe_list",       "recipe_show",         "run_chart",
+        "run_compare",     "run_export",        "run_import",          "run_list",
+        "run_report",      "run_show",          "sweep_cancel",        "sweep_list",
+        "sweep_plan",      "sweep_resume",      "sweep_show",          "sweep_start",
     };
 
     (void)state;

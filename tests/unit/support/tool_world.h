@@ -106,6 +106,8 @@ static inline void world_set_up_with(void **state, const char *const *flags,
         (struct access){ .store = services->store, .secrets_folder = world->secrets };
     services->health = health_memory_create();
     if (!catalog_create(&services->catalog, &world->error)
+        || !recipe_book_create("", &services->recipes, &world->error)
+        || !price_book_create(&services->prices, &world->error)
         || !job_pool_create(services->store, kinds, 1, services, &services->jobs, &world->error)
         || !scraper_create(&services->access, &services->scraper, &world->error))
         fail_msg("%s", world->error.message);
@@ -136,6 +138,8 @@ static inline int world_tear_down(void **state)
     job_pool_destroy(world->services.jobs, 20000);
     store_close(world->services.store);
     catalog_destroy(world->services.catalog);
+    recipe_book_destroy(world->services.recipes);
+    price_book_destroy(world->services.prices);
     reviewed_plans_destroy(world->services.planned);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);

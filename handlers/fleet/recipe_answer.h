@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recipes in answers. */
+#pragma once
+
+#include "fleet/recipes/recipe.h"
+#include "handlers/tool.h"
+
+extern const struct field recipe_answer_fields[]; /* of one, in short */
+
+json_t *recipe_answer_json(const struct recipe *recipe); /* new reference */
+/* "1 x nvidia-l4"; "-" where it takes what the machine has. */
+#define RECIPE_HARDWARE_SIZE 80
+const char *recipe_answer_hardware(const struct recipe *recipe, char out[RECIPE_HARDWARE_SIZE]);
+/* "reported", or "cannot work". */
+const char *recipe_answer_status(const struct recipe *recipe);

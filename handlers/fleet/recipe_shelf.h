@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All recipes: those of the program and of the team's folder, and those that were imported. */
+#pragma once
+
+#include "fleet/recipes/recipe.h"
+#include "handlers/services.h"
+
+/* Of an imported one the newest revision. NOT_FOUND names those that it might be. `out` is finished
+ * by the caller. */
+CHECKED bool recipe_shelf_find(const struct services *services, const char *name,
+                               struct recipe *out, struct error *error);
+
+struct recipe_shelf {
+    struct recipe *recipes; /* in order of name */
+    size_t count;
+};
+CHECKED bool recipe_shelf_read(const struct services *services, struct recipe_shelf *out,
+                               struct error *error);
+void recipe_shelf_finish(struct recipe_shelf *shelf);
+#define RECIPE_SHELF_AUTO __attribute__((cleanup(recipe_shelf_finish))) struct recipe_shelf

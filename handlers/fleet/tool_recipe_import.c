@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recipe_import: a recipe of the team's, through a call instead of the folder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "handlers/answer.h"
+#include "handlers/fleet/recipe_answer.h"
+#include "handlers/fleet/recipe_shelf.h"
+#include "store/fleet/recipe_imports.h"
+
+#define THIS_MACHINE "local" /* the provider that starts programs here */
+
+static const struct param params[] = {
+    { "text", VALUE_TEXT, .low = 2, .high = RECIPE_BYTES_MAX,
+      .help = "The recipe, a JSON object; a file may be uploaded instead." },
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "recipe", VALUE_OBJECT, .help = "As it was read.", .fields = recipe_answer_fields,
+      .described_in = "recipe_list" },
+    { "already_known", VALUE_BOOLEAN, .help = "True: it is the same as before." },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static CHECKED bool parse(const struct call *call, struct recipe *out, struct error *error)
+{
+    const char *text = call_text(call, "text");
+
+    if ((call->file == NULL) == (text == NULL))
+        return error_set(error, ERROR_INVALID,
+                         "give the recipe as \"text\", or as the uploaded file, and not as both");
+    if (call->file != NULL)
+        return recipe_parse(call->file, call->file_bytes, out, error);
+    return recipe_parse(text, strlen(text), out, error);
+}
+
+static CHECKED bool check(const struct call *call, const struct recipe *recipe, struct error *error)
+{
+    if (recipe_book_find(call->services->recipes, recipe->name) != NULL)
+        return error_set(error, ERROR_CONFLICT,
+                         "%s is the name of a recipe that opsbrain or the team's folder has: give "
+                         "yours another",
+                         recipe->name);
+    if (strcmp(recipe->provider, THIS_MACHINE) == 0)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "recipes for this machine are not imported by a call: put the file into "
+                         "the folder of the setting \"recipes\"");
+    return true;
+}
+
+/* The revision is the store's to count. */
+static CHECKED bool keep(struct call *call, struct recipe *recipe, bool *existed,
+                         struct error *error)
+{
+    struct recipe_import row;
+    char *document;
+    bool done;
+
+    json_object_set_new(recipe->document, "revision", json_integer(1));
+    document = json_write(recipe->document);
+    done = recipe_import_put(call->services->store, recipe->name, document, clock_utc_ms(),
+                             &call->change, &row, existed, error);
+    free(document);
+    if (!done)
+        return false;
+    recipe->revision = row.revision;
+    recipe->origin = RECIPE_IMPORTED;
+    recipe_import_finish(&row);
+    return true;
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct recipe recipe;
+    bool existed, done;
+
+    if (!parse(call, &recipe, error))
+        return false;
+    done = check(call, &recipe, error) && keep(call, &recipe, &existed, error);
+    if (done) {
+        answer->structured = json_pack("{s:o, s:b}", "recipe", recipe_answer_json(&recipe),
+                                       "already_known", (int)existed);
+        text_addf(&answer->text, "%s: %s, revision %lld.\n", recipe.name,
+                  existed ? "nothing changed" : "imported", (long long)recipe.revision);
+        answer_next(answer, "recipe_show");
+    }
+    recipe_finish(&recipe);
+    return done;
+}
+
+const struct tool tool_recipe_import = {
+    .name = "recipe_import",
+    .title = "Import a recipe",
+    .help =
+        "Imports a recipe of the team's, or a new revision of one, after checking every member; "
+        "plans that exist keep theirs.",
+    .more = "docs/recipes.md lists the members. The setting `recipes` names a folder that is read "
+            "at start: only from there come recipes for this machine itself.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_ADMIN,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
+    .changes_resources = false,
+    .grows = true,
+    .run = run,
+};

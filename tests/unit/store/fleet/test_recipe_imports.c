@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/fleet/recipe_imports.h"
+#include "store/ledger/store.h"
+#include "tests/unit/support/folder.h"
+
+struct place {
+    char folder[FOLDER_SIZE];
+    struct store *store;
+};
+
+static int begin(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    struct error error;
+
+    folder_create(place->folder);
+    if (!store_open(place->folder, 2, &place->store, &error))
+        fail_msg("%s", error.message);
+    *state = place;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct place *place = *state;
+
+    store_close(place->store);
+    folder_remove(place->folder);
+    free(place);
+    return 0;
+}
+
+static int64_t put(struct place *place, const char *name, const char *document, bool *existed)
+{
+    struct change change = { .actor = { .principal = "root", .role = "admin" },
+                             .tool = "recipe_import" };
+    struct recipe_import row;
+    struct error error;
+    int64_t revision;
+
+    if (!recipe_import_put(place->store, name, document, 1000, &change, &row, existed, &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(row.document, document);
+    assert_string_equal(row.principal, "root");
+    revision = row.revision;
+    recipe_import_finish(&row);
+    return revision;
+}
+
+static void each_other_content_is_a_revision(void **state)
+{
+    struct place *place = *state;
+    struct recipe_import row;
+    struct error error;
+    bool existed, found;
+
+    assert_int_equal(put(place, "a", "{}", &existed), 1);
+    assert_false(existed);
+    assert_int_equal(put(place, "a", "{}", &existed), 1);
+    assert_true(existed);
+    assert_int_equal(put(place, "a", "{\"b\":1}", &existed), 2);
+    assert_false(existed);
+    assert_int_equal(put(place, "a", "{}", &existed), 3);
+    assert_true(recipe_import_find(place->store, "a", &row, &found, &error) && found);
+    assert_int_equal(row.revision, 3);
+    recipe_import_finish(&row);
+    assert_true(recipe_import_find(place->store, "b", &row, &found, &error));
+    assert_false(found);
+}
+
+static void the_list_has_the_newest_of_each(void **state)
+{
+    struct place *place = *state;
+    struct recipe_import *rows;
+    struct error error;
+    size_t count;
+    bool existed;
+
+    put(place, "b", "{\"b\":1}", &existed);
+    put(place, "a", "{}", &existed);
+    put(place, "b", "{\"b\":2}", &existed);
+    assert_true(recipe_import_list(place->store, &rows, &count, &error));
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[0].name, "a");
+    assert_string_equal(rows[1].document, "{\"b\":2}");
+    recipe_imports_free(rows, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_other_content_is_a_revision, begin, end),
+        cmocka_unit_test_setup_teardown(the_list_has_the_newest_of_each, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
