@@ -11,6 +11,8 @@
 
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
+#define DESCRIBE_EVERY_NS 1000000000
+#define DESCRIBED_NS (INT64_C(3) * DESCRIBE_EVERY_NS) /* over the latest of which */
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
 
@@ -45,6 +47,37 @@ bool cell_tick(struct cell *cell, const char *doing, struct error *error)
     return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
 }
 
+void cell_begin_doing(struct cell *cell, const char *phase)
+{
+    text_copy(cell->doing, sizeof cell->doing, phase);
+    cell->doing_ns = clock_monotonic_ns();
+}
+
+static void add_figure(struct text *out, double value)
+{
+    text_addf(out, value < 100 ? "%.3g" : "%.0f", value);
+}
+
+void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
+                   const struct shard_status *status)
+{
+    double chunks_per_s = steady_rate(chunks, DESCRIBED_NS);
+    TEXT_AUTO doing = { 0 };
+
+    if (clock_monotonic_ns() - cell->doing_ns < DESCRIBE_EVERY_NS || status->token_chunks == 0
+        || !(chunks_per_s > 0))
+        return;
+    text_addf(&doing, "%s: ", phase);
+    add_figure(&doing, chunks_per_s * (double)status->tokens / (double)status->token_chunks);
+    text_add(&doing, " tokens/s");
+    if (status->succeeded > 0) {
+        text_add(&doing, ", TTFT ");
+        add_figure(&doing, status->ttft_ns / (double)status->succeeded / 1e6);
+        text_add(&doing, " ms");
+    }
+    cell_begin_doing(cell, text_string(&doing));
+}
+
 void cell_read_status(struct cell *cell, struct shard_status *out)
 {
     *out = (struct shard_status){ 0 };
@@ -58,6 +91,9 @@ void cell_read_status(struct cell *cell, struct shard_status *out)
         out->window_ended += one.window_ended;
         out->users_settled += one.users_settled;
         out->e2e_ns += one.e2e_ns;
+        out->ttft_ns += one.ttft_ns;
+        out->tokens += one.tokens;
+        out->token_chunks += one.token_chunks;
         out->in_flight += one.in_flight;
         out->probes_ended += one.probes_ended;
     }

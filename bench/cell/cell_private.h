@@ -21,6 +21,8 @@ struct cell {
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
+    char doing[96]; /* for the progress, with what was seen so far; rewritten at */
+    int64_t doing_ns;
     int64_t window_start_ms;
     bool unsettled; /* the warm-up reached its limit */
     struct evenness evenness;
@@ -51,6 +53,11 @@ void cell_set_phase(struct cell *cell, enum phase phase);
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
+/* Begins a phase whose progress shows what was seen so far, */
+void cell_begin_doing(struct cell *cell, const char *phase);
+/* and adds that, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
+void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
+                   const struct shard_status *status);
 
 /* Waits until the load has settled, or the limit. *failing: it never will settle. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);

@@ -13,6 +13,8 @@
 #define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
 #define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
 #define AGREEMENT 0.1
+#define WARMING_UP "warming up"
+#define MEASURING "measuring"
 
 static int64_t ns(double seconds)
 {
@@ -92,12 +94,14 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
     set_stagger(cell);
     atomic_store(&cell->load.arrivals_ns, begun_ns);
     cell_set_phase(cell, PHASE_LOAD);
+    cell_begin_doing(cell, WARMING_UP);
     do {
-        if (!cell_tick(cell, "warming up", error))
+        if (!cell_tick(cell, cell->doing, error))
             return false;
         elapsed_s = cell_seconds_since(begun_ns);
         cell_read_status(cell, &status);
         steady_add(&steady, clock_monotonic_ns(), status.chunks);
+        cell_describe(cell, WARMING_UP, &steady, &status);
         *failing = is_failing(cell, &status, elapsed_s);
         if (*failing || has_settled(cell, &steady, &status, elapsed_s))
             return true;
@@ -120,10 +124,11 @@ static void note_cpu(struct cell *cell)
 /* Samples the progress once more. */
 static CHECKED bool look(struct cell *cell, struct shard_status *status, struct error *error)
 {
-    if (!cell_tick(cell, "measuring", error))
+    if (!cell_tick(cell, cell->doing, error))
         return false;
     cell_read_status(cell, status);
     steady_add(&cell->progress, clock_monotonic_ns(), status->chunks);
+    cell_describe(cell, MEASURING, &cell->progress, status);
     evenness_note(&cell->evenness, clock_monotonic_ns(), status->chunks, status->in_flight);
     return true;
 }
@@ -167,7 +172,7 @@ static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_
         return true;
     atomic_store(asked, true);
     while (atomic_load(bound_ns) == INT64_MAX) {
-        if (!cell_tick(cell, "measuring", error))
+        if (!cell_tick(cell, cell->doing, error))
             return false;
         if (cell_seconds_since(asked_ns) >= patience_s && atomic_exchange(asked, false))
             atomic_store(bound_ns, clock_monotonic_ns());
@@ -224,7 +229,7 @@ static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *error)
 {
     while (clock_monotonic_ns() < at_ns)
-        if (!cell_tick(cell, "measuring", error))
+        if (!cell_tick(cell, cell->doing, error))
             return false;
     return true;
 }
@@ -373,6 +378,7 @@ bool cell_measure_window(struct cell *cell, struct error *error)
     int64_t start_ns;
 
     note_cpu(cell);
+    cell_begin_doing(cell, MEASURING);
     if (!(cell_is_open(cell) ? measure_open(cell, error) : measure_closed(cell, error)))
         return false;
     note_cpu(cell);

@@ -44,6 +44,18 @@ static double rate(const struct steady_sample *from, const struct steady_sample 
     return (double)(to->count - from->count) / (double)(to->at_ns - from->at_ns);
 }
 
+double steady_rate(const struct steady *steady, int64_t window_ns)
+{
+    const struct steady_sample *first, *last;
+
+    if (steady->count < 2)
+        return NAN;
+    last = &steady->samples[steady->count - 1];
+    first = find(steady, last->at_ns - window_ns);
+    first = first == NULL ? steady->samples : first;
+    return first == last ? NAN : rate(first, last) * 1e9;
+}
+
 bool steady_agrees(const struct steady *steady, int64_t window_ns)
 {
     return steady_agrees_within(steady, window_ns, AGREEMENT);

@@ -21,6 +21,9 @@ void steady_add(struct steady *steady, int64_t at_ns, int64_t count);
 bool steady_agrees(const struct steady *steady, int64_t window_ns);
 /* The same with a share other than a tenth. */
 bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double share);
+/* The mean rate over the last window_ns, or over all samples if that is less; NaN if there are not
+ * two. */
+double steady_rate(const struct steady *steady, int64_t window_ns);
 /* Half the width of the 95 % confidence interval of the mean rate over all samples, as a share of
  * it; NaN if there are too few or nothing moves. By batch means (Law, "Simulation Modeling and
  * Analysis", 9.5.3): Student's t over 20 batches, or 10 if those of 20 depend on one another;

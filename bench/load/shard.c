@@ -37,6 +37,10 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     const struct request *request = &user->request;
     struct published *published = &shard->published;
 
+    if (request->failure == FAILURE_NONE) {
+        publish_add(&published->tokens, tally_output_tokens(request));
+        publish_add(&published->token_chunks, request->chunks);
+    }
     if (request->is_probe) {
         atomic_store(&published->probe_failure, request->failure);
         if (request->failure == FAILURE_NONE)
@@ -52,6 +56,8 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     if (request->failure == FAILURE_NONE) {
         publish_add(&published->succeeded, 1);
         publish_add(&published->e2e_us, (request->end_ns - request->sent_ns) / 1000);
+        publish_add(&published->ttft_us,
+                    (request->first_ns - tally_origin_ns(&shard->tally, request)) / 1000);
     } else {
         publish_add(&published->failed, 1);
     }
@@ -244,6 +250,9 @@ void shard_read(struct shard *shard, struct shard_status *out)
         .window_ended = read_counter(&published->window_ended),
         .users_settled = read_counter(&published->users_settled),
         .e2e_ns = (double)read_counter(&published->e2e_us) * 1e3,
+        .ttft_ns = (double)read_counter(&published->ttft_us) * 1e3,
+        .tokens = read_counter(&published->tokens),
+        .token_chunks = read_counter(&published->token_chunks),
         .in_flight = read_counter(&published->in_flight),
         .probes_ended = atomic_load(&published->probes_ended),
         .probe_failure = (enum failure)atomic_load(&published->probe_failure),

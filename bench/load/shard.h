@@ -9,9 +9,11 @@ struct shard;
 /* What the controlling thread may read while the shard runs: totals since the load phase began. */
 struct shard_status {
     int64_t succeeded, failed, chunks;
-    int64_t window_ended;  /* of the requests that count (tally_counts) */
-    int64_t users_settled; /* users with at least two ended requests */
-    double e2e_ns;         /* sum over the successes */
+    int64_t window_ended;         /* of the requests that count (tally_counts) */
+    int64_t users_settled;        /* users with at least two ended requests */
+    double e2e_ns, ttft_ns;       /* sums over the successes */
+    int64_t tokens, token_chunks; /* of all answers, with probes: output tokens, and the chunks that
+                                   * held them */
     int64_t in_flight;
     int64_t probes_ended;
     enum failure probe_failure; /* of the latest probe, */

@@ -10,8 +10,8 @@
 STAILQ_HEAD(connection_queue, virtual_user);
 
 struct published {
-    atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, in_flight,
-        probe_failure, probe_e2e_ns, probes_ended;
+    atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, ttft_us, tokens,
+        token_chunks, in_flight, probe_failure, probe_e2e_ns, probes_ended;
     atomic_bool done;
 };
 

@@ -175,13 +175,12 @@ static bool is_open(const struct tally *tally)
 
 /* What its latencies count from: in an open loop the schedule, so that a request that had to wait
  * before it could be sent does not look fast ("coordinated omission"). */
-static int64_t origin_ns(const struct tally *tally, const struct request *request)
+int64_t tally_origin_ns(const struct tally *tally, const struct request *request)
 {
     return is_open(tally) ? request->due_ns : request->sent_ns;
 }
 
-/* Tokens of the answer: by usage, else as its chunks reported, else the number of chunks. */
-static int64_t output_tokens(const struct request *request)
+int64_t tally_output_tokens(const struct request *request)
 {
     if (request->completion_tokens >= 0)
         return request->completion_tokens;
@@ -191,7 +190,7 @@ static int64_t output_tokens(const struct request *request)
 /* Mean time per output token after those of the first chunk; 0 if there are none. */
 static int64_t time_per_token_ns(const struct request *request)
 {
-    int64_t tokens = output_tokens(request) - request->first_tokens;
+    int64_t tokens = tally_output_tokens(request) - request->first_tokens;
 
     return tokens > 0 ? (request->latest_ns - request->first_ns) / tokens : 0;
 }
@@ -201,7 +200,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
     const struct load *load = tally->load;
 
     return (load->goodput_ttft_ns == 0
-            || request->first_ns - origin_ns(tally, request) <= load->goodput_ttft_ns)
+            || request->first_ns - tally_origin_ns(tally, request) <= load->goodput_ttft_ns)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
@@ -231,7 +230,7 @@ static void record_first_and_end(struct tally *tally, const struct request *requ
 {
     bool is_sent = request->sent_ns != 0;
 
-    record_span(tally, request, origin_ns(tally, request), METRIC_TTFT, METRIC_E2E, censored);
+    record_span(tally, request, tally_origin_ns(tally, request), METRIC_TTFT, METRIC_E2E, censored);
     if (!is_open(tally))
         return;
     record(tally, METRIC_QUEUE, request->due_ns, is_sent ? request->sent_ns : request->end_ns,
@@ -242,7 +241,7 @@ static void record_first_and_end(struct tally *tally, const struct request *requ
 
 static void count_success(struct tally *tally, const struct request *request)
 {
-    int64_t tokens = output_tokens(request), mean_ns = time_per_token_ns(request);
+    int64_t tokens = tally_output_tokens(request), mean_ns = time_per_token_ns(request);
 
     tally->succeeded++;
     count_oddities(tally, request);
@@ -264,7 +263,7 @@ static void count_success(struct tally *tally, const struct request *request)
     tally->chunks += request->chunks;
     record_first_and_end(tally, request, false);
     if (request->visible_ns != 0)
-        record(tally, METRIC_TTFO, origin_ns(tally, request), request->visible_ns, false);
+        record(tally, METRIC_TTFO, tally_origin_ns(tally, request), request->visible_ns, false);
     if (request->second_ns != 0 && request->first_tokens == 1)
         record(tally, METRIC_TTST, request->first_ns, request->second_ns, false);
     if (mean_ns > 0)
@@ -333,7 +332,7 @@ static void count_rates(struct tally *tally, const struct request *request)
  * answer. Tokens that no chunk showed are distributed over its chunks. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
-    double tokens = (double)output_tokens(request);
+    double tokens = (double)tally_output_tokens(request);
 
     if (request->window_chunks == 0)
         return;
@@ -380,7 +379,7 @@ static void note_record(struct tally *tally, const struct request *request, enum
         .due_us = request->due_ns,
         .ttft_us = microseconds(request->sent_ns, request->first_ns),
         .e2e_us = microseconds(request->sent_ns, request->end_ns),
-        .output_tokens = count_or_unknown(output_tokens(request)),
+        .output_tokens = count_or_unknown(tally_output_tokens(request)),
         .chunks = count_or_unknown(request->chunks),
         .input_tokens = count_or_unknown(request->prompt_tokens),
         .cached_tokens = count_or_unknown(request->cached_tokens),

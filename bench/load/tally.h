@@ -138,5 +138,9 @@ void tally_merge(struct tally *into, const struct tally *from);
  * between chunks if a chunk is a token, and unknown if it is not and the server did not report
  * counts; the first visible output is separate only if there was reasoning before it. */
 void tally_conclude(struct tally *tally);
+/* Tokens of the answer: by usage, else as its chunks reported, else the number of chunks. */
+int64_t tally_output_tokens(const struct request *request);
+/* When its latencies begin. */
+int64_t tally_origin_ns(const struct tally *tally, const struct request *request);
 /* Tokens per chunk in the window, for the answers that reported them; NaN if none did. */
 double tally_tokens_per_chunk(const struct tally *tally);

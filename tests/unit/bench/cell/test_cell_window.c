@@ -399,6 +399,7 @@ struct slowing {
     struct trial trial;
     int64_t window_ns; /* when it was seen first; 0: not yet */
     bool slowed;
+    double tokens_per_s, ttft_ms; /* first shown while measuring */
 };
 
 /* Called all the time: in the middle of the window the server becomes four times as slow. */
@@ -408,7 +409,10 @@ static bool slows_in_the_middle(void *context, const char *doing, double elapsed
     int64_t now_ns = clock_monotonic_ns();
 
     (void)elapsed_s;
-    if (strcmp(doing, "measuring") == 0 && slowing->window_ns == 0)
+    if (slowing->ttft_ms <= 0)
+        sscanf(doing, "measuring: %lf tokens/s, TTFT %lf ms", &slowing->tokens_per_s,
+               &slowing->ttft_ms);
+    if (strncmp(doing, "measuring", 9) == 0 && slowing->window_ns == 0)
         slowing->window_ns = now_ns;
     if (slowing->window_ns != 0 && !slowing->slowed
         && (double)(now_ns - slowing->window_ns) / 1e9 > slowing->trial.plan.window_s / 2) {
@@ -443,6 +447,9 @@ static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
     m = await(slowed);
     assert_true(m->uneven);
     assert_non_null(strstr(slowed->result.reason, " slower"));
+    /* 4 users whose requests take 5 + 7 x 2 ms for 8 tokens */
+    assert_in_range(slowing.tokens_per_s, 400, 1750);
+    assert_in_range(slowing.ttft_ms, 5, 100);
     tear_down(&stalled);
     tear_down(slowed);
 }

@@ -34,6 +34,21 @@ static void needs_two_windows(void **state)
     steady_finish(&steady);
 }
 
+static void the_rate_is_that_of_the_latest(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    assert_true(isnan(steady_rate(&steady, 100)));
+    add(&steady, 1, 5);
+    assert_true(isnan(steady_rate(&steady, 100)));
+    add(&steady, 4, 5);
+    assert_float_equal(steady_rate(&steady, 100), 5e8, 1);
+    add(&steady, 20, 3);
+    assert_float_equal(steady_rate(&steady, 100), 3e8, 1);
+    steady_finish(&steady);
+}
+
 static void disagrees_while_the_rate_grows(void **state)
 {
     struct steady steady = { 0 };
@@ -122,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs_two_windows),
+        cmocka_unit_test(the_rate_is_that_of_the_latest),
         cmocka_unit_test(disagrees_while_the_rate_grows),
         cmocka_unit_test(standing_still_is_not_steady),
         cmocka_unit_test(the_interval_holds_the_true_rate_19_times_of_20),
