@@ -142,6 +142,14 @@ void answer_next(struct answer *answer, const char *next)
     text_addf(&answer->text, "Next: %s.\n", next);
 }
 
+void answer_aside(struct answer *answer, const char *text)
+{
+    json_decref(answer->content);
+    answer->content = json_pack("[{s:s, s:s}, {s:s, s:s, s:{s:[s]}}]", "type", "text", "text",
+                                text_string(&answer->text), "type", "text", "text", text,
+                                "annotations", "audience", "assistant");
+}
+
 void answer_shows(struct answer *answer, const char *format, ...)
 {
     va_list arguments;

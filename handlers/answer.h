@@ -56,6 +56,10 @@ void answer_next(struct answer *answer, const char *next);
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
+/* What an agent needs and a person does not, as a content block of its own that says so, after the
+ * text: called when that is complete. */
+void answer_aside(struct answer *answer, const char *text);
+
 /* The page that shows the same to people: "/runs/run_...". Its URL becomes the text's last line and
  * the member "page". */
 void answer_shows(struct answer *answer, const char *format, ...)

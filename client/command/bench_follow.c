@@ -9,6 +9,7 @@
 
 #include "base/json/json.h"
 #include "client/command/client_bench.h"
+#include "client/command/wording.h"
 #include "client/terminal/interrupt.h"
 #include "client/terminal/progress_bar.h"
 
@@ -38,6 +39,14 @@ static void hide_bar(struct follow *follow)
     follow->bar = false;
 }
 
+/* "cell 3 of 6: 4 users x 1024 tokens": the bar says which. */
+static const char *without_place(const char *message)
+{
+    const char *colon = strncmp(message, "cell ", 5) == 0 ? strstr(message, ": ") : NULL;
+
+    return colon != NULL ? colon + 2 : message;
+}
+
 static void show_bar(struct follow *follow, const json_t *job, const char *message)
 {
     struct terminal terminal = terminal_look(fileno(stderr));
@@ -46,7 +55,7 @@ static void show_bar(struct follow *follow, const json_t *job, const char *messa
     if (!terminal.is_terminal)
         return;
     progress_bar_add(&terminal, json_get_number(job, "progress", 0),
-                     json_get_number(job, "progress_total", 0), message, &line);
+                     json_get_number(job, "progress_total", 0), without_place(message), &line);
     fprintf(stderr, "\r\033[K%s", text_string(&line));
     fflush(stderr);
     follow->bar = true;
@@ -192,7 +201,7 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
 {
     const json_t *job = json_object_get(answer, "job"), *sentence;
     const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
-    TEXT_AUTO out = { 0 }, clean = { 0 };
+    TEXT_AUTO out = { 0 }, worded = { 0 }, clean = { 0 };
     size_t i;
 
     reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
@@ -205,7 +214,8 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     json_array_foreach(json_object_get(answer, "verdict"), i, sentence)
         if (json_is_string(sentence))
             text_addf(&out, "- %s\n", json_string_value(sentence));
-    text_add_printable(&clean, text_string(&out), out.length, SIZE_MAX / 2);
+    wording_add_refusal(text_string(&out), NULL, &worded);
+    text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
     error_ignore(client_write(&clean)); /* nobody reads it: the sweep is over all the same */
 }
 

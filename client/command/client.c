@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "client/command/person.h"
+#include "client/command/wording.h"
 #include "client/terminal/display_width.h"
 #include "client/terminal/readable.h"
 
@@ -56,11 +57,12 @@ static int status_of(enum error_kind kind)
 
 int client_fail(const struct client *client, const struct error *error)
 {
-    TEXT_AUTO clean = { 0 };
+    TEXT_AUTO worded = { 0 }, clean = { 0 };
     struct terminal terminal = client->err;
 
     terminal.is_terminal = false; /* the terminal may break it as it likes: it is one sentence */
-    readable_add_text(&terminal, error->message, &clean);
+    wording_add_refusal(error->message, client->called, &worded);
+    readable_add_text(&terminal, text_string(&worded), &clean);
     fprintf(stderr, "opsbrain: %s", text_string(&clean));
     return status_of(error->kind);
 }
@@ -222,6 +224,7 @@ static CHECKED bool call(struct client *client, const char *name, const json_t *
                                       .context = client };
     bool done;
 
+    text_copy(client->called, sizeof client->called, name);
     if (!quiet && client->err.is_terminal)
         request.progress = show_progress;
     if (client->tools != NULL && !client_find_tool(client, name, &tool, error))

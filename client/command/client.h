@@ -9,6 +9,8 @@
 #include "client/remote/remote.h"
 #include "client/terminal/terminal.h"
 
+#define TOOL_NAME_SIZE 64
+
 /* What a command ends with, also for scripts: listed by `opsbrain help`. */
 enum exit_status {
     STATUS_DONE = 0,
@@ -23,10 +25,11 @@ extern const char client_statuses[]; /* for help */
 
 struct client {
     struct remote remote;
-    struct terminal out, err; /* standard output and error */
-    bool json;                /* answers are shown as JSON */
-    bool in_progress;         /* a line of progress stands on standard error */
-    json_t *tools;            /* the server's; NULL: not asked yet */
+    struct terminal out, err;    /* standard output and error */
+    bool json;                   /* answers are shown as JSON */
+    bool in_progress;            /* a line of progress stands on standard error */
+    char called[TOOL_NAME_SIZE]; /* the latest tool, whose parameters a refusal may name; "" */
+    json_t *tools;               /* the server's; NULL: not asked yet */
 };
 
 /* Reads which server to ask; asks nothing yet. Free with client_finish. */

@@ -11,10 +11,13 @@
 #include "client/command/client_commands.h"
 #include "client/command/person.h"
 #include "client/command/tool_flags.h"
+#include "client/command/wording.h"
 #include "client/terminal/display_width.h"
 #include "client/terminal/readable.h"
 
 static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
+
+#define USUAL_S "10"
 
 /* As people call them. */
 static const struct flag_alias aliases[] = {
@@ -42,8 +45,11 @@ static const char help[] =
     "      writes the report there; of a URL it is written anyway\n"
     "  --data FOLDER\n"
     "      of a URL: where what it measures is kept\n"
+    "  --plan-digest DIGEST\n"
+    "      starts a plan of opsbrain plan, which was looked at there\n"
     "  --users, --context, --output-length, --window\n"
     "      other names of --concurrency, --input-tokens, --output-tokens, --window-s\n"
+    "  --window and --warmup-limit-s are " USUAL_S " seconds here unless given\n"
     "  --json\n"
     "      the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
@@ -64,14 +70,15 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
 {
     const json_t *block = json_array_get(json_object_get(result, "content"), 0);
     const char *text = json_get_text(block, "text", "");
-    TEXT_AUTO plan = { 0 }, shown = { 0 };
+    TEXT_AUTO plan = { 0 }, worded = { 0 }, shown = { 0 };
 
     /* the digest and what follows it are for agents */
     text_add_bytes(&plan, text,
                    strstr(text, "\nplan_digest") == NULL
                        ? strlen(text)
                        : (size_t)(strstr(text, "\nplan_digest") - text));
-    readable_add_text(&bench->client.err, text_string(&plan), &shown);
+    wording_add_answer(text_string(&plan), &worded);
+    readable_add_text(&bench->client.err, text_string(&worded), &shown);
     fputs(text_string(&shown), stderr);
     if (bench->yes)
         return true;
@@ -81,17 +88,32 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
            || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
 }
 
-static CHECKED bool start(struct bench *bench, const json_t *arguments, struct error *error)
+/* *digest: of the plan that was shown, unless one was given; a new reference. */
+static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
+                           struct error *error)
 {
-    json_auto_t *result = NULL, *order = NULL, *started = NULL;
-    const json_t *plan;
-    const char *id;
+    json_auto_t *result = NULL;
 
+    if (bench->plan_digest != NULL) {
+        *digest = json_string(bench->plan_digest);
+        return true;
+    }
     if (!client_call(&bench->client, "sweep_plan", arguments, &result, error)
         || !show_plan(bench, result, error))
         return false;
-    plan = json_object_get(result, "structuredContent");
-    order = json_pack("{s:s}", "plan_digest", json_get_text(plan, "plan_digest", ""));
+    *digest =
+        json_string(json_get_text(json_object_get(result, "structuredContent"), "plan_digest", ""));
+    return true;
+}
+
+static CHECKED bool start(struct bench *bench, const json_t *arguments, struct error *error)
+{
+    json_auto_t *digest = NULL, *order = NULL, *started = NULL;
+    const char *id;
+
+    if (!review(bench, arguments, &digest, error))
+        return false;
+    order = json_pack("{s:O}", "plan_digest", digest);
     if (!client_call_quietly(&bench->client, "sweep_start", order, &started, error))
         return false;
     id = json_get_text(json_object_get(started, "sweep"), "id", "");
@@ -185,6 +207,16 @@ static CHECKED bool finish(struct bench *bench, bool by_url, struct error *error
 
 /* ---- All of it ---- */
 
+/* Somebody waits at the terminal: shorter than what an agent gets that asks for a grid. */
+static CHECKED bool set_usual(const struct tool_flags *flags, json_t *arguments,
+                              struct error *error)
+{
+    if (tool_flags_given(arguments, "requests"))
+        return true;
+    return tool_flags_default(flags, "window_s", USUAL_S, arguments, error)
+           && tool_flags_default(flags, "warmup_limit_s", USUAL_S, arguments, error);
+}
+
 /* *target: what stands without a flag; "": nothing does. */
 static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc,
                                char *const *given, const char **target, json_t **arguments,
@@ -194,6 +226,7 @@ static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc
                                     { "json", .set = &bench->client.json },
                                     { "data", .value = &bench->data },
                                     { "output", .value = &bench->output },
+                                    { "plan_digest", .value = &bench->plan_digest },
                                     { 0 } };
     const struct tool_flags flags = { .word = &word,
                                       .schema = json_object_get(tool, "inputSchema"),
@@ -203,7 +236,8 @@ static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc
 
     *target = "";
     tool_flags_operands(&flags, argc, given, target, 1);
-    return tool_flags_read(&flags, argc, given, arguments, error);
+    return tool_flags_read(&flags, argc, given, arguments, error)
+           && set_usual(&flags, *arguments, error);
 }
 
 static CHECKED bool follow(struct bench *bench, bool by_url, int *status, struct error *error)

@@ -17,7 +17,7 @@ struct bench_host {
 struct bench {
     const struct bench_host *host;
     struct client client;
-    const char *data, *output; /* flags; NULL: not given */
+    const char *data, *output, *plan_digest; /* flags; NULL: not given */
     bool yes;
     void *server;        /* started here; NULL: none */
     char deployment[64]; /* to be measured */

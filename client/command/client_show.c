@@ -8,6 +8,7 @@
 #include "base/core/base64.h"
 #include "base/json/json.h"
 #include "client/command/client.h"
+#include "client/command/wording.h"
 #include "client/terminal/readable.h"
 
 /* ---- Parts of an answer ---- */
@@ -23,6 +24,19 @@ static const json_t *find_image(const json_t *result)
     return NULL;
 }
 
+/* Blocks without an audience are for everybody. */
+static bool is_for_people(const json_t *block)
+{
+    const json_t *audience = json_object_get(json_object_get(block, "annotations"), "audience"),
+                 *who;
+    size_t i;
+
+    json_array_foreach(audience, i, who)
+        if (json_is_string(who) && strcmp(json_string_value(who), "user") == 0)
+            return true;
+    return json_array_size(audience) == 0;
+}
+
 static void add_texts(const struct client *client, const json_t *result, struct text *out)
 {
     const json_t *block;
@@ -30,9 +44,12 @@ static void add_texts(const struct client *client, const json_t *result, struct 
 
     json_array_foreach(json_object_get(result, "content"), i, block) {
         const char *text = json_get_text(block, "text", NULL);
+        TEXT_AUTO worded = { 0 };
 
-        if (text != NULL)
-            readable_add_text(&client->out, text, out);
+        if (text == NULL || !is_for_people(block))
+            continue;
+        wording_add_answer(text, &worded);
+        readable_add_text(&client->out, text_string(&worded), out);
     }
 }
 
@@ -87,9 +104,10 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
 {
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);
     const json_t *page = json_object_get(json_object_get(result, "structuredContent"), "content");
-    TEXT_AUTO file = { 0 }, clean = { 0 }, told = { 0 };
+    TEXT_AUTO file = { 0 }, clean = { 0 }, worded = { 0 }, told = { 0 };
 
-    readable_add_text(&client->err, json_get_text(words, "text", ""), &told);
+    wording_add_answer(json_get_text(words, "text", ""), &worded);
+    readable_add_text(&client->err, text_string(&worded), &told);
     fputs(text_string(&told), stderr);
     if (client->out.is_terminal && page == NULL) {
         fputs("It is written where the output is redirected to: ... >FILE\n", stderr);

@@ -9,6 +9,7 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "client/command/wording.h"
 #include "client/terminal/readable.h"
 
 /* A line of standard input without its end; NULL: there is none. The caller frees it. */
@@ -31,9 +32,10 @@ static char *read_line(void)
 static void show(const char *text)
 {
     struct terminal terminal = terminal_look(fileno(stderr));
-    TEXT_AUTO clean = { 0 };
+    TEXT_AUTO worded = { 0 }, clean = { 0 };
 
-    readable_add_text(&terminal, text, &clean);
+    wording_add_answer(text, &worded);
+    readable_add_text(&terminal, text_string(&worded), &clean);
     fputs(text_string(&clean), stderr);
 }
 

@@ -139,6 +139,26 @@ static CHECKED bool set(const struct tool_flags *flags, const char *name, const 
     return true;
 }
 
+bool tool_flags_given(const json_t *arguments, const char *name)
+{
+    const json_t *option;
+    size_t i, length = strlen(name);
+
+    json_array_foreach(json_object_get(arguments, OPTIONS_PARAM), i, option) {
+        const char *text = json_string_value(option);
+
+        if (text != NULL && strncmp(text, name, length) == 0 && text[length] == '=')
+            return true;
+    }
+    return json_object_get(arguments, name) != NULL;
+}
+
+bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
+                        json_t *arguments, struct error *error)
+{
+    return tool_flags_given(arguments, name) || set(flags, name, value, arguments, error);
+}
+
 /* ---- Words ---- */
 
 /* The words that are left, and what was found. */

@@ -34,6 +34,11 @@ struct tool_flags {
  * rare options. The server checks them. `given` are argc of them; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
+/* Gives a parameter this value unless the arguments, or the options among them, have it. */
+CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
+                                json_t *arguments, struct error *error);
+/* Whether they have it. */
+bool tool_flags_given(const json_t *arguments, const char *name);
 /* Those that are not flags, for a row whose operands are files; returns their number. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

@@ -19,6 +19,7 @@ const struct tool_word tool_words[] = {
     { "history", "metrics_history", "[deployment] [metric]" },
     { "logs", "deployment_logs", "[deployment]" },
     { "plan", "sweep_plan", "[deployment]" },
+    { "bench", "sweep_start", "[deployment]" }, /* which client_bench.c carries out */
     { "sweeps", "sweep_list", "[deployment]" },
     { "sweep", "sweep_show", "sweep" },
     { "resume", "sweep_resume", "sweep" },

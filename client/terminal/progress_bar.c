@@ -4,6 +4,8 @@
 #include "client/terminal/display_width.h"
 
 #define BAR_LONGEST 30
+#define BAR_SHORTEST 4 /* else there is none */
+#define AROUND_BAR 3   /* columns: "[", "] " */
 
 static void add_bar(size_t columns, double share, struct text *out)
 {
@@ -15,21 +17,28 @@ static void add_bar(size_t columns, double share, struct text *out)
     text_add(out, "] ");
 }
 
+/* What the words leave, up to a quarter of the line. */
+static size_t choose_columns(size_t line, size_t words)
+{
+    size_t wanted = line / 4 < BAR_LONGEST ? line / 4 : BAR_LONGEST;
+    size_t room = line > words + AROUND_BAR ? line - words - AROUND_BAR : 0;
+
+    return room < BAR_SHORTEST ? 0 : room < wanted ? room : wanted;
+}
+
 void progress_bar_add(const struct terminal *terminal, double done, double total,
                       const char *message, struct text *out)
 {
-    size_t columns = terminal->columns / 4;
     double share = total > 0 ? done / total : 0;
-    TEXT_AUTO line = { 0 };
+    size_t line = terminal->columns - 1, columns;
+    TEXT_AUTO words = { 0 };
 
-    add_bar(columns > BAR_LONGEST ? BAR_LONGEST : columns,
-            share > 1   ? 1
-            : share < 0 ? 0
-                        : share,
-            &line);
     if (total > 0)
-        text_addf(&line, "%.0f of %.0f  ", done, total);
-    text_add_printable(&line, message, strlen(message), 400);
-    text_add_bytes(out, text_string(&line),
-                   display_width_fit(text_string(&line), line.length, terminal->columns - 1));
+        text_addf(&words, "%.0f of %.0f  ", done, total);
+    text_add_printable(&words, message, strlen(message), 400);
+    columns = choose_columns(line, display_width(text_string(&words), words.length));
+    if (columns > 0)
+        add_bar(columns, share > 1 ? 1 : share < 0 ? 0 : share, out);
+    text_add_bytes(out, text_string(&words),
+                   display_width_fit(text_string(&words), words.length, line));
 }

@@ -5,6 +5,7 @@
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* "[████░░░░] 3 of 6  MESSAGE", cut to the width. total 0: not known yet. */
+/* "[████░░░░] 3 of 6  MESSAGE": the bar has what the words leave, and the words are cut to the
+ * width. total 0: not known yet. */
 void progress_bar_add(const struct terminal *terminal, double done, double total,
                       const char *message, struct text *out);

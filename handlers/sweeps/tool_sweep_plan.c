@@ -195,10 +195,10 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* An agent that gave options has already read about them. */
+/* An agent that gave options has already read about them; a person has help. */
 static void add_options(const struct call *call, struct answer *answer)
 {
-    TEXT_AUTO options = { 0 };
+    TEXT_AUTO options = { 0 }, aside = { 0 };
 
     for (const struct param *param = params; param->name != NULL; param++) {
         if (!param->rare)
@@ -209,8 +209,9 @@ static void add_options(const struct call *call, struct answer *answer)
                   param->initial != NULL ? param->initial : "");
     }
     json_object_set_new(answer->structured, "options", json_string(text_string(&options)));
-    text_addf(&answer->text, "More `options` (opsbrain://arguments/sweep_plan): %s.\n",
+    text_addf(&aside, "More `options` (opsbrain://arguments/sweep_plan): %s.\n",
               text_string(&options));
+    answer_aside(answer, text_string(&aside));
 }
 
 /* For sweep_start, which may be given only the digest. */
@@ -251,8 +252,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         "assumption", estimate->assumption, "infeasible_cells",
         known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
         "plan_digest", request.digest, "plan", plan, "warnings", warnings);
-    add_options(call, answer);
     answer_next(answer, next);
+    add_options(call, answer);
     keep(call, request.digest);
     return true;
 }

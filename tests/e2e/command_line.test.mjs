@@ -67,7 +67,10 @@ test('a tool is a command by its short name and by its own, with operands, flags
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
-    assert.match(await run.done('health', 'demo'), /^PASSED/);
+    assert.match(await run.done('health', 'demo'), /^PASSED[^]*^Next: opsbrain ask to ask it something, opsbrain plan to/m);
+    const planned = await run.done('plan', 'demo', '--concurrency', '1');
+    assert.match(planned, /^Next: opsbrain bench with this --plan-digest\.$/m);
+    assert.doesNotMatch(planned, /options|opsbrain:\/\//);
     assert.match(await run.done('call', 'deployment_show', 'deployment=demo'), /^demo \(revision 1\)/);
     assert.match(await run.done('deployment-show', '--deployment', 'demo'), /^demo \(revision 1\)/);
     const { plan } = JSON.parse(await run.done('plan', 'demo', '--concurrency', '1,4', '--seed=7', '--natural-output', '--json'));
@@ -81,12 +84,14 @@ test('every refusal is one sentence on standard error, with a status that says i
     const { run } = await withDemo(t);
     const cases = [
         [['health', 'nobody'], 1, /nobody/],
-        [['jobs', '--limit', 'many'], 1, /"limit" is .*many/],
-        [['jobs', '--limt', '3'], 1, /did you mean "limit"/],
+        [['jobs', '--limit', 'many'], 1, /--limit is .*many/],
+        [['jobs', '--limt', '3'], 1, /did you mean --limit/],
         [['jobs', 'extra'], 2, /one word too many/],
         [['register', 'x'], 2, /takes name url/],
         [['nonsense'], 2, /no command "nonsense"/],
         [['call'], 2, /needs a tool/],
+        [['plan', 'demo', '--bogus', '3'], 1, /opsbrain plan takes no argument "bogus": opsbrain help plan shows what it takes$/m],
+        [['bench', '--plan-digest', 'of-nothing'], 1, /--plan-digest is of no plan .*opsbrain plan/],
     ];
     for (const [args, status, sentence] of cases) {
         const { code, stdout, stderr } = await run(...args);
@@ -171,7 +176,7 @@ test('on a terminal tables fit its width, colours obey NO_COLOR, and a person is
     assert.match(no.stdout, /\[y\/N\]/);
     assert.equal(no.code, 1, no.stdout);
     const pipe = await run('remove', 'demo');
-    assert.match(pipe.stderr, /"confirm": "demo"/);
+    assert.match(pipe.stderr, /--confirm demo/);
     const yes = await run.typed(80, 'y\n', 'remove', 'demo');
     assert.equal(yes.code, 0, yes.stdout);
     assert.match(await run.done('deployments'), /No deployment/);

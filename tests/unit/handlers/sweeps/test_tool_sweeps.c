@@ -182,11 +182,18 @@ static void lists_the_options_until_one_is_given(void **state)
 {
     struct world *world = *state;
     json_auto_t *bare = NULL, *given = NULL;
+    const json_t *aside;
 
     world_register(world, "demo");
     bare = world_ok(world, "sweep_plan", "{\"concurrency\":[1],\"input_tokens\":[16]}");
     assert_non_null(strstr(json_get_text(bare, "options", ""), "arrival=\"closed\""));
-    world_says(world, "More `options` (opsbrain://arguments/sweep_plan): arrival=\"closed\", ");
+    assert_null(strstr(text_string(&world->text), "arrival=\"closed\""));
+    aside = json_array_get(world->content, 1);
+    assert_non_null(strstr(json_get_text(aside, "text", ""),
+                           "More `options` (opsbrain://arguments/sweep_plan): arrival=\"closed\""));
+    assert_string_equal(json_string_value(json_array_get(
+                            json_object_get(json_object_get(aside, "annotations"), "audience"), 0)),
+                        "assistant");
     given = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"options\":[\"seed=7\"]}");
     assert_null(json_object_get(given, "options"));
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/command/wording.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "client/command/tool_words.h"
+#include "handlers/tool.h"
+#include "handlers/values.h"
+
+#define COMMAND "opsbrain "
+
+/* One text while it is rewritten. */
+struct rewriting {
+    const struct tool *refused; /* whose parameters are also meant in quotes; NULL: none */
+    bool params;                /* on this line */
+    struct text *out;
+};
+
+static void add_dashed(struct text *out, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        text_add_char(out, name[i] == '_' ? '-' : name[i]);
+}
+
+/* ---- Words ---- */
+
+static bool ends_with(const struct text *text, const char *end)
+{
+    size_t length = strlen(end);
+
+    return text->length >= length && memcmp(text->data + text->length - length, end, length) == 0;
+}
+
+/* Its short name, if it has one. */
+static const char *command_of(const char *tool)
+{
+    for (const struct tool_word *word = tool_words; word->name != NULL; word++)
+        if (strcmp(word->tool, tool) == 0)
+            return word->name;
+    return tool;
+}
+
+static void add_command(struct text *out, const char *tool)
+{
+    const char *name = command_of(tool);
+
+    if (!ends_with(out, COMMAND))
+        text_add(out, COMMAND);
+    add_dashed(out, name, strlen(name));
+}
+
+/* Those of one word are also English. */
+static bool is_parameter(const char *name)
+{
+    if (strchr(name, '_') == NULL)
+        return false;
+    for (size_t i = 0; tools[i] != NULL; i++)
+        if (value_param_find(tools[i], name) != NULL)
+            return true;
+    return false;
+}
+
+/* "wait_s" is --wait-s, and "limit=5" after it --limit 5. */
+static void add_word(struct rewriting *rewriting, const char *text, size_t length)
+{
+    TEXT_AUTO word = { 0 };
+
+    text_add_bytes(&word, text, length);
+    if (tool_find(text_string(&word)) != NULL) {
+        add_command(rewriting->out, text_string(&word));
+    } else if (rewriting->params && is_parameter(text_string(&word))) {
+        text_add(rewriting->out, "--");
+        add_dashed(rewriting->out, text, length);
+    } else {
+        text_add_bytes(rewriting->out, text, length);
+    }
+}
+
+/* "\"confirm\": \"demo\"" is --confirm demo. Returns what was taken of the text; 0: it is no
+ * parameter. */
+static size_t add_quoted(struct rewriting *rewriting, const char *text)
+{
+    size_t length = strcspn(text + 1, "\"\n"), value, taken = length + 2;
+    TEXT_AUTO name = { 0 };
+
+    text_add_bytes(&name, text + 1, length);
+    if (rewriting->refused == NULL || text[length + 1] != '"'
+        || value_param_find(rewriting->refused, text_string(&name)) == NULL)
+        return 0;
+    text_add(rewriting->out, "--");
+    add_dashed(rewriting->out, text_string(&name), name.length);
+    if (strncmp(text + taken, ": \"", 3) != 0)
+        return taken;
+    value = strcspn(text + taken + 3, "\" \n");
+    if (value == 0 || text[taken + 3 + value] != '"')
+        return taken;
+    text_add_char(rewriting->out, ' ');
+    text_add_bytes(rewriting->out, text + taken + 3, value);
+    return taken + 3 + value + 1;
+}
+
+/* ---- Lines ---- */
+
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return length;
+}
+
+/* A part of a path, an address or a file's name is no word. */
+static bool is_whole(const char *line, const char *at, size_t length)
+{
+    return (at == line || strchr("/.:-@#", at[-1]) == NULL)
+           && !(at[length] == '.' && isalnum((unsigned char)at[length + 1]));
+}
+
+static void add_line(struct rewriting *rewriting, const char *line, size_t length)
+{
+    const char *at = line, *end = line + length;
+
+    while (at < end) {
+        size_t word = word_length(at), taken = *at == '"' ? add_quoted(rewriting, at) : 0;
+
+        if (taken > 0) {
+            at += taken;
+        } else if (word == 0) {
+            text_add_char(rewriting->out, *at++);
+        } else {
+            if (is_whole(line, at, word))
+                add_word(rewriting, at, word);
+            else
+                text_add_bytes(rewriting->out, at, word);
+            at += word;
+        }
+    }
+}
+
+static void add_lines(struct rewriting *rewriting, const char *text)
+{
+    bool always = rewriting->params;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+
+        rewriting->params = always || strncmp(text, "Next: ", 6) == 0;
+        if (*text == '|' || strncmp(text, "> ", 2) == 0)
+            text_add_bytes(rewriting->out, text, length);
+        else
+            add_line(rewriting, text, length);
+        text += length;
+        if (*text == '\n')
+            text_add_char(rewriting->out, *text++);
+    }
+}
+
+void wording_add_answer(const char *answer, struct text *out)
+{
+    add_lines(&(struct rewriting){ .out = out }, answer);
+}
+
+/* Help has it in full. */
+#define LIST_OF_PARAMETERS "; it takes "
+
+void wording_add_refusal(const char *refusal, const char *tool, struct text *out)
+{
+    struct rewriting rewriting = { .params = true, .out = out };
+    const char *list = strstr(refusal, LIST_OF_PARAMETERS);
+    TEXT_AUTO shortened = { 0 };
+
+    rewriting.refused = tool != NULL ? tool_find(tool) : NULL;
+    text_add_bytes(&shortened, refusal,
+                   rewriting.refused != NULL && list != NULL ? (size_t)(list - refusal)
+                                                             : strlen(refusal));
+    if (shortened.length < strlen(refusal))
+        text_addf(&shortened, ": opsbrain help %s shows what it takes", command_of(tool));
+    add_lines(&rewriting, text_string(&shortened));
+}
