@@ -20,18 +20,25 @@ static const struct {
               "2>/dev/null)\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
               "}\n"
               "complete -o default -F _opsbrain opsbrain\n" },
+    /* An empty last word counts, hence (@). */
     { "zsh", "#compdef opsbrain\n"
              "_opsbrain() {\n"
              "    local -a found\n"
-             "    found=(${(f)\"$(opsbrain complete ${words[2,CURRENT]} 2>/dev/null)\"})\n"
+             "    found=(${(f)\"$(opsbrain complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
              "    compadd -a found || _files\n"
              "}\n"
+             "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
              "compdef _opsbrain opsbrain\n" },
     { "fish", "function __opsbrain\n"
               "    set -l given (commandline -opc) (commandline -ct)\n"
-              "    opsbrain complete $given[2..-1] 2>/dev/null\n"
+              "    set -l found (opsbrain complete $given[2..-1] 2>/dev/null)\n"
+              "    if set -q found[1]\n"
+              "        printf '%s\\n' $found\n"
+              "    else\n"
+              "        __fish_complete_path (commandline -ct)\n"
+              "    end\n"
               "end\n"
-              "complete -c opsbrain -a '(__opsbrain)'\n" },
+              "complete -c opsbrain -f -a '(__opsbrain)'\n" },
 };
 
 bool client_completion_help(struct text *out, struct error *error)
