@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ui://opsbrain/chart: the MCP App that shows charts in a chat, for hosts that can. Its page draws
- * nothing itself: it asks for the chart with chart_draw. */
+ * nothing itself: it asks for the chart with chart_draw. One moves through it as on the pages. */
 
 #include "handlers/charts/chart_request.h"
 #include "handlers/resource.h"
+#include "web/assets/assets.h"
 
-extern const char chart_app_html[];
-extern const size_t chart_app_html_length;
+extern const char chart_app_html[], chart_app_js[];
+extern const size_t chart_app_html_length, chart_app_js_length;
 
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
+    const struct asset *marks = asset_find("marks.js");
+
     (void)call;
     (void)value;
     (void)error;
     text_add_bytes(out, chart_app_html, chart_app_html_length);
+    text_add(out, "<script type=\"module\">\n");
+    text_add_bytes(out, marks->bytes, *marks->length);
+    text_add_bytes(out, chart_app_js, chart_app_js_length);
+    text_add(out, "</script>\n");
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the page that is shown up to date: the server names what changed, and <main> is asked for again.
-// Without this script everything works but that, and dropping files.
+// Without this script everything works but that, dropping files, and moving through a chart.
+import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const RETRY_MS = 2000;
@@ -22,6 +23,7 @@ function twin(element, fresh) {
 
 function replaceMain(fresh) {
     const old = main();
+    prepareCharts(fresh);
     const focused = old.contains(document.activeElement) ? twin(document.activeElement, fresh) : undefined;
     const opened = [...old.querySelectorAll('details')].map((details) => details.open);
     const scrolled = [...old.querySelectorAll('.scroll, figure')].map((area) => area.scrollLeft);
@@ -117,6 +119,7 @@ document.addEventListener('focusout', () => setTimeout(() => stale && refresh())
 window.addEventListener('pagehide', () => stop());
 window.addEventListener('pageshow', ({ persisted }) => persisted && start());
 start();
+prepareCharts(main());
 
 // A file may be dropped anywhere on the form that takes one.
 for (const form of document.querySelectorAll('form.drop')) {
