@@ -12,6 +12,7 @@
 #include "store/ledger/store.h"
 
 struct health_memory;
+struct pictures;
 struct reviewed_plans;
 
 struct services {
@@ -23,6 +24,7 @@ struct services {
     struct price_book *prices;
     struct access access; /* to model servers */
     struct health_memory *health;
+    struct pictures *pictures;       /* charts that were drawn; NULL: none are kept */
     int64_t storage_limit_bytes;     /* for a principal that is not an admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */

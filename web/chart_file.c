@@ -4,51 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/charts/raster.h"
 #include "analysis/charts/svg.h"
 #include "base/json/json.h"
 #include "handlers/charts/chart_request.h"
+#include "handlers/charts/pictures.h"
 #include "web/page_call.h"
 #include "web/report_page.h"
 
 /* ---- Outlets ---- */
 
-static CHECKED bool write_svg(const struct chart *chart, bool dark, struct text *out,
-                              struct error *error)
+static CHECKED bool write_svg(const struct services *services, const struct chart *chart, bool dark,
+                              struct text *out, struct error *error)
 {
-    (void)error;
+    (void)services, (void)error;
     svg_write(&chart->drawing, dark ? SVG_DARK : SVG_LIGHT, out);
     return true;
 }
 
-static CHECKED bool write_png(const struct chart *chart, bool dark, struct text *out,
-                              struct error *error)
+static CHECKED bool write_png(const struct services *services, const struct chart *chart, bool dark,
+                              struct text *out, struct error *error)
 {
-    return raster_write(&chart->drawing, dark ? THEME_DARK : THEME_LIGHT, out, error);
+    return pictures_draw(services->pictures, &chart->drawing, dark ? THEME_DARK : THEME_LIGHT, out,
+                         error);
 }
 
-static CHECKED bool write_csv(const struct chart *chart, bool dark, struct text *out,
-                              struct error *error)
+static CHECKED bool write_csv(const struct services *services, const struct chart *chart, bool dark,
+                              struct text *out, struct error *error)
 {
-    (void)dark, (void)error;
+    (void)services, (void)dark, (void)error;
     chart_table_csv(&chart->table, out);
     return true;
 }
 
-static CHECKED bool write_json(const struct chart *chart, bool dark, struct text *out,
-                               struct error *error)
+static CHECKED bool write_json(const struct services *services, const struct chart *chart,
+                               bool dark, struct text *out, struct error *error)
 {
     json_auto_t *rows = chart_table_json(&chart->table);
 
-    (void)dark, (void)error;
+    (void)services, (void)dark, (void)error;
     json_add(out, rows);
     return true;
 }
 
 static const struct outlet {
     const char *end, *type;
-    CHECKED bool (*write)(const struct chart *chart, bool dark, struct text *out,
-                          struct error *error);
+    CHECKED bool (*write)(const struct services *services, const struct chart *chart, bool dark,
+                          struct text *out, struct error *error);
 } outlets[] = {
     { ".svg", "image/svg+xml", write_svg },
     { ".png", "image/png", write_png },
@@ -113,7 +114,9 @@ static CHECKED bool answer_file_take(const struct page_request *request, const c
     if (!chart_request_call(&call, given, &chart, error))
         return false;
     answer->type = outlet->type;
-    return outlet->write(&chart, page_query(request, "dark") != NULL, &answer->body, error);
+    answer->is_kept = true;
+    return outlet->write(request->services, &chart, page_query(request, "dark") != NULL,
+                         &answer->body, error);
 }
 
 bool chart_file_of_thing(const struct page_request *request, struct page_answer *answer,

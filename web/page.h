@@ -24,6 +24,7 @@ struct page_request {
     struct principal principal; /* has the role of the page's row; without a name: nobody */
     bool may_sign_out;          /* it signed in with a key; false: `local` */
     const char *path;           /* "/runs/run_1" */
+    const char *known;          /* If-None-Match: what the browser has; NULL: nothing */
     struct page_values places;  /* of the row's path: "id" of "/runs/{id}" */
     struct page_values query, form;
     const char *token; /* in each form, against forgery (page_form_begin) */
@@ -42,6 +43,7 @@ struct page_answer {
     struct text title;   /* plain text, of the window; the page writes its own <h1> */
     struct text body;    /* what <main> contains, or all of it with a `type` */
     const char *type;    /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
+    bool is_kept;        /* the browser may keep it, if it asks each time whether it changed */
     struct text follows; /* ids and names, with spaces: the page is fetched again when one of them
                           * changes; "*": with every change; "*load": with every few scrapes */
     bool reloads;    /* the browser is to ask again at once: then it sends its cookie, which it does
@@ -58,8 +60,8 @@ struct page {
     const char *verb; /* GET, which also answers HEAD, or POST */
     const char *path; /* server/http/route_pattern.h: "/runs/{id}", "/runs/{id}.html" */
     enum role role;   /* the least */
-    bool waits;       /* for a model server, say: it runs with the calls that wait */
-    bool takes_file;  /* POST: of up to 64 MiB, as multipart/form-data */
+    bool waits;      /* for a model server, or its turn to draw: it runs with the calls that wait */
+    bool takes_file; /* POST: of up to 64 MiB, as multipart/form-data */
     /* False: the error becomes a page, with the HTTP status of its kind. */
     CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
                           struct error *error);

@@ -27,6 +27,7 @@ const ROWS = [
             `histogram_quantile(${share}, sum by (le) (rate(opsbrain_request_seconds_bucket[$__rate_interval])))`,
             `p${share * 100}`,
         ])),
+        lines('Charts as PNG', 'reqps', ['rate(opsbrain_pictures_total[$__rate_interval])', '{{source}}']),
     ]],
     ['Connections', [
         lines('Requests in flight', 'short', ['opsbrain_requests_in_flight', 'in flight']),
@@ -36,7 +37,7 @@ const ROWS = [
     ['Resources', [
         lines('Disk of the data folder', 'bytes', ['opsbrain_disk_free_bytes', 'free'], ['opsbrain_disk_reserve_bytes', 'reserve']),
         lines('Database', 'bytes', ['opsbrain_database_bytes', 'files']),
-        lines('Memory', 'bytes', ['process_resident_memory_bytes', 'resident']),
+        lines('Memory', 'bytes', ['process_resident_memory_bytes', 'resident'], ['opsbrain_pictures_bytes', 'charts kept']),
         lines('Processor', 'percentunit', ['rate(process_cpu_seconds_total[$__rate_interval])', 'cores']),
         lines('Open files', 'short', ['process_open_fds', 'descriptors']),
     ]],

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "analysis/charts/raster.h"
 #include "base/core/base64.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/charts/chart_request.h"
+#include "handlers/charts/pictures.h"
 
 static json_t *image_block(const struct text *png)
 {
@@ -60,7 +60,8 @@ static CHECKED bool answer_chart(struct call *call, const struct chart *chart,
     TEXT_AUTO subject = { 0 };
     TEXT_AUTO png = { 0 };
 
-    if (!add_subject(call, &subject, error) || !raster_write(&chart->drawing, theme, &png, error))
+    if (!add_subject(call, &subject, error)
+        || !pictures_draw(call->services->pictures, &chart->drawing, theme, &png, error))
         return false;
     text_addf(&answer->text, "The %s chart of %s, of %zu figures; %s has them.",
               call_text(call, "plot"), text_string(&subject), chart_table_rows(&chart->table),

@@ -29,6 +29,7 @@ static const struct {
     { NAME("Mcp-Method"), AT(method) },
     { NAME("Mcp-Name"), AT(name) },
     { NAME("Last-Event-ID"), AT(last_event) },
+    { NAME("If-None-Match"), AT(if_none_match) },
 };
 
 /* "text/event-stream;q=0.5" of a list: whether the item names the type. */

@@ -13,6 +13,7 @@ struct http_headers {
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *last_event;                                 /* Last-Event-ID */
+    const char *if_none_match;
     const char *content_length;
     const char *cors_verb,
         *cors_headers;       /* the headers that a page of another origin wants to send */

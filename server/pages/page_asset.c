@@ -68,5 +68,6 @@ void page_asset_serve(struct exchange *exchange)
     page_reply_headers(exchange, NULL);
     exchange_add_header(exchange, "Cache-Control",
                         lasts ? "public, max-age=31536000, immutable" : "no-cache");
-    exchange_reply(exchange, 200, file->type, &file->bytes);
+    if (!page_reply_is_known(exchange, file->digest, exchange->headers.if_none_match))
+        exchange_reply(exchange, 200, file->type, &file->bytes);
 }

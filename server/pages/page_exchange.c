@@ -35,6 +35,7 @@ static void page_exchange_finish(void *request)
 
     page_body_finish(&page->body);
     free(page->path);
+    free(page->known);
     form_finish(&page->places);
     form_finish(&page->query);
     form_finish(&page->form);
@@ -49,6 +50,8 @@ static void keep_path(struct exchange *exchange, const char *path)
     struct route_places places;
 
     page->path = memory_copy_text(path);
+    if (exchange->headers.if_none_match != NULL)
+        page->known = memory_copy_text(exchange->headers.if_none_match);
     route_pattern_matches(exchange->route->path, path, &places);
     for (size_t i = 0; i < places.count; i++)
         form_add(&page->places, places.at[i].name, places.at[i].name_length, places.at[i].text,
@@ -191,6 +194,7 @@ struct page_request page_exchange_request(struct exchange *exchange)
         .principal = exchange->principal,
         .may_sign_out = page->is_signed_in,
         .path = page->path,
+        .known = page->known,
         .places = form_values(&page->places),
         .query = form_values(&page->query),
         .form = form_values(&page->form),

@@ -11,6 +11,7 @@ struct exchange;
 /* What exchange->request is. */
 struct page_exchange {
     char *path;
+    char *known; /* If-None-Match: what the browser has; NULL: nothing */
     struct form places, query, form;
     struct page_caller caller;
     struct page_body body;

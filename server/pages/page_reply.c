@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/pages/page_reply.h"
 
+#include <string.h>
+
+#include "base/core/digest.h"
 #include "server/http/exchange.h"
 #include "web/frame.h"
 
@@ -19,6 +22,18 @@ void page_reply_headers(struct exchange *exchange, const char *policy)
     exchange_add_header(exchange, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
+bool page_reply_is_known(struct exchange *exchange, const char *digest, const char *known)
+{
+    TEXT_AUTO tag = { 0 };
+
+    text_addf(&tag, "\"%s\"", digest);
+    exchange_add_header(exchange, "ETag", text_string(&tag));
+    if (known == NULL || (strstr(known, text_string(&tag)) == NULL && strcmp(known, "*") != 0))
+        return false;
+    exchange_reply(exchange, 304, NULL, NULL);
+    return true;
+}
+
 static const char *or_null(const struct text *text)
 {
     return text->length > 0 ? text_string(text) : NULL;
@@ -32,6 +47,15 @@ static void add_attachment(struct exchange *exchange, const struct page_answer *
     exchange_add_header(exchange, "Content-Disposition", text_string(&value));
 }
 
+static bool is_known(struct exchange *exchange, const struct page_request *request,
+                     const struct page_answer *answer)
+{
+    char digest[DIGEST_TEXT_SIZE];
+
+    digest_sha256_text(text_string(&answer->body), answer->body.length, digest);
+    return page_reply_is_known(exchange, digest, request->known);
+}
+
 void page_reply_send(struct exchange *exchange, const struct page_request *request,
                      struct page_answer *answer)
 {
@@ -39,7 +63,8 @@ void page_reply_send(struct exchange *exchange, const struct page_request *reque
     struct text body = { 0 };
 
     page_reply_headers(exchange, or_null(&answer->policy));
-    exchange_add_header(exchange, "Cache-Control", "no-store");
+    exchange_add_header(exchange, "Cache-Control",
+                        answer->is_kept ? "private, no-cache" : "no-store");
     if (answer->location.length > 0) {
         exchange_add_header(exchange, "Location", text_string(&answer->location));
         exchange_reply(exchange, 303, NULL, NULL);
@@ -47,6 +72,8 @@ void page_reply_send(struct exchange *exchange, const struct page_request *reque
     }
     if (answer->file.length > 0)
         add_attachment(exchange, answer);
+    if (answer->is_kept && is_known(exchange, request, answer))
+        return;
     if (answer->type != NULL) {
         exchange_reply(exchange, status, answer->type, &answer->body);
         return;

@@ -10,6 +10,7 @@
 
 #include "base/core/workers.h"
 #include "base/formats/promtext.h"
+#include "handlers/charts/pictures.h"
 #include "handlers/tool.h"
 #include "jobs/job_pool.h"
 #include "server/http/http.h"
@@ -53,6 +54,18 @@ static void write_jobs(const struct metrics_sources *sources, struct text *out)
         snprintf(label, sizeof label, "state=\"%s\"", job_state_name(state));
         promtext_value(out, "opsbrain_jobs", label, (double)counts[state]);
     }
+}
+
+static void write_pictures(const struct metrics_sources *sources, struct text *out)
+{
+    struct pictures_counts counts = pictures_count(sources->services->pictures);
+
+    promtext_family(out, "opsbrain_pictures_total", PROMTEXT_COUNTER,
+                    "Charts asked for as PNG: drawn, or as they were drawn before.");
+    promtext_value(out, "opsbrain_pictures_total", "source=\"drawn\"", (double)counts.drawn);
+    promtext_value(out, "opsbrain_pictures_total", "source=\"kept\"", (double)counts.reused);
+    write_gauge(out, "opsbrain_pictures_bytes", "Charts that are kept as PNG.",
+                (double)counts.bytes);
 }
 
 static void write_disk(const struct metrics_sources *sources, struct text *out)
@@ -135,6 +148,7 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
                 (double)sessions_count(sources->sessions));
     write_queues(sources, out);
     write_jobs(sources, out);
+    write_pictures(sources, out);
     write_disk(sources, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
                 (double)store_size_bytes(sources->services->store));

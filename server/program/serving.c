@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/core/memory.h"
+#include "handlers/charts/pictures.h"
 #include "handlers/deployments/health_memory.h"
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/tool.h"
@@ -98,6 +99,7 @@ static CHECKED bool build(struct serving *serving, struct error *error)
     };
     services->calibration = calibration_create();
     services->health = health_memory_create();
+    services->pictures = pictures_create(PICTURES_BYTES_MAX);
     services->planned = reviewed_plans_create();
     return read_servers(serving, error) && catalog_create(&services->catalog, error)
            && recipe_book_create(settings->recipes, &services->recipes, error)
@@ -133,6 +135,7 @@ void serving_stop(struct serving *serving, const char *why)
     price_book_destroy(services->prices);
     calibration_destroy(services->calibration);
     health_memory_destroy(services->health);
+    pictures_destroy(services->pictures);
     reviewed_plans_destroy(services->planned);
     server_list_destroy(serving->servers);
     free(serving);

@@ -6,6 +6,11 @@ import { test } from 'node:test';
 import { Browser } from './browser.mjs';
 import { connect } from './clients.mjs';
 import { startServer } from './harness.mjs';
+import { gridFile } from '../browser/grid_file.mjs';
+
+const PAGE_BYTES = 150_000; // with its style sheets and scripts
+const SCRIPT_BYTES = 25_000;
+const REPORT_BYTES = 400_000;
 
 const GRID = (factor) =>
     'concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status\n' +
@@ -56,6 +61,52 @@ test('a run has a page and files, with the figures of run_show', async (t) => {
         }
     assert.equal((await get(server, `/runs/${ids[0]}.csv`)).status, 200);
     assert.equal(JSON.parse((await get(server, `/runs/${ids[0]}.json`)).body).import.cells.length, 6);
+});
+
+test('a chart is drawn once, and sent again only where it changed', async (t) => {
+    const server = await startServer(t);
+    const { ids } = await importedTwice(t, server);
+    const browser = new Browser(server.port);
+    const pictures = async () =>
+        Object.fromEntries([...(await browser.get('/metrics')).body.matchAll(/^opsbrain_pictures_total\{source="(\w+)"\} (\d+)/gm)].map(([, source, count]) => [source, +count]));
+    const [first, other] = [await browser.get(`/runs/${ids[0]}/heat.png`), await browser.get(`/runs/${ids[1]}/heat.png`)];
+    assert.match(first.headers.etag, /^"[0-9a-f]{64}"$/);
+    assert.notEqual(first.headers.etag, other.headers.etag);
+    assert.equal(first.headers['cache-control'], 'private, no-cache');
+    assert.deepEqual(await pictures(), { drawn: 2, kept: 0 });
+
+    for (const known of [first.headers.etag, `W/"a", ${first.headers.etag}`, '*']) {
+        const again = await browser.get(`/runs/${ids[0]}/heat.png`, { 'If-None-Match': known });
+        assert.deepEqual([again.status, again.body, again.headers.etag], [304, '', first.headers.etag], known);
+    }
+    assert.equal((await browser.get(`/runs/${ids[1]}/heat.png`, { 'If-None-Match': first.headers.etag })).status, 200);
+    assert.deepEqual(await pictures(), { drawn: 2, kept: 4 });
+    assert.equal((await browser.get(`/runs/${ids[0]}/heat.png?dark=1`, { 'If-None-Match': first.headers.etag })).status, 200);
+    assert.deepEqual(await pictures(), { drawn: 3, kept: 4 });
+
+    for (const path of [`/runs/${ids[0]}/heat.svg`, `/runs/${ids[0]}/heat.csv`, '/assets/marks.js', '/assets/chart.css']) {
+        const { headers } = await browser.get(path);
+        assert.equal((await browser.get(path, { 'If-None-Match': headers.etag })).status, 304, path);
+    }
+    assert.equal((await browser.get(`/runs/${ids[0]}`)).headers['cache-control'], 'no-store', 'a page shows who is signed in');
+});
+
+test('the page of 156 cells is small, with all that a browser fetches before it is shown', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
+    await client.close();
+    const { body: page } = await get(server, `/runs/${run.id}`);
+    const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path).concat('/assets/marks.js');
+    let [all, scripts] = [Buffer.byteLength(page), 0];
+    for (const path of assets) {
+        const bytes = Buffer.byteLength((await get(server, path)).body);
+        all += bytes;
+        if (path.includes('.js')) scripts += bytes;
+    }
+    const report = Buffer.byteLength((await get(server, `/runs/${run.id}.html`)).body);
+    t.diagnostic(`${all} bytes, ${scripts} of scripts; its report ${report}`);
+    assert.ok(all <= PAGE_BYTES && scripts <= SCRIPT_BYTES && report <= REPORT_BYTES);
 });
 
 test('a comparison says first what differs, and leads on', async (t) => {

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A picture is drawn once, whoever asks for it and however many at once; what is kept has a bound.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "analysis/charts/raster.h"
+#include "handlers/charts/pictures.h"
+
+#define THREADS 6
+
+static void make(struct drawing *drawing, int number)
+{
+    char string[32];
+
+    snprintf(string, sizeof string, "picture %d", number);
+    drawing_init(drawing, 60, 40);
+    drawing_text(drawing,
+                 &(struct label){
+                     .kind = TEXT_TITLE, .x = 2, .y = 30, .string = string, .paint = PAINT_INK });
+}
+
+/* Its length. */
+static size_t ask(struct pictures *pictures, int number, enum theme theme)
+{
+    DRAWING_AUTO drawing;
+    TEXT_AUTO png = { 0 }, expected = { 0 };
+    struct error error;
+
+    make(&drawing, number);
+    assert_true(pictures_draw(pictures, &drawing, theme, &png, &error));
+    assert_true(raster_write(&drawing, theme, &expected, &error));
+    assert_int_equal(png.length, expected.length);
+    assert_memory_equal(png.data, expected.data, png.length);
+    return png.length;
+}
+
+static void counted(struct pictures *pictures, uint64_t drawn, uint64_t reused)
+{
+    assert_int_equal(pictures_count(pictures).drawn, drawn);
+    assert_int_equal(pictures_count(pictures).reused, reused);
+}
+
+static void the_same_picture_is_drawn_once(void **state)
+{
+    struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
+
+    (void)state;
+    ask(pictures, 1, THEME_LIGHT);
+    ask(pictures, 1, THEME_LIGHT);
+    counted(pictures, 1, 1);
+    ask(pictures, 1, THEME_DARK);
+    ask(pictures, 2, THEME_LIGHT);
+    counted(pictures, 3, 1);
+    pictures_destroy(pictures);
+}
+
+static void the_oldest_make_room(void **state)
+{
+    struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
+    size_t each = ask(pictures, 1, THEME_LIGHT);
+
+    (void)state;
+    pictures_destroy(pictures);
+    pictures = pictures_create(3 * each + each / 2);
+    for (int i = 1; i <= 3; i++)
+        ask(pictures, i, THEME_LIGHT);
+    ask(pictures, 1, THEME_LIGHT); /* now 2 is the oldest */
+    counted(pictures, 3, 1);
+    ask(pictures, 4, THEME_LIGHT);
+    assert_true(pictures_count(pictures).bytes <= 3 * each + each / 2);
+    ask(pictures, 1, THEME_LIGHT);
+    ask(pictures, 3, THEME_LIGHT);
+    counted(pictures, 4, 3);
+    ask(pictures, 2, THEME_LIGHT);
+    counted(pictures, 5, 3);
+    pictures_destroy(pictures);
+}
+
+static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
+{
+    struct pictures *pictures = pictures_create(10);
+
+    (void)state;
+    ask(pictures, 1, THEME_LIGHT);
+    ask(pictures, 1, THEME_LIGHT);
+    counted(pictures, 2, 0);
+    assert_int_equal(pictures_count(pictures).bytes, 0);
+    ask(NULL, 1, THEME_LIGHT);
+    counted(NULL, 0, 0);
+    pictures_destroy(pictures);
+    pictures_destroy(NULL);
+}
+
+static void *ask_for_two(void *context)
+{
+    ask(context, 1, THEME_LIGHT);
+    ask(context, 2, THEME_LIGHT);
+    return NULL;
+}
+
+static void calls_at_once_share_a_drawing(void **state)
+{
+    struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_two, pictures), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    counted(pictures, 2, 2 * THREADS - 2);
+    pictures_destroy(pictures);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_picture_is_drawn_once),
+        cmocka_unit_test(the_oldest_make_room),
+        cmocka_unit_test(a_picture_that_has_no_room_is_drawn_each_time),
+        cmocka_unit_test(calls_at_once_share_a_drawing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
