@@ -40,21 +40,21 @@ static void add_line(const char *url, struct text *out)
     text_addf(out, "Page: %s\n", url);
 }
 
-static CHECKED bool make_url(const struct call *call, const char *path, char out[ANSWER_PAGE_SIZE])
+static CHECKED bool make_url(const char *base_url, const char *path, char out[ANSWER_PAGE_SIZE])
 {
-    const char *base = call->base_url != NULL ? call->base_url : "";
+    const char *base = base_url != NULL ? base_url : "";
     int length = snprintf(out, ANSWER_PAGE_SIZE, "%s%s", base, path);
 
     return base[0] != '\0' && length >= 0 && length < ANSWER_PAGE_SIZE;
 }
 
-void answer_link(const struct call *call, struct answer *answer)
+void answer_link(const char *base_url, struct answer *answer)
 {
     char url[ANSWER_PAGE_SIZE];
 
     if (answer->page[0] == '\0')
         return;
-    if (!make_url(call, answer->page, url)) {
+    if (!make_url(base_url, answer->page, url)) {
         answer->page[0] = '\0';
         return;
     }

@@ -175,7 +175,7 @@ void call_read(const struct call *call, const char *what)
 static void complete(const struct tool *tool, const struct call *call, struct answer *answer)
 {
     answer_condense(tool, call_boolean(call, "detail", false), answer);
-    answer_link(call, answer);
+    answer_link(call->base_url, answer);
 }
 
 /* Most calls only read, and those that succeed are seldom audited. */

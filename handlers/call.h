@@ -26,6 +26,6 @@ void call_without_client(struct call *call);
  * details, rounds its figures to five digits, and puts the member "foreign_text" in front if it
  * contains text written by others. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
-/* Names the page that shows it, where there is one and the call says how it is reached: in text and
- * structure. answer->page is then its URL, else "". */
-void answer_link(const struct call *call, struct answer *answer);
+/* Names the page that shows it, where there is one and it is known how pages are reached: in text
+ * and structure. answer->page is then its URL, else "". `base_url` as in struct call. */
+void answer_link(const char *base_url, struct answer *answer);

@@ -59,6 +59,7 @@ static CHECKED bool sweep_result(const struct services *services, const struct j
     if (!job_verdict_add(services, job, answer, error))
         return false;
     answer_next(answer, job_answer_next_step(job));
+    job_answer_shows(job, answer);
     answer_condense(tool_find("sweep_start"), false, answer);
     return true;
 }

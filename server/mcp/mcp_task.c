@@ -5,6 +5,7 @@
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
+#include "handlers/call.h"
 #include "handlers/jobs/job_result.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/rpc.h"
@@ -120,6 +121,9 @@ static json_t *result_of(const struct answer *answer)
 {
     json_t *result = call_result(text_string(&answer->text), false);
 
+    if (answer->page[0] != '\0')
+        json_array_append_new(json_object_get(result, "content"),
+                              rpc_link_block("page", answer->page));
     if (answer->structured != NULL)
         json_object_set(result, "structuredContent", answer->structured);
     return result;
@@ -134,12 +138,14 @@ static json_t *failed_result(const struct error *failure)
     return result;
 }
 
-static void add_end(const struct mcp_server *server, const struct job *job, json_t *task)
+static void add_end(const struct mcp_server *server, const struct job *job, const char *base_url,
+                    json_t *task)
 {
     struct answer answer = { 0 };
     struct error failure;
 
     if (job_result(server->services, job, &answer, &failure)) {
+        answer_link(base_url, &answer);
         json_object_set_new(task, "result", result_of(&answer));
     } else if (failure.kind != ERROR_INTERNAL) {
         json_object_set_new(task, "result", failed_result(&failure));
@@ -152,8 +158,8 @@ static void add_end(const struct mcp_server *server, const struct job *job, json
     answer_finish(&answer);
 }
 
-bool mcp_task_show(const struct mcp_server *server, const char *id, json_t **out,
-                   struct error *error)
+bool mcp_task_show(const struct mcp_server *server, const char *id, const char *base_url,
+                   json_t **out, struct error *error)
 {
     struct job job;
     json_t *task;
@@ -166,7 +172,7 @@ bool mcp_task_show(const struct mcp_server *server, const char *id, json_t **out
         return false;
     }
     if (job.state == JOB_COMPLETED || job.state == JOB_FAILED)
-        add_end(server, &job, task);
+        add_end(server, &job, base_url, task);
     *out = task;
     return true;
 }

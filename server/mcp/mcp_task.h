@@ -12,6 +12,7 @@ struct mcp_server;
 
 /* Without its result: the first answer to the call. New reference. */
 json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job);
-/* In full, with result, error or open questions. NOT_FOUND: there is no such job. New reference. */
-CHECKED bool mcp_task_show(const struct mcp_server *server, const char *id, json_t **out,
-                           struct error *error);
+/* In full, with result, error or open questions. `base_url`: as in struct call. NOT_FOUND: there is
+ * no such job. New reference. */
+CHECKED bool mcp_task_show(const struct mcp_server *server, const char *id, const char *base_url,
+                           json_t **out, struct error *error);

@@ -110,8 +110,8 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
     notifier_listen(rpc->server->notifier, stream, &json, text_string(&meta), honoured->lists,
                     honoured->uris, honoured->count);
     if (honoured->task_count > 0)
-        notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), honoured->tasks,
-                              honoured->task_count);
+        notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), rpc->base_url,
+                              honoured->tasks, honoured->task_count);
 }
 
 static char *closing_message(const struct rpc *rpc)

@@ -84,7 +84,7 @@ bool method_tasks_get_run(struct rpc *rpc)
     json_auto_t *task = NULL;
     struct error error;
 
-    if (!mcp_task_show(rpc->server, task_id(rpc), &task, &error))
+    if (!mcp_task_show(rpc->server, task_id(rpc), rpc->base_url, &task, &error))
         return rpc_fail_with(rpc, &error);
     add_members(rpc, task);
     return true;

@@ -176,14 +176,15 @@ static void add_content(struct text *out, const char *text, size_t length)
 
 static void add_link(const char *name, const char *uri, struct text *out)
 {
+    json_auto_t *block = NULL;
+
     if (uri[0] == '\0')
         return;
+    block = rpc_link_block(name, uri);
     out->length--; /* the list's end */
-    text_addf(
-        out,
-        ",{\"type\":\"resource_link\",\"name\":\"%s\",\"mimeType\":\"text/html\",\"uri\":", name);
-    json_add_string(out, uri, strlen(uri));
-    text_add(out, "}]");
+    text_add_char(out, ',');
+    json_add(out, block);
+    text_add_char(out, ']');
 }
 
 /* The links to a file and to the page, as the list's last blocks. */

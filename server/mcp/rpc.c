@@ -11,6 +11,12 @@
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/protocol.h"
 
+json_t *rpc_link_block(const char *name, const char *uri)
+{
+    return json_pack("{s:s, s:s, s:s, s:s}", "type", "resource_link", "name", name, "mimeType",
+                     "text/html", "uri", uri);
+}
+
 char *rpc_token(const json_t *token)
 {
     struct text text = { 0 };

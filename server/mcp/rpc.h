@@ -116,6 +116,8 @@ void rpc_write_progress(const struct rpc *rpc, double total, const char *message
  * is a struct rpc. Any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL */
+/* A resource_link content block to an HTML page or file. New reference. */
+json_t *rpc_link_block(const char *name, const char *uri);
 /* An id or a progress token as JSON text (heap); NULL if it is neither string nor integer. */
 char *rpc_token(const json_t *token);
 /* Name and version of an Implementation object as "name/version"; "" if it has none. */

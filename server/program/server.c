@@ -130,9 +130,10 @@ static CHECKED bool open_workers(struct server *server, struct error *error)
                              &server->waiting, error);
 }
 
-static CHECKED bool show_task(void *context, const char *id, json_t **out, struct error *error)
+static CHECKED bool show_task(void *context, const char *id, const char *base_url, json_t **out,
+                              struct error *error)
 {
-    return mcp_task_show(context, id, out, error);
+    return mcp_task_show(context, id, base_url, out, error);
 }
 
 static void connect_parts(struct server *server, const struct server_parts *parts)

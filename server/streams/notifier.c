@@ -131,9 +131,9 @@ void notifier_listen(struct notifier *notifier, struct stream *stream, const str
 }
 
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
-                           const char *const *ids, size_t count)
+                           const char *base_url, const char *const *ids, size_t count)
 {
-    task_followers_add(notifier->task_followers, stream, meta, ids, count);
+    task_followers_add(notifier->task_followers, stream, meta, base_url, ids, count);
     pthread_mutex_lock(&notifier->lock);
     notifier->news.followers = true;
     pthread_cond_signal(&notifier->woken);

@@ -45,9 +45,10 @@ CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *ses
  * member _meta of each of its messages. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
                      const char *meta, unsigned lists, const char *const *uris, size_t count);
-/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
+/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. `base_url`: of
+ * the pages, as the client reaches them. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
-                           const char *const *ids, size_t count);
+                           const char *base_url, const char *const *ids, size_t count);
 
 /* Sends the names of all that changes, as a JSON list, until the connection is over: to a page. "*"
  * stands for a list that changed, "*load" for metrics that were scraped, which is sent every few

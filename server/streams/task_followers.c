@@ -19,7 +19,7 @@ struct followed {
 struct follower {
     struct follower *next;
     struct stream *stream; /* a reference */
-    char *meta;
+    char *meta, *base_url;
     size_t count;
     struct followed tasks[];
 };
@@ -35,6 +35,7 @@ struct task_followers {
 /* What is sent in one round: a task's members as JSON text, or NULL if it cannot be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
+    char *base_url; /* for who reaches the pages there */
     char *members;
 };
 struct round {
@@ -57,6 +58,7 @@ static void follower_free(struct follower *follower)
 {
     stream_release(follower->stream);
     free(follower->meta);
+    free(follower->base_url);
     free(follower);
 }
 
@@ -75,13 +77,14 @@ void task_followers_destroy(struct task_followers *followers)
 }
 
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
-                        const char *const *ids, size_t count)
+                        const char *base_url, const char *const *ids, size_t count)
 {
     struct follower *follower =
         memory_zeroed(1, sizeof *follower + count * sizeof *follower->tasks);
 
     follower->stream = stream_retain(stream);
     follower->meta = memory_copy_text(meta);
+    follower->base_url = memory_copy_text(base_url);
     follower->count = count;
     for (size_t i = 0; i < count; i++) {
         text_copy(follower->tasks[i].id, sizeof follower->tasks[i].id, ids[i]);
@@ -101,20 +104,21 @@ bool task_followers_any(const struct task_followers *followers)
 
 /* ---- Notifying ---- */
 
-static const struct shown *find_shown(const struct round *round, const char *id)
+static const struct shown *find_shown(const struct round *round, const char *id,
+                                      const char *base_url)
 {
     for (size_t i = 0; i < round->count; i++)
-        if (strcmp(round->at[i].id, id) == 0)
+        if (strcmp(round->at[i].id, id) == 0 && strcmp(round->at[i].base_url, base_url) == 0)
             return &round->at[i];
     return NULL;
 }
 
-static void add_shown(struct round *round, const char *id)
+static void add_shown(struct round *round, const char *id, const char *base_url)
 {
-    if (find_shown(round, id) != NULL)
+    if (find_shown(round, id, base_url) != NULL)
         return;
     round->at = memory_resize(round->at, round->count + 1, sizeof *round->at);
-    round->at[round->count] = (struct shown){ 0 };
+    round->at[round->count] = (struct shown){ .base_url = memory_copy_text(base_url) };
     text_copy(round->at[round->count++].id, INSTANCE_VALUE_SIZE, id);
 }
 
@@ -154,7 +158,7 @@ static void mark_due(struct task_followers *followers, const char (*moved)[INSTA
 
             task->due = task->due || all || is_among(moved, count, task->id);
             if (task->due)
-                add_shown(round, task->id);
+                add_shown(round, task->id, at->base_url);
         }
     }
 }
@@ -164,7 +168,7 @@ static void read_shown(const struct task_followers *followers, struct shown *sho
     json_auto_t *task = NULL;
     struct error error;
 
-    if (followers->show(followers->context, shown->id, &task, &error))
+    if (followers->show(followers->context, shown->id, shown->base_url, &task, &error))
         shown->members = json_write(task);
     else
         log_warning("subscribers of task %s are not notified: %s", shown->id, error.message);
@@ -187,7 +191,8 @@ static void notify(struct follower *follower, const struct round *round)
 {
     for (size_t i = 0; i < follower->count; i++) {
         struct followed *task = &follower->tasks[i];
-        const struct shown *shown = task->due ? find_shown(round, task->id) : NULL;
+        const struct shown *shown =
+            task->due ? find_shown(round, task->id, follower->base_url) : NULL;
 
         if (shown == NULL)
             continue;
@@ -212,7 +217,9 @@ void task_followers_notify(struct task_followers *followers,
     for (struct follower *at = followers->first; at != NULL; at = at->next)
         notify(at, &round);
     pthread_mutex_unlock(&followers->lock);
-    for (size_t i = 0; i < round.count; i++)
+    for (size_t i = 0; i < round.count; i++) {
         free(round.at[i].members);
+        free(round.at[i].base_url);
+    }
     free(round.at);
 }

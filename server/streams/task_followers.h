@@ -13,15 +13,16 @@ struct error;
 struct stream;
 struct task_followers;
 
-/* A task in full. New reference. */
-CHECKED typedef bool task_show(void *context, const char *id, json_t **out, struct error *error);
+/* A task in full, for who reaches the pages at `base_url`. New reference. */
+CHECKED typedef bool task_show(void *context, const char *id, const char *base_url, json_t **out,
+                               struct error *error);
 struct task_followers *task_followers_create(task_show *show, void *context);
 void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
 
 /* Follows the tasks until the stream is closed; `meta` is the JSON text of the member _meta of its
  * messages. */
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
-                        const char *const *ids, size_t count);
+                        const char *base_url, const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
 /* Notifies the followers of one of these jobs (`all`: every follower), and new followers. */
 void task_followers_notify(struct task_followers *followers,

@@ -84,6 +84,11 @@ test('a sweep is a task that survives kill -9', async (t) => {
     assert.equal(result.isError, false);
     assert.match(result.content[0].text, /is completed: 3 cells measured, in .*\n(.*\n)*Next: run_report/);
     assert.equal(result.structuredContent.outcome.measured, 3);
+    const page = `${new URL(server.url).origin}/sweeps/${result.structuredContent.sweep.id}`;
+    assert.equal(result.structuredContent.page, page);
+    assert.ok(result.content[0].text.includes(`Page: ${page}`));
+    const link = { type: 'resource_link', name: 'page', mimeType: 'text/html', uri: page };
+    assert.deepEqual(result.content.slice(1), [link], 'linked as in the answer of a call that waits');
     for (const name of tool.outputSchema.required) assert.ok(name in result.structuredContent, name);
     await client.close();
 
