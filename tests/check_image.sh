@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fails if the image would contain more packages than PACKAGES_MAX besides those of its base: what apt would install of the
+# Dockerfile's runtime list. It is skipped where apt does not know Debian 12's packages.
+cd "$(dirname "$0")/.." || exit 1
+
+readonly PACKAGES_MAX=40
+# Of the list's dependencies, those that debian:12-slim has.
+readonly BASE='debconf gcc-12-base libc6 libcom-err2 libdb5.3 libffi8 libgcc-s1 libgmp10 libgnutls30 libhogweed6 libidn2-0
+libmd0 libnettle8 libp11-kit0 libtasn1-6 libunistring2 libzstd1 zlib1g'
+
+runtime=$(awk '/^FROM/ { stage++ } stage == 2 && /ca-certificates/ { sub(/\\$/, ""); print }' Dockerfile)
+# shellcheck disable=SC2086 # a list
+installed=$(apt-get install -s --no-install-recommends -o Dir::State::status=/dev/null -o Debug::NoLocking=1 $runtime 2>/dev/null |
+    awk '/^Inst/ { print $2 }')
+case $installed in
+*gcc-12-base*) ;;
+*) echo 'skipped: apt does not know the packages of Debian 12 here' && exit 0 ;;
+esac
+added=$(echo "$installed" | grep -vxF "$(echo "$BASE" | tr ' ' '\n')")
+count=$(echo "$added" | wc -l)
+[ "$count" -le $PACKAGES_MAX ] || {
+    echo "the image would contain $count packages besides its base, more than $PACKAGES_MAX: $(echo "$added" | tr "\n" " ")"
+    exit 1
+}
+echo "$count packages besides the base"

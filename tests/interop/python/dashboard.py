@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a dashboard with Grafana's own models and writes it again: what is lost or changed they do not know.
+
+dashboard.py FILE: a line for each such member; nothing is printed where all is known.
+"""
+import json
+import sys
+
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+# Of an annotation, the models leave to the data source what is its own: these are those of Grafana's Prometheus plugin.
+OF_PROMETHEUS = {"titleFormat", "step", "useValueForTime"}
+
+
+def lost(ours, read, path):
+    if isinstance(ours, dict) and isinstance(read, dict):
+        for name, value in ours.items():
+            if name in read:
+                yield from lost(value, read[name], f"{path}.{name}")
+            elif not (path.startswith("dashboard.annotations.") and name in OF_PROMETHEUS):
+                yield f"{path}.{name} is not known"
+    elif isinstance(ours, list) and isinstance(read, list) and len(ours) == len(read):
+        for i, (one, other) in enumerate(zip(ours, read)):
+            yield from lost(one, other, f"{path}[{i}]")
+    elif ours != read:
+        yield f"{path} is {ours!r}, and is read as {read!r}"
+
+
+register_default_plugins()
+with open(sys.argv[1], encoding="utf-8") as file:
+    dashboard = json.load(file)
+written = json.loads(JSONEncoder().encode(Dashboard.from_json(dashboard)))
+for problem in lost(dashboard, written, "dashboard"):
+    print(problem)
