@@ -155,9 +155,12 @@ static void draw_row(const struct forest *forest, size_t row, double y)
 {
     const struct compared_cell *cell = &forest->input->comparison->cells[forest->shown[row]];
     TEXT_AUTO name = { 0 };
+    TEXT_AUTO words = { 0 };
 
     write_cell_name(cell, &name);
-    drawing_group(&forest->chart->drawing, "row", (int64_t)forest->shown[row], NULL);
+    text_addf(&words, "%s: B / A ", text_string(&name));
+    write_figures(&cell->estimate, &words);
+    drawing_group(&forest->chart->drawing, "row", (int64_t)forest->shown[row], text_string(&words));
     draw_texts(forest, y, text_string(&name), &cell->estimate, TEXT_TICK);
     draw_estimate(forest, y, &cell->estimate);
     drawing_group_end(&forest->chart->drawing);
@@ -353,6 +356,15 @@ static void draw_refused(struct forest *forest, double top)
     }
 }
 
+/* "TTFT p99", or the metric's name where no other chart shows it. */
+static const char *metric_title(size_t metric)
+{
+    for (const struct chart_quantity *row = chart_quantities; row->name != NULL; row++)
+        if (row->offset == compare_metrics[metric].offset)
+            return row->title;
+    return compare_metric_names[metric];
+}
+
 void chart_forest(const struct chart_comparison *input, struct chart *out)
 {
     struct forest forest = { .chart = out, .input = input };
@@ -361,7 +373,7 @@ void chart_forest(const struct chart_comparison *input, struct chart *out)
     double top;
 
     choose(&forest);
-    text_addf(&title, "B against A: ratio of %s", compare_metric_names[input->metric]);
+    text_addf(&title, "B against A: ratio of %s", metric_title(input->metric));
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", text_string(&title));
     describe(&forest, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 10;

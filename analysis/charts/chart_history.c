@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "analysis/charts/chart_frame.h"
+#include "analysis/charts/chart_moments.h"
 #include "base/core/memory.h"
 
 #define LEFT 58
@@ -303,6 +304,10 @@ static void draw(const struct history *history, double top)
         draw_panel(history, &history->input->panels[i],
                    (struct box){ history->left, first + (double)i * (height + PANEL_GAP),
                                  history->right - history->left, height });
+    chart_moments(
+        history->input,
+        (struct box){ history->left, first, history->right - history->left, bottom - first },
+        drawing);
 }
 
 void chart_history(const char *name, const struct chart_history *input, struct chart *out)

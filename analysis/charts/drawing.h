@@ -76,7 +76,7 @@ struct shape {
     double size;
     /* of a group */
     const char *name; /* static */
-    int64_t row;      /* of the chart's table that it shows; -1: none */
+    int64_t row;      /* of the chart's table that it shows, or its time; -1: none */
 };
 
 struct drawing {

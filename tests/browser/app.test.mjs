@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { APPS, openApp } from '../e2e/app_host.mjs';
 import { connect } from '../e2e/clients.mjs';
-import { startServer } from '../e2e/harness.mjs';
+import { startServer, startSimserve, until } from '../e2e/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 import { gridFile } from './grid_file.mjs';
 
@@ -47,7 +47,7 @@ test('the app draws the grid, tells its size, follows the theme and the keys, an
         (name, args) => (calls.push(name), client.callTool(name, args)),
         'dark',
     );
-    const words = () => frame.locator('#words').textContent();
+    const words = () => frame.locator('.sentence').textContent();
     await bridge.sendToolInput({ arguments: { run: run.id, options: ['quantity=output_tokens_per_s'] } });
     await frame.locator('svg g.cell').nth(CELLS - 1).waitFor();
     assert.equal(await frame.locator('svg g.cell').count(), CELLS);
@@ -55,8 +55,8 @@ test('the app draws the grid, tells its size, follows the theme and the keys, an
     assert.equal(await frame.locator('#quantity').inputValue(), 'output_tokens_per_s');
     assert.ok(sizes.at(-1).height > 300, JSON.stringify(sizes.at(-1)));
 
-    await frame.locator('#figure').focus();
-    await page.keyboard.press('ArrowDown');
+    await frame.locator('#quantity').focus();
+    await page.keyboard.press('Tab');
     assert.match(await words(), /^1 users, context 128: 97\.6 tokens\/s/);
     await page.keyboard.press('ArrowRight');
     assert.match(await words(), /^2 users, context 128: /);
@@ -69,6 +69,36 @@ test('the app draws the grid, tells its size, follows the theme and the keys, an
     await frame.locator('svg > rect[fill="#ffffff"]').first().waitFor();
     assert.deepEqual(await bridge.teardownResource({}), {});
     assert.deepEqual([...new Set(calls)], ['chart_draw']);
+    assert.deepEqual(faults, []);
+    await client.close();
+});
+
+test('the app reads a history moment by moment', async (t) => {
+    const model = await startSimserve(t);
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url, { extensions: APPS });
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    await client.call('metrics_watch', { deployment: 'sim', interval_s: 1 });
+    const { contents } = await client.client.readResource({ uri: URI });
+    const { page, faults } = await newPage(await openContext(await startChromium(t)), 'about:blank');
+    const { bridge, frame } = await openApp(page, contents[0].text, (name, args) => client.callTool(name, args), 'light');
+    const moments = frame.locator('svg g.moment');
+    await until('two moments', async () => {
+        await bridge.sendToolInput({ arguments: { plot: 'history', options: ['deployment=sim', 'minutes=1'] } });
+        await frame.locator('svg').waitFor();
+        return (await moments.count()) >= 2;
+    });
+
+    await frame.locator('#minutes').focus();
+    await page.keyboard.press('Tab');
+    const words = () => frame.locator('.sentence').textContent();
+    const first = await words();
+    assert.match(first, /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC; requests: running 0, waiting 0/);
+    await page.keyboard.press('ArrowRight');
+    assert.ok((await words()) > first, 'later');
+    assert.equal(await frame.locator('.cursor rect').getAttribute('width'), '1', 'a rule through the moment');
+    await moments.first().hover();
+    assert.equal(await words(), first);
     assert.deepEqual(faults, []);
     await client.close();
 });
