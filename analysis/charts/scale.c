@@ -164,6 +164,8 @@ static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_
 
     if (!isfinite(value))
         return strcpy(out, "-");
+    if (size == 0)
+        return strcpy(out, "0");
     if (size > EXACT_LIMIT)
         return strcpy(out, value < 0 ? "< -1000T" : "> 1000T");
     while (size < 0.9995 * units[i].unit && i < 4)

@@ -33,7 +33,7 @@ double scale_at(const struct scale *scale, double value);
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 
 #define SCALE_NUMBER_SIZE 40
-/* Three significant digits: "0.0413", "22.7", "1480", "14.8k", "2.31M"; "-" where it is not finite.
+/* Three significant digits: "0", "0.0413", "22.7", "1480", "14.8k"; "-" where it is not finite.
  * Each returns `out`. */
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 /* For an axis, without trailing zeros: "0.5", "20", "10k". */

@@ -22,22 +22,27 @@ struct svg_text {
     struct box box;
 };
 
+/* In the element's tag; NULL: not there. Under AddressSanitizer strstr would read the whole SVG for
+ * each call. */
+static inline const char *svg_find(const char *element, const char *words)
+{
+    return memmem(element, (size_t)(strchr(element, '>') - element), words, strlen(words));
+}
+
 /* The attribute of the element that begins at `element`; NAN: it has none. */
 static inline double svg_number(const char *element, const char *name)
 {
     char wanted[32];
-    const char *end = strchr(element, '>'), *found;
+    const char *found;
 
     snprintf(wanted, sizeof wanted, " %s=\"", name);
-    found = strstr(element, wanted);
-    return found != NULL && found < end ? atof(found + strlen(wanted)) : NAN;
+    found = svg_find(element, wanted);
+    return found != NULL ? strtod(found + strlen(wanted), NULL) : NAN;
 }
 
 static inline bool svg_has(const char *element, const char *words)
 {
-    const char *end = strchr(element, '>'), *found = strstr(element, words);
-
-    return found != NULL && found < end;
+    return svg_find(element, words) != NULL;
 }
 
 static inline void svg_unescape(const char *from, size_t length, char out[1024])
@@ -64,14 +69,14 @@ static inline void svg_unescape(const char *from, size_t length, char out[1024])
 static inline void svg_text_read(const char *element, struct svg_text *out)
 {
     const char *body = strchr(element, '>') + 1;
-    const char *kind = strstr(element, "class=\"t-") + 9;
+    const char *kind = svg_find(element, "class=\"t-") + 9;
     double size = svg_number(element, "font-size"), x = svg_number(element, "x"),
            y = svg_number(element, "y"), width, before;
     enum font_weight weight =
         svg_has(element, "font-weight=\"600\"") ? FONT_SEMIBOLD : FONT_REGULAR;
 
     snprintf(out->kind, sizeof out->kind, "%.*s", (int)strcspn(kind, " \""), kind);
-    svg_unescape(body, (size_t)(strstr(body, "</text>") - body), out->string);
+    svg_unescape(body, (size_t)(strchr(body, '<') - body), out->string);
     width = font_measure(out->string, size, weight);
     before = svg_has(element, "\"middle\"") ? width / 2 : svg_has(element, "\"end\"") ? width : 0;
     out->box = svg_has(element, "rotate(-90")
@@ -86,7 +91,9 @@ static inline size_t svg_texts(const struct text *svg, struct svg_text **out)
     size_t count = 0, capacity = 256;
 
     *out = memory_zeroed(capacity, sizeof **out);
-    for (const char *at = strstr(svg->data, "<text "); at != NULL; at = strstr(at + 1, "<text ")) {
+    for (const char *at = strchr(svg->data, '<'); at != NULL; at = strchr(at + 1, '<')) {
+        if (strncmp(at, "<text ", 6) != 0)
+            continue;
         if (count == capacity)
             *out = memory_resize(*out, capacity *= 2, sizeof **out);
         svg_text_read(at, &(*out)[count++]);
@@ -126,23 +133,46 @@ static inline void has_no_clipped_text(const char *what, const struct chart *cha
     }
 }
 
-/* Whether a value of the table is drawn like this. */
-static inline bool is_in_table(const struct chart_table *table, const char *drawn)
-{
-    char number[SCALE_NUMBER_SIZE];
+/* The table's values, as they may be drawn. */
+struct drawn_numbers {
+    char (*at)[SCALE_NUMBER_SIZE]; /* sorted */
+    size_t count;
+};
 
-    for (size_t i = 0; i < table->count; i++)
-        if (table->values[i].string == NULL && isfinite(table->values[i].number)
-            && (strcmp(scale_number(table->values[i].number, number), drawn) == 0
-                || strcmp(scale_exact(table->values[i].number, number), drawn) == 0))
-            return true;
-    return false;
+static inline int drawn_compare(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static inline struct drawn_numbers drawn_numbers_of(const struct chart_table *table)
+{
+    struct drawn_numbers drawn = { memory_zeroed(2 * table->count + 1, SCALE_NUMBER_SIZE), 0 };
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->values[i].string != NULL || !isfinite(table->values[i].number))
+            continue;
+        scale_number(table->values[i].number, drawn.at[drawn.count++]);
+        scale_exact(table->values[i].number, drawn.at[drawn.count++]);
+    }
+    qsort(drawn.at, drawn.count, SCALE_NUMBER_SIZE, drawn_compare);
+    return drawn;
+}
+
+static inline bool is_drawn(const struct drawn_numbers *drawn, const char *word)
+{
+    char wanted[SCALE_NUMBER_SIZE];
+
+    snprintf(wanted, sizeof wanted, "%s", word);
+    return strlen(word) < sizeof wanted
+           && bsearch(wanted, drawn->at, drawn->count, SCALE_NUMBER_SIZE, drawn_compare) != NULL;
 }
 
 /* Every number in a text that shows a figure of the data is one of the table's. */
 static inline void draws_only_what_is_known(const char *what, const struct chart *chart,
                                             const struct svg_text *texts, size_t count)
 {
+    struct drawn_numbers drawn = drawn_numbers_of(&chart->table);
+
     for (size_t i = 0; i < count; i++) {
         char string[1024], *rest, *word;
 
@@ -151,9 +181,10 @@ static inline void draws_only_what_is_known(const char *what, const struct chart
         snprintf(string, sizeof string, "%s", texts[i].string);
         for (word = strtok_r(string, " [],;", &rest); word != NULL;
              word = strtok_r(NULL, " [],;", &rest))
-            if (!is_in_table(&chart->table, word))
+            if (!is_drawn(&drawn, word))
                 fail_msg("%s: \"%s\" is not in the table", what, texts[i].string);
     }
+    free(drawn.at);
 }
 
 static inline void is_well_formed(const char *what, const struct text *svg)

@@ -15,7 +15,6 @@
 #include "tests/unit/support/made_runs.h"
 
 #define RUNS 200
-#define PNG_LIMIT 65536
 
 static const struct {
     const char *name;
@@ -143,7 +142,41 @@ static void a_history(void **state)
     }
 }
 
-/* What a chat shows of it: 1200 x 800 pixels, and no more bytes than a client's limit bears. */
+static void picture_fits(const char *name, const struct chart *chart)
+{
+    TEXT_AUTO png = { 0 };
+    struct error error;
+
+    assert_true(raster_write(&chart->drawing, THEME_LIGHT, &png, &error));
+    if (png.length > RASTER_BYTES_MAX)
+        fail_msg("%s: %zu bytes", name, png.length);
+}
+
+/* The pictures with the most ink: they have fewer pixels, and no more bytes than others. */
+static void the_largest_pictures_fit_a_chat(void **state)
+{
+    static const struct {
+        struct shape_of_run shape;
+        void (*draw)(const struct chart_runs *runs, struct chart *out);
+    } largest[] = {
+        { { "30 contexts", "m", 6, 30, ALL(EVIDENCE_MEASURED), "", 1 }, draw_heat },
+        { { "60 rows", "m", 13, 12, ALL(EVIDENCE_MEASURED), "", 1 }, draw_forest },
+        { { "many panels", "m", 40, 40, ALL(EVIDENCE_MEASURED), "", 1 }, draw_ttft },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
+        EVIDENCE_AUTO evidence;
+        const struct chart_runs runs = { &evidence, 1, NULL };
+        CHART_AUTO chart = { 0 };
+
+        shaped_run(&largest[i].shape, &evidence);
+        largest[i].draw(&runs, &chart);
+        picture_fits(largest[i].shape.name, &chart);
+    }
+}
+
+/* What a chat shows of it: the heat map has 1200 x 800 pixels. */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };
@@ -151,16 +184,16 @@ static void fits_a_chat(const char *name, const struct evidence *evidence)
         .evidence = evidence, .hardware = "", .model = "", .chips = NAN
     };
     const struct chart_runs runs = { evidence, 1, &findings };
-    CHART_AUTO chart = { 0 };
-    TEXT_AUTO png = { 0 };
-    struct error error;
+    CHART_AUTO heat = { 0 };
+    CHART_AUTO forest = { 0 };
 
     audit_run(&input, &findings);
-    draw_heat(&runs, &chart);
-    assert_true(raster_write(&chart.drawing, THEME_LIGHT, &png, &error));
-    if (chart.drawing.width != 720 || chart.drawing.height != 480 || png.length > PNG_LIMIT)
-        fail_msg("%s: %.0f x %.0f, %zu bytes", name, chart.drawing.width, chart.drawing.height,
-                 png.length);
+    draw_heat(&runs, &heat);
+    picture_fits(name, &heat);
+    if (heat.drawing.width != 720 || heat.drawing.height != 480)
+        fail_msg("%s: %.0f x %.0f", name, heat.drawing.width, heat.drawing.height);
+    draw_forest(&runs, &forest);
+    picture_fits(name, &forest);
 }
 
 static void draw_published(const char *name, const struct text *bytes)
@@ -194,6 +227,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
+        cmocka_unit_test(the_largest_pictures_fit_a_chat),
         cmocka_unit_test(published_results),
     };
 

@@ -19,7 +19,7 @@ static void shows(double value, const char *expected)
 static void three_digits_are_shown(void **state)
 {
     (void)state;
-    shows(0, "0.0000");
+    shows(0, "0");
     shows(0.04132, "0.0413");
     shows(0.99996, "1.00");
     shows(9.996, "10.0");
