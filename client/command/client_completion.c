@@ -45,8 +45,10 @@ bool client_completion_help(struct text *out, struct error *error)
 {
     (void)error;
     text_add(out, "  opsbrain completion bash|zsh|fish\n"
-                  "      Writes the completion of commands, flags and choices for a shell, which "
-                  "sources it: source <(opsbrain completion bash).\n");
+                  "      Completes commands, flags and choices in a shell:\n\n"
+                  "  bash: source <(opsbrain completion bash)\n"
+                  "  zsh, after compinit: source <(opsbrain completion zsh)\n"
+                  "  fish: opsbrain completion fish | source\n");
     return true;
 }
 
@@ -59,7 +61,8 @@ int client_completion(int argc, char *const *argv)
             fputs(scripts[i].script, stdout);
             return STATUS_DONE;
         }
-    fputs("opsbrain: completion is for bash, zsh or fish: source <(opsbrain completion bash)\n",
+    fputs("opsbrain: completion takes bash, zsh or fish; opsbrain help completion says what to do "
+          "with it\n",
           stderr);
     return STATUS_USAGE;
 }
