@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "client/command/client_commands.h"
 #include "server/program/admin.h"
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
@@ -119,12 +120,32 @@ static const struct {
     { "export", export },
 };
 
+static int show_help(void)
+{
+    TEXT_AUTO text = { 0 };
+
+    text_add(&text,
+             "  opsbrain audit-log list [--FLAG VALUE]...\n"
+             "      lists the newest rows\n"
+             "  opsbrain audit-log verify [--FLAG VALUE]...\n"
+             "      checks that the log is what was written; with a digest, also since "
+             "then\n"
+             "  opsbrain audit-log export [--FLAG VALUE]...\n"
+             "      writes all rows as lines of JSON, the oldest first; the last line is the "
+             "newest row's digest\n\n");
+    config_help(flags, sizeof flags / sizeof *flags, &text);
+    fputs(text_string(&text), stdout);
+    return 0;
+}
+
 int command_audit(int argc, char *const *argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     struct options options = { 0 };
     struct error error;
 
+    if (client_asks_for_help(argc, argv))
+        return show_help();
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(what, actions[i].what) != 0)
             continue;

@@ -41,12 +41,29 @@ static const char serve_usage[] =
     "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
     "\n";
 
+/* Of a command of the process, or of the client. */
+static int help_on(char *name)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char *const *argv);
+    } own[] = { { "serve", command_serve },   { "key", command_key },
+                { "secret", command_secret }, { "principal", command_principal },
+                { "clock", command_clock },   { "audit-log", command_audit } };
+    char flag[] = "--help", *const argv[] = { name, flag, NULL };
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i].name) == 0)
+            return own[i].run(2, argv);
+    return client_help_show(name);
+}
+
 int command_help(int argc, char *const *argv)
 {
     TEXT_AUTO text = { 0 };
 
     if (argc > 1 && argv[1][0] != '-')
-        return client_help_show(argv[1]);
+        return help_on(argv[1]);
     if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
         config_markdown(settings_table, settings_count, &text);
     } else {
