@@ -356,15 +356,6 @@ static void draw_refused(struct forest *forest, double top)
     }
 }
 
-/* "TTFT p99", or the metric's name where no other chart shows it. */
-static const char *metric_title(size_t metric)
-{
-    for (const struct chart_quantity *row = chart_quantities; row->name != NULL; row++)
-        if (row->offset == compare_metrics[metric].offset)
-            return row->title;
-    return compare_metric_names[metric];
-}
-
 void chart_forest(const struct chart_comparison *input, struct chart *out)
 {
     struct forest forest = { .chart = out, .input = input };
@@ -373,7 +364,7 @@ void chart_forest(const struct chart_comparison *input, struct chart *out)
     double top;
 
     choose(&forest);
-    text_addf(&title, "B against A: ratio of %s", metric_title(input->metric));
+    text_addf(&title, "B against A: ratio of %s", compare_metrics[input->metric].words);
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", text_string(&title));
     describe(&forest, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 10;

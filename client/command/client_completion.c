@@ -47,7 +47,7 @@ bool client_completion_help(struct text *out, struct error *error)
     text_add(out, "  opsbrain completion bash|zsh|fish\n"
                   "      Completes commands, flags and choices in a shell:\n\n"
                   "  bash: source <(opsbrain completion bash)\n"
-                  "  zsh, after compinit: source <(opsbrain completion zsh)\n"
+                  "  zsh: source <(opsbrain completion zsh)\n"
                   "  fish: opsbrain completion fish | source\n");
     return true;
 }

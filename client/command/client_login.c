@@ -57,12 +57,14 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
 {
     const struct login *login = &client->remote.login;
     const json_t *none;
+    size_t tools;
 
     if (!read_key(&client->remote.login, error))
         return false;
     if (!client_find_tool(client, "", &none, error) || !login_store(login, error))
         return false;
-    printf("%s answers, with %zu tools for you; %s.\n", login->url, json_array_size(client->tools),
+    tools = json_array_size(client->tools);
+    printf("%s answers, with %zu tool%s for you; %s.\n", login->url, tools, tools == 1 ? "" : "s",
            login->key[0] != '\0' ? "the key is stored" : "no key is stored");
     if (login->key[0] != '\0' && is_open_to_others(login->url))
         fprintf(stderr,
