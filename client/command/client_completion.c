@@ -78,9 +78,9 @@ static void offer(const char *typed, const char *candidate)
 
 static void offer_commands(const char *typed)
 {
-    static const char *const fixed[] = { "serve", "key",   "principal", "secret", "audit-log",
-                                         "clock", "bench", "watch",     "help",   "version",
-                                         "call",  "tools", "login",     "logout", "completion" };
+    static const char *const fixed[] = { "serve", "key",   "principal", "secret",    "audit-log",
+                                         "clock", "watch", "help",      "version",   "call",
+                                         "tools", "login", "logout",    "completion" };
     const char *last = "";
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -94,10 +94,26 @@ static void offer_commands(const char *typed)
         offer(typed, tools[i]->name);
 }
 
+/* Flags that are the command's own, beside those of the tool whose arguments it takes. */
+#define OWN_FLAGS_MAX 9
+static const struct {
+    const char *command, *tool;
+    const char *flags[OWN_FLAGS_MAX]; /* ends with NULL */
+} own_flags[] = {
+    { "bench",
+      "sweep_start",
+      { "--users", "--context", "--output-length", "--window", "--yes", "--output", "--data" } },
+    { "watch", "metrics_show", { "--interval", "--count" } },
+};
+
 static const struct tool *tool_of(const char *command)
 {
-    const struct tool_word *word = tool_word_find(command, 0);
+    const struct tool_word *word;
 
+    for (size_t i = 0; i < sizeof own_flags / sizeof *own_flags; i++)
+        if (strcmp(own_flags[i].command, command) == 0)
+            return tool_find(own_flags[i].tool);
+    word = tool_word_find(command, 0);
     return tool_find(word != NULL ? word->tool : command);
 }
 
@@ -106,6 +122,14 @@ static void write_flag(const char *param, struct text *out)
     text_add(out, "--");
     for (; *param != '\0'; param++)
         text_add_char(out, *param == '_' ? '-' : *param);
+}
+
+static void offer_own_flags(const char *command, const char *typed)
+{
+    for (size_t i = 0; i < sizeof own_flags / sizeof *own_flags; i++)
+        for (size_t j = 0;
+             strcmp(own_flags[i].command, command) == 0 && own_flags[i].flags[j] != NULL; j++)
+            offer(typed, own_flags[i].flags[j]);
 }
 
 static void offer_flags(const struct tool *tool, const char *typed)
@@ -152,7 +176,9 @@ int client_complete(int argc, char *const *argv)
     tool = tool_of(argv[is_call ? 2 : 1]);
     if (tool == NULL || offer_choices(tool, argv[argc - 2], typed))
         return STATUS_DONE;
-    if (typed[0] == '-')
+    if (typed[0] == '-') {
+        offer_own_flags(argv[1], typed);
         offer_flags(tool, typed);
+    }
     return STATUS_DONE;
 }

@@ -7,11 +7,15 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
 
 const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // then a person types
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
+
+// They mostly wait, so that all together take little more than the longest.
+const tests = [];
+const sideBySide = (title, body) => tests.push([title, body]);
 
 // output(file, args, {env, input, cwd, during}): during(child, kept) is called once there is output.
 async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
@@ -55,15 +59,17 @@ async function commandLine(t, server) {
     return run;
 }
 
+const QUICK = ['--step-ms', '2']; // the tokens; the first one comes after 20 ms
+
 async function withDemo(t) {
-    const model = await startSimserve(t);
+    const model = await startSimserve(t, QUICK);
     const server = await startServer(t);
     const run = await commandLine(t, server);
     await run.done('register', 'demo', model.url);
     return { run, server, model };
 }
 
-test('a tool is a command by its short name and by its own, with operands, flags and rare options', async (t) => {
+sideBySide('a tool is a command by its short name and by its own, with operands, flags and rare options', async (t) => {
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
@@ -80,7 +86,7 @@ test('a tool is a command by its short name and by its own, with operands, flags
     assert.match(await run.done('tools'), /^run_compare +compare +Compare runs$/m);
 });
 
-test('every refusal is one sentence on standard error, with a status that says its kind', async (t) => {
+sideBySide('every refusal is one sentence on standard error, with a status that says its kind', async (t) => {
     const { run } = await withDemo(t);
     const cases = [
         [['health', 'nobody'], 1, /nobody/],
@@ -106,7 +112,7 @@ test('every refusal is one sentence on standard error, with a status that says i
     assert.match(stderr, /no server answers at .*opsbrain serve/);
 });
 
-test('a key is read without being shown, kept for its owner, and sent to its own server only', async (t) => {
+sideBySide('a key is read without being shown, kept for its owner, and sent to its own server only', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -141,7 +147,7 @@ test('a key is read without being shown, kept for its owner, and sent to its own
     assert.equal((await run('deployments')).code, 4);
 });
 
-test('files go in and come out as they are', async (t) => {
+sideBySide('files go in and come out as they are', async (t) => {
     const { run } = await withDemo(t);
     const file = path.join(await temporaryFolder(t), 'results.csv');
     await writeFile(file, 'concurrency,input_tokens,output_tokens,ttft_p50_ms,output_tokens_per_s\n1,128,64,20,50\n4,128,64,21,200\n');
@@ -161,7 +167,7 @@ test('files go in and come out as they are', async (t) => {
     assert.match(absent.stderr, /No such file/);
 });
 
-test('on a terminal tables fit its width, colours obey NO_COLOR, and a person is asked', async (t) => {
+sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and a person is asked', async (t) => {
     const { run } = await withDemo(t);
     for (const columns of [40, 80, 200]) {
         const { stdout } = await run.typed(columns, '', 'deployments');
@@ -182,7 +188,7 @@ test('on a terminal tables fit its width, colours obey NO_COLOR, and a person is
     assert.match(await run.done('deployments'), /No deployment/);
 });
 
-test('foreign text cannot steer the terminal', async (t) => {
+sideBySide('foreign text cannot steer the terminal', async (t) => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jred\u009b31m';
     const tool = { name: 'evil_show', title: evil, description: evil, inputSchema: { type: 'object', properties: {} } };
     const reply = { 'tools/list': { tools: [tool] },
@@ -206,7 +212,7 @@ test('foreign text cannot steer the terminal', async (t) => {
     }
 });
 
-test('bash completes commands, flags and choices', async (t) => {
+sideBySide('bash completes commands, flags and choices', async (t) => {
     const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}` };
     const complete = async (...words) => {
         const script = `source <(opsbrain completion bash); COMP_WORDS=(opsbrain ${words.map((word) => `'${word}'`).join(' ')}); ` +
@@ -219,10 +225,44 @@ test('bash completes commands, flags and choices', async (t) => {
     assert.deepEqual(await complete('plan', '--arrival', ''), ['closed', 'constant', 'poisson', 'gamma']);
     assert.deepEqual(await complete('call', 'job_'), ['job_cancel', 'job_list', 'job_show']);
     assert.ok((await complete('help', 'aud')).includes('audit'));
-    for (const shell of ['zsh', 'fish']) assert.match((await output(OPSBRAIN, ['completion', shell])).stdout, /opsbrain complete/);
+    assert.deepEqual(await complete('watch', '--cou'), ['--count']);
+    assert.deepEqual(await complete('bench', 'demo', '--use'), ['--users']);
 });
 
-test('help needs no server', async () => {
+// offeredByZsh(t, env, line, words): whether an interactive zsh shows these words after the line and two tabs.
+async function offeredByZsh(t, env, line, words) {
+    const setup = 'PS1="> "; autoload -Uz compinit; compinit -u -D; source <(opsbrain completion zsh)';
+    const child = spawn('script', ['-qec', 'stty rows 200 cols 80; exec zsh -f -i', '/dev/null'], { env: { ...process.env, ...env, TERM: 'dumb' } });
+    let screen = '', typed = false;
+    atEnd(t, () => child.kill('SIGKILL'));
+    child.stdin.write(`${setup}; echo re''ady\n`);
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+        screen += chunk;
+        if (!typed && /ready\r?\n/.test(screen)) typed = child.stdin.write(`${line}\t\t`) || true;
+    });
+    await until(`${words} after ${line}`, () => words.every((word) => screen.includes(word))).catch((error) => assert.fail(`${error.message}: ${screen}`));
+}
+
+sideBySide('zsh completes commands, flags and choices', async (t) => {
+    const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}` };
+    if ((await output('sh', ['-c', 'command -v zsh'])).code !== 0) return t.skip('there is no zsh here');
+    await Promise.all([['opsbrain depl', 'deployments', 'deployment_list'], ['opsbrain plan demo --concur', '--concurrency'],
+        ['opsbrain plan --arrival ', 'poisson', 'gamma'], ['opsbrain bench demo --ou', '--output-length', '--output-tokens'],
+    ].map(([line, ...words]) => offeredByZsh(t, env, line, words)));
+});
+
+sideBySide('fish completes commands, flags and choices', async (t) => {
+    const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}`, HOME: await temporaryFolder(t) };
+    if ((await output('sh', ['-c', 'command -v fish'])).code !== 0) return t.skip('there is no fish here');
+    const complete = async (line) => (await output('fish', ['-c', `opsbrain completion fish | source; complete -C '${line}'`], { env, cwd: env.HOME })).stdout.split('\n').slice(0, -1);
+    await writeFile(path.join(env.HOME, 'results.csv'), '');
+    assert.ok((await complete('opsbrain depl')).includes('deployments'));
+    assert.deepEqual(await complete('opsbrain plan demo --concur'), ['--concurrency']);
+    assert.deepEqual((await complete('opsbrain plan --arrival ')).sort(), ['closed', 'constant', 'gamma', 'poisson']);
+    assert.deepEqual(await complete('opsbrain import res'), ['results.csv']);
+});
+
+sideBySide('help needs no server', async () => {
     const { code, stdout } = await output(OPSBRAIN, ['help', 'plan'], { env: { OPSBRAIN_URL: 'http://127.0.0.1:1' } });
     assert.equal(code, 0);
     assert.match(stdout, /--input-tokens/);
@@ -231,16 +271,13 @@ test('help needs no server', async () => {
     assert.equal((await output(OPSBRAIN, ['plan', '--help'])).stdout, stdout);
 });
 
-// ---- What takes its time: side by side, since it mostly waits ----
-
-const slow = [];
-const inParallel = (title, body) => slow.push([title, body]);
+// ---- What takes its time ----
 
 const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];
 
-inParallel('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
+sideBySide('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...SHORT);
     assert.equal(unasked.code, 1);
@@ -271,8 +308,8 @@ inParallel('bench asks about its plan, shows each cell, survives Ctrl-C, and end
     assert.match(ended.stdout, /cancelled/);
 });
 
-inParallel('a URL needs no server: one command measures it and writes the report', async (t) => {
-    const model = await startSimserve(t);
+sideBySide('a URL needs no server: one command measures it and writes the report', async (t) => {
+    const model = await startSimserve(t, QUICK);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
     run.env.XDG_DATA_HOME = path.join(folder, 'share');
@@ -296,7 +333,7 @@ inParallel('a URL needs no server: one command measures it and writes the report
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-inParallel('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
+sideBySide('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
     const { run } = await withDemo(t);
     const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
     assert.equal(lines.length, 2);
@@ -314,4 +351,4 @@ inParallel('watch shows charts on a terminal until q, and lines behind a pipe', 
     assert.match(nobody.stderr, /nobody/);
 });
 
-test('benchmarks and the live view', { concurrency: true }, (t) => Promise.all(slow.map(([title, body]) => t.test(title, body))));
+test('the command line', { concurrency: true }, (t) => Promise.all(tests.map(([title, body]) => t.test(title, body))));
