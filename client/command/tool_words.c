@@ -27,6 +27,8 @@ const struct tool_word tool_words[] = {
     { "job", "job_show", "job" },
     { "cancel", "job_cancel", "job" },
     { "leases", "lease_list", "" },
+    { "recipes", "recipe_list", "[provider]" },
+    { "recipe", "recipe_show", "recipe" },
     { "runs", "run_list", "[sweep|deployment]" },
     { "run", "run_show", "run" },
     { "report", "run_report", "[run|sweep|deployment]" },

@@ -13,8 +13,8 @@
 #define THIS_MACHINE "local" /* the provider that starts programs here */
 
 static const struct param params[] = {
-    { "text", VALUE_TEXT, .low = 2, .high = RECIPE_BYTES_MAX,
-      .help = "The recipe, a JSON object; a file may be uploaded instead." },
+    { "text", VALUE_TEXT, .low = 2, .high = RECIPE_BYTES_MAX, .required = true,
+      .help = "The recipe, a JSON object." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -26,18 +26,6 @@ static const struct field fields[] = {
     FIELD_NEXT_STEP,
     { 0 },
 };
-
-static CHECKED bool parse(const struct call *call, struct recipe *out, struct error *error)
-{
-    const char *text = call_text(call, "text");
-
-    if ((call->file == NULL) == (text == NULL))
-        return error_set(error, ERROR_INVALID,
-                         "give the recipe as \"text\", or as the uploaded file, and not as both");
-    if (call->file != NULL)
-        return recipe_parse(call->file, call->file_bytes, out, error);
-    return recipe_parse(text, strlen(text), out, error);
-}
 
 static CHECKED bool check(const struct call *call, const struct recipe *recipe, struct error *error)
 {
@@ -76,10 +64,11 @@ static CHECKED bool keep(struct call *call, struct recipe *recipe, bool *existed
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
+    const char *text = call_text(call, "text");
     struct recipe recipe;
     bool existed, done;
 
-    if (!parse(call, &recipe, error))
+    if (!recipe_parse(text, strlen(text), &recipe, error))
         return false;
     done = check(call, &recipe, error) && keep(call, &recipe, &existed, error);
     if (done) {

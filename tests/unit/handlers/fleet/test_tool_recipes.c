@@ -165,7 +165,7 @@ static void an_import_takes_nobodys_place(void **state)
     import_refused(world, here, ERROR_FORBIDDEN, "not imported by a call");
     json_object_set_new(wrong, "colour", json_string("red"));
     import_refused(world, wrong, ERROR_INVALID, "has \"colour\"");
-    world_refused(world, "recipe_import", "{}", ERROR_INVALID, "give the recipe as \"text\"");
+    world_refused(world, "recipe_import", "{}", ERROR_INVALID, "text");
     world->role = ROLE_OPERATOR;
     json_object_del(wrong, "colour");
     import_refused(world, wrong, ERROR_FORBIDDEN, "admin");
