@@ -45,7 +45,7 @@ static void set_active(struct runner *runner, bool active)
     runner->active = active;
     if (active) {
         runner->cancel = runner->run.job.cancel_requested_ms != 0;
-        runner->lost = runner->asked = false;
+        runner->lost = runner->asked = runner->undoes = false;
         runner->progress = runner->run.job.progress;
         runner->total = runner->run.job.progress_total;
         text_copy(runner->message, sizeof runner->message, runner->run.job.message);
@@ -208,7 +208,7 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
     struct job_pool *jobs = runner->run.jobs;
     struct job_run *run = &runner->run;
 
-    if (!job_claim(jobs->store, jobs->owner, jobs->kind_names, clock_utc_ms(), LEASE_MS, &run->job,
+    if (!job_claim(jobs->store, jobs->owner, runner->kinds, clock_utc_ms(), LEASE_MS, &run->job,
                    found, error))
         return false;
     if (!*found)
@@ -332,13 +332,42 @@ static void init_conditions(struct job_pool *jobs)
 
 static void list_kind_names(struct job_pool *jobs)
 {
-    size_t count = 0;
+    size_t count = 0, at = 0;
 
     while (jobs->kinds[count].name != NULL)
         count++;
-    jobs->kind_names = memory_zeroed(count + 1, sizeof *jobs->kind_names);
+    jobs->kind_names = memory_zeroed(2 * count + 1, sizeof *jobs->kind_names);
     for (size_t i = 0; i < count; i++)
-        jobs->kind_names[i] = jobs->kinds[i].name;
+        if (jobs->kinds[i].threads == 0)
+            jobs->kind_names[at++] = jobs->kinds[i].name;
+    at++;
+    for (size_t i = 0; i < count; i++) {
+        if (jobs->kinds[i].threads == 0)
+            continue;
+        jobs->kind_names[at] = jobs->kinds[i].name;
+        at += 2;
+    }
+}
+
+/* The pool's threads come first, then those of each kind that has its own. */
+static void make_runners(struct job_pool *jobs, unsigned threads)
+{
+    const char **kinds = jobs->kind_names;
+    unsigned at = threads;
+
+    jobs->runner_count = threads;
+    for (const struct job_kind *kind = jobs->kinds; kind->name != NULL; kind++)
+        jobs->runner_count += kind->threads;
+    jobs->runners = memory_zeroed(jobs->runner_count, sizeof *jobs->runners);
+    for (unsigned i = 0; i < threads; i++)
+        jobs->runners[i].kinds = kinds;
+    while (*kinds != NULL)
+        kinds++;
+    for (const struct job_kind *kind = jobs->kinds; kind->name != NULL; kind++) {
+        for (unsigned i = 0; i < kind->threads; i++)
+            jobs->runners[at++].kinds = kinds + 1;
+        kinds += kind->threads > 0 ? 2 : 0;
+    }
 }
 
 static CHECKED bool start_threads(struct job_pool *jobs, struct error *error)
@@ -363,13 +392,12 @@ bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned
     jobs->store = store;
     jobs->kinds = kinds;
     jobs->services = services;
-    jobs->runner_count = threads;
-    jobs->runners = memory_zeroed(threads, sizeof *jobs->runners);
-    for (unsigned i = 0; i < threads; i++)
-        jobs->runners[i].run =
-            (struct job_run){ .jobs = jobs, .store = store, .services = services };
     random_id("own", jobs->owner);
     list_kind_names(jobs);
+    make_runners(jobs, threads);
+    for (unsigned i = 0; i < jobs->runner_count; i++)
+        jobs->runners[i].run =
+            (struct job_run){ .jobs = jobs, .store = store, .services = services };
     init_conditions(jobs);
     if (!job_orphans_release(store, jobs->owner, error) || !start_threads(jobs, error)) {
         job_pool_destroy(jobs, 0);

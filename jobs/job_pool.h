@@ -31,11 +31,13 @@ struct job_kind {
     /* Blocking. Must call job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may
      * stay NULL. */
     CHECKED enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
+    unsigned threads; /* of this kind alone, so that others cannot delay it; 0: those of the pool */
 };
 
 /* Takes over the jobs of a dead process and starts the threads, each of which runs one job at a
- * time; jobs that wait in line for an endpoint occupy none. `kinds` ends with a NULL name and is
- * borrowed, as is `services`, which is passed to every run. */
+ * time: `threads` for the kinds without their own; jobs that wait in line for an endpoint occupy
+ * none. `kinds` ends with a NULL name and is borrowed, as is `services`, which is passed to every
+ * run. */
 CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
                              void *services, struct job_pool **out, struct error *error);
 /* Asks every run to yield and waits for them, at most timeout_ms; then joins. Does nothing for
@@ -56,6 +58,9 @@ enum job_stop {
     JOB_STOP_LOST
 }; /* LOST: the claim is stale, write nothing */
 enum job_stop job_run_stop(const struct job_run *run);
+/* The run knows of the cancel and undoes what it did: from now on job_run_stop returns only what
+ * else stops it. */
+void job_run_undoes(struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
 /* A question to a person or to a client's model that the job needs answered before it can continue.

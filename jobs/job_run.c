@@ -45,7 +45,7 @@ static enum job_stop stop_of(const struct runner *runner)
 {
     if (runner->lost)
         return JOB_STOP_LOST;
-    if (runner->cancel)
+    if (runner->cancel && !runner->undoes)
         return JOB_STOP_CANCEL;
     return runner->asked || runner->run.jobs->stopping ? JOB_STOP_YIELD : JOB_STOP_NO;
 }
@@ -56,6 +56,13 @@ enum job_stop job_run_stop(const struct job_run *run)
     enum job_stop stop = stop_of(runner_of_const(run));
     pthread_mutex_unlock(&run->jobs->lock);
     return stop;
+}
+
+void job_run_undoes(struct job_run *run)
+{
+    pthread_mutex_lock(&run->jobs->lock);
+    runner_of(run)->undoes = true;
+    pthread_mutex_unlock(&run->jobs->lock);
 }
 
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms)

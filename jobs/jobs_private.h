@@ -14,9 +14,11 @@
  * job_pool. */
 struct runner {
     struct job_run run; /* first: it is what a kind's function receives */
+    const char **kinds; /* names of those that it runs, ends with NULL; borrowed */
     pthread_t thread;
     bool active, cancel, lost;
-    bool asked; /* and was not answered yet: the run must end */
+    bool undoes; /* it knows of the cancel */
+    bool asked;  /* and was not answered yet: the run must end */
     double progress, total;
     char message[256];
 };
@@ -24,7 +26,8 @@ struct runner {
 struct job_pool {
     struct store *store;
     const struct job_kind *kinds;
-    const char **kind_names; /* of kinds, ends with NULL */
+    const char **kind_names; /* of kinds without threads of their own; NULL; then, for each other
+                              * kind, its name and NULL */
     void *services;
     char owner[ID_SIZE]; /* this process, in the leases */
     struct runner *runners;

@@ -191,6 +191,13 @@ struct cancelling {
     struct text changed;
 };
 
+/* What such a job did so far is undone by its next run, even where it never ran: its plan ends with
+ * it. */
+static bool undoes(const struct job *job)
+{
+    return strcmp(job->kind, JOB_KIND_APPLY) == 0;
+}
+
 static CHECKED bool apply_cancel(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
@@ -214,8 +221,8 @@ static CHECKED bool apply_cancel(struct sql_connection *connection, void *contex
                          "cancelled",
                          id, state_names[job->state]);
     audit_changed_text(&cancelling->changed, "state", state_names[job->state],
-                       job->state == JOB_RUNNING ? "asked to stop" : "cancelled");
-    if (job->state == JOB_RUNNING)
+                       job->state == JOB_RUNNING || undoes(job) ? "asked to stop" : "cancelled");
+    if (job->state == JOB_RUNNING || undoes(job))
         return job_execute(connection, REQUEST, id, now_ms, error)
                && job_read(connection, id, job, error);
     return job_execute(connection, CANCEL, id, now_ms, error)

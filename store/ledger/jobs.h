@@ -35,6 +35,9 @@ struct claim {
     int64_t fence;
 };
 
+/* The kind that changes what runs in a cloud (store/fleet/fleet_plans.h): cancelled, it undoes. */
+#define JOB_KIND_APPLY "apply"
+
 /* Queues a job of any kind; sweeps bring their own (sweep_create). */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
@@ -85,8 +88,8 @@ CHECKED bool job_finish(struct store *store, const struct claim *claim,
                         const struct job_ending *ending, int64_t now_ms, struct error *error);
 /* Gives a running job back to the queue: it keeps its endpoints, unless it asked something. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
-/* A queued job is cancelled at once (its sweep too), a running one is asked to stop; a finished
- * one: CONFLICT. */
+/* A queued job is cancelled at once (its sweep too), a running one, and one of JOB_KIND_APPLY, is
+ * asked to stop; a finished one: CONFLICT. */
 CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                         struct job *out, struct error *error);
 

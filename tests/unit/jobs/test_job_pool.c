@@ -100,6 +100,7 @@ static const struct job_kind kinds[] = {
     { "patient", run_patient },
     { "sweep", run_at_endpoint },
     { "vague", run_vague },
+    { "urgent", run_quick, .threads = 1 },
     { 0 },
 };
 
@@ -151,6 +152,25 @@ static void runs_a_queued_job_to_its_end(void **state)
     assert_string_equal(job.outcome, "{\"answer\":42}");
     assert_true(job.progress == 2 && job.progress_total == 2);
     assert_true(job.finished_ms >= job.started_ms && job.started_ms >= job.created_ms);
+    job_pool_destroy(jobs, 1000);
+}
+
+static void a_kind_with_its_own_threads_waits_for_no_other(void **state)
+{
+    struct ledger *ledger = *state;
+    struct services services = { 0 };
+    struct job_pool *jobs = start(ledger, 1, &services);
+    struct job long_one = queue(ledger, "patient"), quick, urgent;
+
+    job_pool_wake(jobs);
+    await(ledger, jobs, long_one.id, JOB_RUNNING, "patient");
+    quick = queue(ledger, "quick");
+    urgent = queue(ledger, "urgent");
+    job_pool_wake(jobs);
+    await(ledger, jobs, urgent.id, JOB_COMPLETED, "done");
+    await(ledger, jobs, quick.id, JOB_QUEUED, "");
+    services.go = true;
+    await(ledger, jobs, quick.id, JOB_COMPLETED, "done");
     job_pool_destroy(jobs, 1000);
 }
 
@@ -436,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_queued_job_to_its_end),
+        cmocka_unit_test(a_kind_with_its_own_threads_waits_for_no_other),
         cmocka_unit_test(finds_jobs_that_nobody_announced),
         cmocka_unit_test(shows_why_a_job_failed_but_not_our_own_faults),
         cmocka_unit_test(cancels_queued_and_running_jobs),
