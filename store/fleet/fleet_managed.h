@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deployments whose servers opsbrain put up or took over: what is wanted and what was last seen. */
+#pragma once
+
+#include "base/core/random.h"
+#include "store/ledger/change.h"
+
+struct fleet_managed_row {
+    char id[ID_SIZE];
+    char deployment[64];
+    char target[64];
+    char plan_id[ID_SIZE]; /* the newest that changed it; "" of one that was adopted */
+    char state[16];        /* "creating", "running", "stopped", "failed", "gone" */
+    char rights[16];       /* "created"; "adopted": may be stopped and destroyed; "watched": not */
+    char *wish;            /* JSON, heap: recipe, region, replicas */
+    int64_t usd_known;
+    double usd_per_hour;
+    int64_t ends_ms; /* 0: no end */
+    char at_end[16];
+    int64_t warned;      /* of its end: 1 an hour before, 2 ten minutes before */
+    char *observed;      /* JSON, heap */
+    int64_t observed_ms; /* 0: never */
+    char problem[512];   /* why it could not be observed; "" */
+    char *baseline;      /* JSON, heap: its fields as the newest plan left them */
+    double spent_usd;    /* until spent_ms, as far as the price is known */
+    int64_t spent_ms;
+    int64_t created_ms, ended_ms;
+    char created_by[64];
+};
+void fleet_managed_finish(struct fleet_managed_row *row);
+void fleet_managed_rows_free(struct fleet_managed_row *rows, size_t count);
+
+/* *found false: no deployment of that name is managed now. */
+CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
+                                struct fleet_managed_row *out, bool *found, struct error *error);
+/* Those that are not gone, by name. */
+CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
+                                struct error *error);
+/* For a server that opsbrain did not create: `row` has deployment, target, rights, wish, observed,
+ * ends_ms and at_end. CONFLICT where it is managed already. */
+CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
+                                 int64_t now_ms, struct change *change, struct error *error);
+
+/* What was seen, with the time up to which its spending is now counted. It changes nothing else,
+ * and nothing at all once the row has changed hands. */
+struct fleet_sighting {
+    const char *id, *state; /* state NULL: as before */
+    const char *observed;   /* JSON; NULL: it could not be observed */
+    const char *problem;
+    int64_t now_ms;
+};
+CHECKED bool fleet_managed_note(struct store *store, const struct fleet_sighting *sighting,
+                                struct error *error);
+/* *first: no other warned of this before. */
+CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t level, bool *first,
+                                struct error *error);
+
+/* The id of this database, which is on every resource that it made, and whether the database is at
+ * the place where it was used last: a copy only reads the clouds. */
+struct fleet_instance {
+    char id[ID_SIZE];
+    bool moved;
+};
+/* Makes the id where there is none, and then records the place. */
+CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,
+                                 struct error *error);
+/* From now on `place` is where it is used: one, two (separated by a blank) while it passes from one
+ * to the other, or "" for wherever it is used next. */
+CHECKED bool fleet_instance_settle(struct store *store, const char *place, struct change *change,
+                                   struct error *error);

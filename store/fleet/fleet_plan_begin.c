@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Begins a plan: the go-ahead, the ceilings, the name and the job in one transaction. */
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "store/fleet/fleet_managed.h"
+#include "store/fleet/fleet_plans.h"
+#include "store/fleet/fleet_private.h"
+#include "store/ledger/store_private.h"
+
+struct planning {
+    const char *id, *way, *wish;
+    int64_t now_ms;
+    const struct change *change;
+    struct fleet_plan_row plan;
+    struct fleet_target_row target;
+    struct fleet_plan_begun begun;
+};
+
+static CHECKED bool check_allowed(struct sql_connection *connection,
+                                  const struct planning *planning, struct error *error)
+{
+    FREE_AUTO struct fleet_approval *approvals = NULL;
+    size_t count;
+
+    return fleet_plan_read_approvals(connection, planning->id, &approvals, &count, error)
+           && fleet_plan_allowed(&planning->target, &planning->plan, approvals, count, error);
+}
+
+static CHECKED bool check_total(struct sql_connection *connection, const struct planning *planning,
+                                struct error *error)
+{
+    const struct fleet_plan_row *plan = &planning->plan;
+    double limit = planning->target.total_usd, others;
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT coalesce(sum(usd_per_hour), 0.0) FROM fleet_managed "
+                              "WHERE target = ?1 AND deployment <> ?2 "
+                              "AND state IN ('creating', 'running', 'failed')");
+
+    sql_bind_text(&sql, 1, plan->target);
+    sql_bind_text(&sql, 2, plan->deployment);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    others = sql_real(&sql, 0);
+    if (plan->usd_per_hour <= 0 || others + plan->usd_per_hour <= limit + 1e-9)
+        return true;
+    return error_set(error, ERROR_CONFLICT,
+                     "%s would cost %.2f USD per hour beside %.2f of what runs on %s already, and "
+                     "the target allows %.2f in all: destroy or stop something first",
+                     plan->deployment, plan->usd_per_hour, others, plan->target, limit);
+}
+
+/* A name that is in use would lose its server to the new one. */
+static CHECKED bool check_name(struct sql_connection *connection, const char *name,
+                               struct error *error)
+{
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT 1 FROM deployments WHERE name = ?1 AND retired_ms IS NULL");
+
+    sql_bind_text(&sql, 1, name);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    return !found
+           || error_set(error, ERROR_CONFLICT,
+                        "a deployment named \"%s\" is registered already: choose another name",
+                        name);
+}
+
+static CHECKED bool begin_new(struct sql_connection *connection, const struct planning *planning,
+                              struct error *error)
+{
+    const struct fleet_plan_row *plan = &planning->plan;
+    struct fleet_managed_row row = { .usd_known = plan->usd_known,
+                                     .usd_per_hour = plan->usd_per_hour,
+                                     .ends_ms = plan->ends_ms,
+                                     .created_ms = planning->now_ms };
+    FREE_AUTO char *wish = memory_copy_text(planning->wish == NULL ? "{}" : planning->wish);
+
+    row.wish = wish;
+    text_copy(row.deployment, sizeof row.deployment, plan->deployment);
+    text_copy(row.target, sizeof row.target, plan->target);
+    text_copy(row.plan_id, sizeof row.plan_id, plan->id);
+    text_copy(row.state, sizeof row.state, "creating");
+    text_copy(row.rights, sizeof row.rights, "created");
+    text_copy(row.at_end, sizeof row.at_end, plan->at_end);
+    text_copy(row.created_by, sizeof row.created_by, plan->principal);
+    return check_name(connection, plan->deployment, error)
+           && fleet_managed_insert(connection, &row, error);
+}
+
+/* Until it has ended it counts at the higher of the two prices. */
+static CHECKED bool begin_change(struct sql_connection *connection, const struct planning *planning,
+                                 struct error *error)
+{
+    const struct fleet_plan_row *plan = &planning->plan;
+    SQL_AUTO sql = sql_begin(
+        connection, "UPDATE fleet_managed SET plan_id = ?2, "
+                    "usd_per_hour = CASE WHEN usd_per_hour > ?3 THEN usd_per_hour ELSE ?3 END, "
+                    "state = CASE WHEN state = 'stopped' AND ?4 <> 'destroy' AND ?4 <> 'stop' "
+                    "THEN 'running' ELSE state END WHERE deployment = ?1 AND state <> 'gone'");
+
+    sql_bind_text(&sql, 1, plan->deployment);
+    sql_bind_text(&sql, 2, plan->id);
+    sql_bind_real(&sql, 3, plan->usd_per_hour);
+    sql_bind_text(&sql, 4, plan->verb);
+    if (!sql_run(&sql, error))
+        return false;
+    return sql_changes(&sql) == 1
+           || error_set(error, ERROR_CONFLICT, "%s is not managed by opsbrain any more",
+                        plan->deployment);
+}
+
+/* One plan changes a deployment at a time. */
+static CHECKED bool check_alone(struct sql_connection *connection, const struct planning *planning,
+                                struct error *error)
+{
+    char other[ID_SIZE], job[ID_SIZE];
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT id, job_id FROM fleet_plans WHERE deployment = ?1 "
+                                         "AND state = 'applying'");
+
+    sql_bind_text(&sql, 1, planning->plan.deployment);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (!found)
+        return true;
+    sql_text(&sql, 0, other, sizeof other);
+    sql_text(&sql, 1, job, sizeof job);
+    return error_set(error, ERROR_CONFLICT,
+                     "another plan changes %s now (%s): wait for its job %s, or cancel it",
+                     planning->plan.deployment, other, job);
+}
+
+static CHECKED bool check_target(const struct planning *planning, struct error *error)
+{
+    const struct fleet_plan_row *plan = &planning->plan;
+
+    if (planning->target.revision == plan->target_revision)
+        return true;
+    return error_set(error, ERROR_CONFLICT,
+                     "the target %s was changed by %s since the plan was made (revision %lld, not "
+                     "%lld): make a new plan",
+                     plan->target, planning->target.created_by,
+                     (long long)planning->target.revision, (long long)plan->target_revision);
+}
+
+static CHECKED bool begin(struct sql_connection *connection, struct planning *planning,
+                          struct error *error)
+{
+    const struct fleet_plan_row *plan = &planning->plan;
+
+    if (!fleet_plan_check_good(plan, planning->now_ms, error)
+        || !fleet_target_read(connection, plan->target, &planning->target, error)
+        || !check_target(planning, error))
+        return false;
+    if (planning->way != NULL
+        && !fleet_plan_insert_approval(connection, planning->id, planning->way, planning->now_ms,
+                                       planning->change, error))
+        return false;
+    if (!check_allowed(connection, planning, error)
+        || !fleet_plan_within(&planning->target, plan, error)
+        || !check_alone(connection, planning, error) || !check_total(connection, planning, error))
+        return false;
+    return (strcmp(plan->verb, "create") == 0 ? begin_new(connection, planning, error)
+                                              : begin_change(connection, planning, error))
+           && fleet_plan_queue(connection, plan, store_change_principal(planning->change),
+                               planning->now_ms, planning->begun.job_id, error);
+}
+
+static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
+                                struct error *error)
+{
+    struct planning *planning = context;
+    struct fleet_plan_begun *begun = &planning->begun;
+
+    fleet_plan_finish(&planning->plan);
+    if (!fleet_plan_read(connection, planning->id, &planning->plan, error))
+        return false;
+    text_copy(begun->job_id, sizeof begun->job_id, planning->plan.job_id);
+    begun->existed = begun->job_id[0] != '\0';
+    return begun->existed || begin(connection, planning, error);
+}
+
+bool fleet_plan_begin(struct store *store, const char *id, const char *way, const char *wish,
+                      int64_t now_ms, struct change *change, struct fleet_plan_begun *out,
+                      struct error *error)
+{
+    struct planning planning = {
+        .id = id, .way = way, .wish = wish, .now_ms = now_ms, .change = change
+    };
+    bool done = store_change(store, change, apply_begin, &planning, id, "", error);
+
+    fleet_plan_finish(&planning.plan);
+    if (done)
+        *out = planning.begun;
+    return done;
+}

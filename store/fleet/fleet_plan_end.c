@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends a plan, with what is to be remembered of its deployment; and gives it a job. */
+#include <string.h>
+
+#include "store/fleet/fleet_managed.h"
+#include "store/fleet/fleet_plans.h"
+#include "store/fleet/fleet_private.h"
+#include "store/ledger/store_private.h"
+
+struct ending {
+    const char *id;
+    const struct claim *claim;
+    const struct fleet_plan_end *end;
+    int64_t now_ms;
+};
+
+static CHECKED bool end_plan(struct sql_connection *connection, const struct ending *ending,
+                             struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE fleet_plans SET state = ?2, reason = ?3, finished_ms = ?4 "
+                              "WHERE id = ?1 AND state = 'applying'");
+
+    sql_bind_text(&sql, 1, ending->id);
+    sql_bind_text(&sql, 2, ending->end->state);
+    sql_bind_text(&sql, 3, ending->end->reason);
+    sql_bind_integer(&sql, 4, ending->now_ms);
+    return sql_run(&sql, error);
+}
+
+static CHECKED bool end_managed(struct sql_connection *connection, const struct ending *ending,
+                                struct error *error)
+{
+    const struct fleet_plan_end *end = ending->end;
+    SQL_AUTO sql = sql_begin(
+        connection, "UPDATE fleet_managed SET state = coalesce(?2, state), "
+                    "observed = coalesce(?3, observed), baseline = coalesce(?4, baseline), "
+                    "wish = coalesce(?5, wish), observed_ms = ?6, problem = '', "
+                    "ended_ms = CASE WHEN ?2 = 'gone' THEN ?6 END WHERE plan_id = ?1 "
+                    "AND state <> 'gone'");
+
+    sql_bind_text(&sql, 1, ending->id);
+    sql_bind_text(&sql, 2, end->managed);
+    sql_bind_text(&sql, 3, end->observed);
+    sql_bind_text(&sql, 4, end->baseline);
+    sql_bind_text(&sql, 5, end->wish);
+    sql_bind_integer(&sql, 6, ending->now_ms);
+    return sql_run(&sql, error);
+}
+
+/* What the plan said, once it is so. */
+static CHECKED bool keep_terms(struct sql_connection *connection, const struct ending *ending,
+                               struct error *error)
+{
+    static const char KEEP[] =
+        "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known = p.usd_known, "
+        "warned = CASE WHEN fleet_managed.ends_ms = p.ends_ms THEN warned ELSE 0 END, "
+        "ends_ms = p.ends_ms, at_end = p.at_end FROM fleet_plans p WHERE p.id = ?1 "
+        "AND fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone'";
+
+    return !ending->end->is_so || job_execute(connection, KEEP, ending->id, 0, error);
+}
+
+static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
+{
+    const struct ending *ending = context;
+
+    return job_claim_check(connection, ending->claim, error)
+           && fleet_managed_count(connection, ending->id, ending->now_ms, error)
+           && end_managed(connection, ending, error) && keep_terms(connection, ending, error)
+           && end_plan(connection, ending, error);
+}
+
+bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
+                    const struct fleet_plan_end *end, int64_t now_ms, struct error *error)
+{
+    struct ending ending = { id, claim, end, now_ms };
+
+    return database_write(store->main, apply_end, &ending, error);
+}
+
+/* ---- Its job ---- */
+
+bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
+                      const char *principal, int64_t now_ms, char job_id[ID_SIZE],
+                      struct error *error)
+{
+    struct job job = { .created_ms = now_ms };
+    SQL_AUTO sql = sql_begin(
+        connection, "UPDATE fleet_plans SET state = 'applying', job_id = ?2 WHERE id = ?1");
+
+    random_id("job", job.id);
+    text_copy(job_id, ID_SIZE, job.id);
+    text_copy(job.kind, sizeof job.kind, JOB_KIND_APPLY);
+    text_copy(job.subject, sizeof job.subject, plan->id);
+    text_copy(job.principal, sizeof job.principal, principal);
+    sql_bind_text(&sql, 1, plan->id);
+    sql_bind_text(&sql, 2, job.id);
+    return job_insert(connection, &job, error) && sql_run(&sql, error);
+}
+
+struct requeuing {
+    int64_t now_ms;
+    size_t count;
+};
+
+/* Of the plan only id and principal are set. */
+static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
+                                  bool *found, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT id, principal FROM fleet_plans p WHERE state = 'applying' "
+                              "AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = p.job_id "
+                              "AND j.state IN ('queued', 'running')) ORDER BY id LIMIT 1");
+
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (*found) {
+        sql_text(&sql, 0, out->id, sizeof out->id);
+        sql_text(&sql, 1, out->principal, sizeof out->principal);
+    }
+    return true;
+}
+
+static CHECKED bool apply_requeue(struct sql_connection *connection, void *context,
+                                  struct error *error)
+{
+    struct requeuing *requeuing = context;
+    bool found = true;
+
+    for (requeuing->count = 0; found;) {
+        struct fleet_plan_row plan = { 0 };
+        char job_id[ID_SIZE];
+
+        if (!find_stranded(connection, &plan, &found, error)
+            || (found
+                && !fleet_plan_queue(connection, &plan, plan.principal, requeuing->now_ms, job_id,
+                                     error)))
+            return false;
+        requeuing->count += found;
+    }
+    return true;
+}
+
+/* Usually there is none: that costs no transaction. */
+static CHECKED bool any_stranded(struct store *store, bool *found, struct error *error)
+{
+    struct fleet_plan_row plan = { 0 };
+    READER_AUTO reader = database_reader(store->main);
+
+    return find_stranded(reader.connection, &plan, found, error);
+}
+
+bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count, struct error *error)
+{
+    struct requeuing requeuing = { .now_ms = now_ms };
+    bool found;
+
+    if (!any_stranded(store, &found, error)
+        || (found && !database_write(store->main, apply_requeue, &requeuing, error)))
+        return false;
+    *count = requeuing.count;
+    return true;
+}

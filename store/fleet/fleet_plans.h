@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of changes to deployments: kept as they were shown, agreed to, and carried out once, by a
+ * job of JOB_KIND_APPLY whose subject is the plan. */
+#pragma once
+
+#include "base/core/digest.h"
+#include "base/core/random.h"
+#include "store/fleet/fleet_targets.h"
+#include "store/ledger/jobs.h"
+
+struct fleet_plan_row {
+    char id[ID_SIZE];
+    char digest[DIGEST_TEXT_SIZE];
+    char verb[16]; /* "create", "update", "start", "stop", "scale", "extend", "destroy" */
+    char deployment[64];
+    char target[64];
+    int64_t target_revision;
+    char *document;    /* JSON, heap */
+    int64_t usd_known; /* 0: the price is not known */
+    double usd_per_hour;
+    int64_t ends_ms; /* of the deployment; 0: no end */
+    char at_end[16]; /* "stop", "destroy"; "" without an end */
+    char state[16];  /* "planned", "applying", "done", "failed", "cancelled" */
+    char reason[512];
+    char job_id[ID_SIZE]; /* "" until it is applied */
+    char principal[64];   /* who planned it */
+    int64_t created_ms, good_until_ms, finished_ms;
+};
+void fleet_plan_finish(struct fleet_plan_row *plan);
+
+/* *out is finished by the caller. Its state and principal are set here, and its id where it has
+ * none. */
+CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
+                            struct change *change, struct fleet_plan_row *out, struct error *error);
+CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_plan_row *out,
+                             struct error *error);
+/* Newest first, of one deployment (NULL: of all); free with fleet_plan_rows_free. */
+CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
+                             struct fleet_plan_row **out, size_t *count, struct error *error);
+void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
+
+/* How somebody agreed: at the client's question, at the command line, or an agent by repeating the
+ * digest. */
+#define FLEET_WAY_PERSON "person"
+#define FLEET_WAY_COMMAND_LINE "command line"
+#define FLEET_WAY_AGENT "agent"
+struct fleet_approval {
+    char principal[64];
+    char way[16];
+    char client[128];
+    int64_t created_ms;
+};
+/* CONFLICT where the plan is not good any more. Agreeing twice changes nothing. */
+CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
+                                int64_t now_ms, struct change *change, struct error *error);
+/* Oldest first; free(*out). */
+CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fleet_approval **out,
+                                  size_t *count, struct error *error);
+/* Whether these approvals are the go-ahead that the target demands. FORBIDDEN says what is missing.
+ * A person's word counts; an agent's counts up to the target's ceilings for agents, and for what
+ * only ends something. */
+CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
+                                const struct fleet_plan_row *plan,
+                                const struct fleet_approval *approvals, size_t count,
+                                struct error *error);
+/* Whether the plan stays within the target's ceilings for one deployment. */
+CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
+                               const struct fleet_plan_row *plan, struct error *error);
+
+/* Begins the plan, in one transaction: the go-ahead, the ceilings, the name, and the job that
+ * carries it out. `way`: how the caller of `change` agrees with this very call; NULL: not.
+ * *existed: it was begun before, and nothing changes; the job is the same. */
+struct fleet_plan_begun {
+    char job_id[ID_SIZE];
+    bool existed;
+};
+CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *way,
+                              const char *wish, int64_t now_ms, struct change *change,
+                              struct fleet_plan_begun *out, struct error *error);
+
+/* How a plan ended, and what is to be remembered of its deployment. */
+struct fleet_plan_end {
+    const char *state, *reason;      /* of the plan */
+    const char *managed;             /* state of the deployment; NULL: as before */
+    const char *observed, *baseline; /* JSON; NULL: as before */
+    const char *wish;                /* JSON; NULL: as before */
+    bool is_so;                      /* the plan's price, end and at_end are the deployment's now */
+};
+/* CONFLICT if the claim is stale. */
+CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
+                            const struct fleet_plan_end *end, int64_t now_ms, struct error *error);
+
+/* Queues a new job for each plan that was begun and whose job ended without ending it, as where the
+ * store or a credential failed. *count: how many. */
+CHECKED bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count,
+                                struct error *error);
+
+/* The journal of a plan's requests. */
+struct fleet_journal_row {
+    int64_t sequence;
+    char step[64];
+    char action[8];          /* "do", "poll", "undo" */
+    char outcome[16];        /* "" before the request */
+    char *poll_url, *detail; /* heap */
+    int64_t at_ms;
+};
+/* On disk when it returns. CONFLICT if the claim is stale: then nothing may be requested any more.
+ */
+CHECKED bool fleet_journal_add(struct store *store, const struct claim *claim, const char *plan_id,
+                               const struct fleet_journal_row *row, struct error *error);
+/* In their order; free with fleet_journal_rows_free. */
+CHECKED bool fleet_journal_list(struct store *store, const char *plan_id,
+                                struct fleet_journal_row **out, size_t *count, struct error *error);
+void fleet_journal_rows_free(struct fleet_journal_row *rows, size_t count);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of store/fleet/ share: functions that run in their caller's transaction. */
+#pragma once
+
+#include "base/core/random.h"
+#include "store/engine/sql_types.h"
+#include "store/ledger/change.h"
+
+struct fleet_approval;
+struct fleet_managed_row;
+struct fleet_plan_row;
+struct fleet_target_row;
+
+CHECKED bool fleet_target_read(struct sql_connection *connection, const char *name,
+                               struct fleet_target_row *out, struct error *error);
+CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
+                             struct fleet_plan_row *out, struct error *error);
+/* CONFLICT if it was begun before, or is too old. */
+CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms,
+                                   struct error *error);
+CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const char *id,
+                                       struct fleet_approval **out, size_t *count,
+                                       struct error *error);
+CHECKED bool fleet_plan_insert_approval(struct sql_connection *connection, const char *id,
+                                        const char *way, int64_t now_ms,
+                                        const struct change *change, struct error *error);
+/* Adds the job that carries it out. */
+CHECKED bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
+                              const char *principal, int64_t now_ms, char job_id[ID_SIZE],
+                              struct error *error);
+/* *found false: no deployment of that name is managed. */
+CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *deployment,
+                                struct fleet_managed_row *out, bool *found, struct error *error);
+CHECKED bool fleet_managed_insert(struct sql_connection *connection,
+                                  const struct fleet_managed_row *row, struct error *error);
+/* Adds what it cost since it was last counted. */
+CHECKED bool fleet_managed_count(struct sql_connection *connection, const char *plan_id,
+                                 int64_t now_ms, struct error *error);

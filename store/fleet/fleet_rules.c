@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who must agree to a plan, and how much it may cost. */
+#include <string.h>
+
+#include "store/fleet/fleet_plans.h"
+
+#define HOUR_MS 3600000.0
+
+static bool is_ending(const struct fleet_plan_row *plan)
+{
+    return strcmp(plan->verb, "stop") == 0 || strcmp(plan->verb, "destroy") == 0;
+}
+
+static bool is_by_agent(const struct fleet_approval *approval)
+{
+    return strcmp(approval->way, FLEET_WAY_AGENT) == 0;
+}
+
+/* Different people: one who agreed in two ways is one. */
+static size_t count_people(const struct fleet_approval *approvals, size_t count)
+{
+    size_t people = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool counted = is_by_agent(&approvals[i]);
+
+        for (size_t j = 0; j < i && !counted; j++)
+            counted = !is_by_agent(&approvals[j])
+                      && strcmp(approvals[i].principal, approvals[j].principal) == 0;
+        people += !counted;
+    }
+    return people;
+}
+
+/* Up to what the target grants agents, if the cost is known and has an end. */
+static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
+{
+    double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;
+
+    return is_ending(plan)
+           || (!target->needs_two && plan->usd_known && plan->ends_ms > 0 && target->agent_usd > 0
+               && plan->usd_per_hour <= target->agent_usd
+               && plan->usd_per_hour * hours <= target->agent_life_usd);
+}
+
+static CHECKED bool refuse(const struct fleet_target_row *target, const struct fleet_plan_row *plan,
+                           size_t people, bool agent, struct error *error)
+{
+    if (target->needs_two)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the target %s demands the go-ahead of two people, and %zu gave it: "
+                         "another principal calls plan_approve with %s, or an administrator runs "
+                         "`opsbrain plan approve %s`",
+                         target->name, people, plan->id, plan->id);
+    return error_set(
+        error, ERROR_FORBIDDEN,
+        "the plan %s needs a person's go-ahead%s: at the question of a client that "
+        "can ask (deployment_apply, plan_approve), or by `opsbrain plan approve %s`",
+        plan->id, agent ? ", as an agent's word does not count up to its cost on this target" : "",
+        plan->id);
+}
+
+bool fleet_plan_allowed(const struct fleet_target_row *target, const struct fleet_plan_row *plan,
+                        const struct fleet_approval *approvals, size_t count, struct error *error)
+{
+    size_t people = count_people(approvals, count);
+    bool agent = false;
+
+    for (size_t i = 0; i < count; i++)
+        agent = agent || is_by_agent(&approvals[i]);
+    if (is_ending(plan) && people + agent > 0)
+        return true;
+    if (people >= (target->needs_two ? 2 : 1) || (agent && agent_may(target, plan)))
+        return true;
+    return refuse(target, plan, people, agent, error);
+}
+
+static CHECKED bool check_cost(const struct fleet_target_row *target,
+                               const struct fleet_plan_row *plan, struct error *error)
+{
+    if (!plan->usd_known && !target->allows_no_price)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the cost of %s is not known, and the target %s demands that it is "
+                         "(allows_no_price)",
+                         plan->deployment, target->name);
+    if (plan->usd_per_hour <= target->deployment_usd)
+        return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "%s would cost %.2f USD per hour, and the target %s allows %.2f",
+                     plan->deployment, plan->usd_per_hour, target->name, target->deployment_usd);
+}
+
+bool fleet_plan_within(const struct fleet_target_row *target, const struct fleet_plan_row *plan,
+                       struct error *error)
+{
+    int64_t life_s = (plan->ends_ms - plan->created_ms) / 1000;
+
+    if (is_ending(plan))
+        return true;
+    if (plan->ends_ms == 0 && !target->allows_no_end)
+        return error_set(error, ERROR_FORBIDDEN, "the target %s demands an end: give life_s%s",
+                         target->name, target->life_limit_s > 0 ? " within its limit" : "");
+    if (plan->ends_ms != 0 && target->life_limit_s > 0 && life_s > target->life_limit_s)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "a life of %lld s is longer than the %lld s that the target %s allows",
+                         (long long)life_s, (long long)target->life_limit_s, target->name);
+    return check_cost(target, plan, error);
+}

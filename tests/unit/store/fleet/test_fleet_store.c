@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Targets, plans and what is managed: who may begin a plan, how often, and up to which cost. */
+#include <pthread.h>
+
+#include "store/fleet/fleet_managed.h"
+#include "store/fleet/fleet_plans.h"
+#include "store/ledger/jobs.h"
+#include "tests/unit/support/ledger.h"
+
+#define HOUR_MS 3600000LL
+#define NOW 1000000LL
+
+static struct fleet_target_row target_of(const char *name)
+{
+    struct fleet_target_row row = { .provider = "testing",
+                                    .place = "{\"project\":\"p\"}",
+                                    .regions = "[\"east\"]",
+                                    .source_ranges = "[]",
+                                    .recipes = "[]",
+                                    .credential = "service_account_file",
+                                    .credential_file = "cloud.json",
+                                    .deployment_usd = 3,
+                                    .total_usd = 5,
+                                    .life_limit_s = 7200 };
+
+    text_copy(row.name, sizeof row.name, name);
+    return row;
+}
+
+static struct fleet_target_row put(struct ledger *ledger, struct fleet_target_row wanted)
+{
+    struct change change = ledger_change("root", "target_register");
+    struct fleet_target_row row;
+    bool changed;
+
+    assert_ok(ledger, fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed,
+                                       &ledger->error));
+    return row;
+}
+
+static struct fleet_plan_row plan_with(struct ledger *ledger, const char *verb,
+                                       const char *deployment, double usd, int64_t life_ms)
+{
+    struct change change = ledger_change("alice", "deployment_plan");
+    char document[] = "{\"steps\":[]}";
+    struct fleet_plan_row plan = { .digest = "d",
+                                   .target = "lab",
+                                   .target_revision = 1,
+                                   .document = document,
+                                   .usd_known = usd >= 0,
+                                   .usd_per_hour = usd >= 0 ? usd : 0,
+                                   .ends_ms = life_ms == 0 ? 0 : NOW + life_ms,
+                                   .created_ms = NOW,
+                                   .good_until_ms = NOW + 24 * HOUR_MS };
+    struct fleet_plan_row out;
+
+    text_copy(plan.verb, sizeof plan.verb, verb);
+    text_copy(plan.deployment, sizeof plan.deployment, deployment);
+    text_copy(plan.at_end, sizeof plan.at_end, life_ms == 0 ? "" : "destroy");
+    assert_ok(ledger, fleet_plan_add(ledger->store, &plan, &change, &out, &ledger->error));
+    fleet_plan_finish(&out);
+    return out;
+}
+
+static bool begin_as(struct ledger *ledger, const char *principal, const char *way,
+                     const struct fleet_plan_row *plan, struct fleet_plan_begun *out)
+{
+    struct change change = ledger_change(principal, "deployment_apply");
+
+    return fleet_plan_begin(ledger->store, plan->id, way, "{\"w\":1}", NOW + 1, &change, out,
+                            &ledger->error);
+}
+
+static void begin(struct ledger *ledger, const struct fleet_plan_row *plan)
+{
+    struct fleet_plan_begun begun;
+
+    assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_PERSON, plan, &begun));
+}
+
+static void refuse(struct ledger *ledger, const char *way, const struct fleet_plan_row *plan,
+                   enum error_kind kind, const char *words)
+{
+    struct fleet_plan_begun begun;
+    struct fleet_plan_row found;
+
+    assert_refused(ledger, begin_as(ledger, "alice", way, plan, &begun), kind, words);
+    assert_ok(ledger, fleet_plan_find(ledger->store, plan->id, &found, &ledger->error));
+    assert_string_equal(found.state, "planned");
+    fleet_plan_finish(&found);
+}
+
+static struct claim claim_next(struct ledger *ledger)
+{
+    static const char *const kinds[] = { JOB_KIND_APPLY, NULL };
+    struct claim claim = { 0 };
+    struct job job;
+    bool found;
+
+    assert_ok(ledger,
+              job_claim(ledger->store, "me", kinds, NOW, 10000, &job, &found, &ledger->error));
+    assert_true(found);
+    text_copy(claim.job_id, sizeof claim.job_id, job.id);
+    claim.fence = job.fence;
+    return claim;
+}
+
+static void finish(struct ledger *ledger, const struct fleet_plan_row *plan, const char *managed)
+{
+    struct claim claim = claim_next(ledger);
+    const struct fleet_plan_end end = {
+        .state = "done", .reason = "", .managed = managed, .is_so = true
+    };
+    const struct job_ending ending = { .state = JOB_COMPLETED };
+
+    assert_ok(ledger,
+              fleet_plan_end(ledger->store, &claim, plan->id, &end, NOW + HOUR_MS, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &claim, &ending, NOW + HOUR_MS, &ledger->error));
+}
+
+/* ---- Targets ---- */
+
+static void a_target_has_revisions_and_audits_what_differs(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_target_row wanted = target_of("lab"), row = put(ledger, wanted);
+    struct change change = ledger_change("root", "target_register");
+    bool changed;
+
+    assert_int_equal(row.revision, 1);
+    assert_string_equal(row.created_by, "root");
+    assert_ok(ledger, fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed,
+                                       &ledger->error));
+    assert_false(changed);
+    wanted.total_usd = 7.5;
+    assert_ok(ledger, fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed,
+                                       &ledger->error));
+    assert_true(changed);
+    assert_int_equal(row.revision, 2);
+    assert_ok(ledger, fleet_target_find(ledger->store, "lab", &row, &ledger->error));
+    assert_true(row.total_usd > 7.4 && row.total_usd < 7.6);
+    strcpy(wanted.provider, "other");
+    assert_refused(
+        ledger,
+        fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
+        ERROR_CONFLICT, "is one of testing");
+}
+
+static void a_removed_target_is_not_found_and_comes_back(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("root", "target_remove");
+    struct fleet_target_row row, *rows;
+    size_t count;
+
+    put(ledger, target_of("lab"));
+    assert_ok(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error));
+    assert_refused(ledger, fleet_target_find(ledger->store, "lab", &row, &ledger->error),
+                   ERROR_NOT_FOUND, "there is none yet");
+    assert_int_equal(put(ledger, target_of("lab")).revision, 2);
+    put(ledger, target_of("attic"));
+    assert_ok(ledger, fleet_target_list(ledger->store, &rows, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[0].name, "attic");
+    free(rows);
+    assert_refused(ledger, fleet_target_find(ledger->store, "labs", &row, &ledger->error),
+                   ERROR_NOT_FOUND, "there are attic, lab");
+}
+
+static void a_target_with_a_managed_deployment_stays(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("root", "target_remove");
+    struct fleet_plan_row plan;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    begin(ledger, &plan);
+    assert_refused(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error),
+                   ERROR_CONFLICT, "the managed deployment gemma");
+}
+
+/* ---- The go-ahead ---- */
+
+static void nothing_begins_without_a_go_ahead(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row plan;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    refuse(ledger, NULL, &plan, ERROR_FORBIDDEN, "needs a person's go-ahead");
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "an agent's word does not count");
+    begin(ledger, &plan);
+}
+
+/* Per hour, per life, with a known price, and with an end. */
+static void an_agent_may_up_to_what_the_target_grants(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_target_row target = target_of("lab");
+    struct fleet_plan_row plan;
+    struct fleet_plan_begun begun;
+
+    target.agent_usd = 1;
+    target.agent_life_usd = 1.5;
+    target.allows_no_price = target.allows_no_end = 1;
+    put(ledger, target);
+    plan = plan_with(ledger, "create", "dear", 1.01, HOUR_MS);
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    plan = plan_with(ledger, "create", "long", 1, 2 * HOUR_MS);
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    plan = plan_with(ledger, "create", "unknown", -1, HOUR_MS);
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    plan = plan_with(ledger, "create", "endless", 0.1, 0);
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    plan = plan_with(ledger, "create", "small", 1, HOUR_MS);
+    assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_AGENT, &plan, &begun));
+}
+
+static void two_people_are_two_principals(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_target_row target = target_of("lab");
+    struct change agent = ledger_change("bob", "deployment_apply");
+    struct change line = ledger_change("alice", "plan approve");
+    struct change bob = ledger_change("bob", "plan_approve");
+    struct fleet_approval *approvals;
+    struct fleet_plan_begun begun;
+    struct fleet_plan_row plan;
+    size_t count;
+
+    target.needs_two = 1;
+    target.agent_usd = target.agent_life_usd = 100;
+    put(ledger, target);
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_AGENT, NOW, &agent,
+                                         &ledger->error));
+    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW, &line,
+                                         &ledger->error));
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
+    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
+                                         &ledger->error));
+    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
+                                         &ledger->error));
+    assert_ok(ledger,
+              fleet_plan_approvals(ledger->store, plan.id, &approvals, &count, &ledger->error));
+    assert_int_equal(count, 3);
+    free(approvals);
+    assert_ok(ledger, begin_as(ledger, "alice", NULL, &plan, &begun));
+}
+
+static void a_plan_is_good_for_a_day_and_one_state_of_its_target(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_target_row target = target_of("lab");
+    struct change change = ledger_change("alice", "deployment_apply");
+    struct fleet_plan_begun begun;
+    struct fleet_plan_row plan;
+
+    put(ledger, target);
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    assert_refused(ledger,
+                   fleet_plan_begin(ledger->store, plan.id, FLEET_WAY_PERSON, NULL,
+                                    NOW + 24 * HOUR_MS, &change, &begun, &ledger->error),
+                   ERROR_CONFLICT, "good for 24 hours");
+    target.total_usd = 9;
+    put(ledger, target);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "changed by root");
+}
+
+/* ---- Ceilings ---- */
+
+static void ceilings_hold_for_one_and_for_all_together(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row plan;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "dear", 3.01, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "the target lab allows 3.00");
+    plan = plan_with(ledger, "create", "unknown", -1, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
+           "is not known, and the target lab demands");
+    plan = plan_with(ledger, "create", "long", 1, 2 * HOUR_MS + 1000);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "longer than the 7200 s");
+    plan = plan_with(ledger, "create", "endless", 1, 0);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "demands an end");
+    plan = plan_with(ledger, "create", "one", 3, HOUR_MS);
+    begin(ledger, &plan);
+    plan = plan_with(ledger, "create", "two", 2.5, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "beside 3.00 of what runs");
+    plan = plan_with(ledger, "create", "three", 2, HOUR_MS);
+    begin(ledger, &plan);
+}
+
+/* While a change runs it counts at the higher price, afterwards at the one it has. */
+static void a_change_reserves_the_higher_price(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row one, two, scale, stop;
+
+    put(ledger, target_of("lab"));
+    one = plan_with(ledger, "create", "one", 3, HOUR_MS);
+    begin(ledger, &one);
+    finish(ledger, &one, "running");
+    scale = plan_with(ledger, "scale", "one", 1, HOUR_MS);
+    begin(ledger, &scale);
+    two = plan_with(ledger, "create", "two", 3, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "beside 3.00");
+    finish(ledger, &scale, "running");
+    begin(ledger, &two);
+    finish(ledger, &two, "running");
+    stop = plan_with(ledger, "stop", "two", 0, HOUR_MS);
+    begin(ledger, &stop);
+    finish(ledger, &stop, "stopped");
+    two = plan_with(ledger, "create", "three", 3, HOUR_MS);
+    begin(ledger, &two);
+    scale = plan_with(ledger, "start", "two", 3, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &scale, ERROR_CONFLICT, "beside 4.00");
+}
+
+/* ---- Once ---- */
+
+static void two_who_begin_one_plan_get_one_job(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_begun first, second;
+    struct fleet_plan_row plan, other;
+    struct fleet_managed_row *rows;
+    size_t count;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    other = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_PERSON, &plan, &first));
+    assert_ok(ledger, begin_as(ledger, "bob", FLEET_WAY_PERSON, &plan, &second));
+    assert_false(first.existed);
+    assert_true(second.existed);
+    assert_string_equal(first.job_id, second.job_id);
+    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "another plan changes gemma");
+    finish(ledger, &plan, "running");
+    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is managed already");
+    assert_ok(ledger, begin_as(ledger, "bob", FLEET_WAY_PERSON, &plan, &second));
+    assert_true(second.existed);
+    assert_ok(ledger, fleet_managed_list(ledger->store, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].wish, "{\"w\":1}");
+    assert_string_equal(rows[0].state, "running");
+    fleet_managed_rows_free(rows, count);
+}
+
+static void a_registered_name_is_not_taken_over(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row plan;
+
+    put(ledger, target_of("lab"));
+    ledger_deployment(ledger, "gemma");
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is registered already");
+}
+
+/* ---- Concurrent applies ---- */
+
+struct applier {
+    struct store *store;
+    uint64_t seed;
+    size_t begun, refused, above, faults;
+};
+
+static bool plans_at_random(struct applier *applier, struct generator *generator,
+                            struct fleet_plan_row *out)
+{
+    struct change change = ledger_change("alice", "deployment_plan");
+    char empty[] = "{}";
+    bool ends = generator_below(generator, 3) == 0;
+    struct fleet_plan_row plan = { .digest = "d",
+                                   .target = "lab",
+                                   .target_revision = 1,
+                                   .document = empty,
+                                   .usd_known = 1,
+                                   .at_end = "destroy",
+                                   .ends_ms = NOW + HOUR_MS,
+                                   .created_ms = NOW,
+                                   .good_until_ms = NOW + HOUR_MS };
+    struct error error;
+
+    snprintf(plan.deployment, sizeof plan.deployment, "d%d", (int)generator_below(generator, 5));
+    text_copy(plan.verb, sizeof plan.verb, ends ? "destroy" : "create");
+    plan.usd_per_hour = ends ? 0 : 0.5 + (double)generator_below(generator, 6) / 2;
+    if (!fleet_plan_add(applier->store, &plan, &change, out, &error))
+        return false;
+    fleet_plan_finish(out);
+    return true;
+}
+
+/* Ends any plan that was begun, as its job's worker would. */
+static bool ends_one(struct applier *applier)
+{
+    static const char *const kinds[] = { JOB_KIND_APPLY, NULL };
+    const struct job_ending ending = { .state = JOB_COMPLETED };
+    struct claim claim = { 0 };
+    struct fleet_plan_row plan;
+    struct error error;
+    struct job job;
+    bool found, done;
+
+    if (!job_claim(applier->store, "me", kinds, NOW, 10000, &job, &found, &error) || !found)
+        return true; /* another did */
+    text_copy(claim.job_id, sizeof claim.job_id, job.id);
+    claim.fence = job.fence;
+    if (!fleet_plan_find(applier->store, job.subject, &plan, &error))
+        return false;
+    const struct fleet_plan_end end = { .state = "done",
+                                        .reason = "",
+                                        .managed = plan.verb[0] == 'd' ? "gone" : "running",
+                                        .is_so = true };
+    done = fleet_plan_end(applier->store, &claim, plan.id, &end, NOW + 1, &error)
+           && job_finish(applier->store, &claim, &ending, NOW + 1, &error);
+    fleet_plan_finish(&plan);
+    return done;
+}
+
+static double running_usd(struct store *store)
+{
+    struct fleet_managed_row *rows;
+    struct error error;
+    double sum = 0;
+    size_t count;
+
+    if (!fleet_managed_list(store, &rows, &count, &error))
+        return 1000;
+    for (size_t i = 0; i < count; i++)
+        sum += rows[i].usd_per_hour;
+    fleet_managed_rows_free(rows, count);
+    return sum;
+}
+
+static void *applies(void *context)
+{
+    struct applier *applier = context;
+    struct generator generator;
+
+    generator_init(&generator, applier->seed);
+    for (int i = 0; i < 50; i++) {
+        struct change change = ledger_change("alice", "deployment_apply");
+        struct fleet_plan_begun begun;
+        struct fleet_plan_row plan;
+        struct error error;
+
+        if (!plans_at_random(applier, &generator, &plan)) {
+            applier->faults++;
+            continue;
+        }
+        if (fleet_plan_begin(applier->store, plan.id, FLEET_WAY_PERSON, NULL, NOW + 1, &change,
+                             &begun, &error))
+            applier->begun++;
+        else if (error.kind == ERROR_CONFLICT)
+            applier->refused++;
+        else
+            applier->faults++;
+        applier->above += running_usd(applier->store) > 5 + 1e-6;
+        applier->faults += !ends_one(applier);
+    }
+    return NULL;
+}
+
+/* 400 applies of eight threads: what runs never costs more than the target's ceiling. */
+static void concurrent_applies_never_exceed_the_ceiling(void **state)
+{
+    struct ledger *ledger = *state;
+    struct applier appliers[8] = { { 0 } };
+    pthread_t threads[8];
+    size_t begun = 0, refused = 0;
+
+    put(ledger, target_of("lab"));
+    for (size_t i = 0; i < 8; i++) {
+        appliers[i] = (struct applier){ .store = ledger->store, .seed = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, applies, &appliers[i]), 0);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(appliers[i].above, 0);
+        assert_int_equal(appliers[i].faults, 0);
+        begun += appliers[i].begun;
+        refused += appliers[i].refused;
+    }
+    assert_true(begun > 50 && refused > 50);
+}
+
+/* ---- Journal, cancel, sightings ---- */
+
+static void a_stale_worker_writes_nothing_into_the_journal(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct fleet_journal_row row = { .step = "service", .action = "do", .at_ms = NOW };
+    struct fleet_journal_row *rows;
+    struct fleet_plan_row plan;
+    struct claim claim;
+    size_t count;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    begin(ledger, &plan);
+    claim = claim_next(ledger);
+    assert_ok(ledger, fleet_journal_add(ledger->store, &claim, plan.id, &row, &ledger->error));
+    claim.fence--;
+    assert_refused(ledger, fleet_journal_add(ledger->store, &claim, plan.id, &row, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_ok(ledger, fleet_journal_list(ledger->store, plan.id, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].sequence, 1);
+    assert_string_equal(rows[0].outcome, "");
+    fleet_journal_rows_free(rows, count);
+}
+
+/* It would leave its plan begun for ever, and what it made running. */
+static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "job_cancel");
+    struct fleet_plan_begun begun;
+    struct fleet_plan_row plan;
+    struct job job;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_PERSON, &plan, &begun));
+    assert_ok(ledger, job_cancel(ledger->store, begun.job_id, NOW, &change, &job, &ledger->error));
+    assert_int_equal(job.state, JOB_QUEUED);
+    assert_true(job.cancel_requested_ms != 0);
+    claim_next(ledger);
+}
+
+/* Its job ended, and the plan did not: what it made must not be forgotten. */
+static void a_plan_whose_job_is_over_gets_another(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct job_ending ending = { .state = JOB_FAILED };
+    struct fleet_plan_row plan;
+    struct claim claim, next;
+    size_t count;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    begin(ledger, &plan);
+    assert_ok(ledger, fleet_plan_requeue(ledger->store, NOW, &count, &ledger->error));
+    assert_int_equal(count, 0);
+    claim = claim_next(ledger);
+    assert_ok(ledger, job_finish(ledger->store, &claim, &ending, NOW, &ledger->error));
+    assert_ok(ledger, fleet_plan_requeue(ledger->store, NOW, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    next = claim_next(ledger);
+    assert_string_not_equal(claim.job_id, next.job_id);
+}
+
+static void spending_is_counted_while_it_runs(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_sighting sighting = { .observed = "{\"state\":\"ready\"}", .problem = "" };
+    struct fleet_managed_row row;
+    struct fleet_plan_row plan;
+    bool found, first;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 2, HOUR_MS);
+    begin(ledger, &plan); /* at NOW + 1 */
+    finish(ledger, &plan, "running");
+    assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
+    sighting.id = row.id;
+    sighting.now_ms = NOW + 1 + 2 * HOUR_MS;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
+    assert_ok(ledger, fleet_managed_warn(ledger->store, row.id, 1, &first, &ledger->error));
+    assert_true(first);
+    assert_ok(ledger, fleet_managed_warn(ledger->store, row.id, 1, &first, &ledger->error));
+    assert_false(first);
+    sighting.state = "gone";
+    fleet_managed_finish(&row);
+    assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
+    assert_true(row.spent_usd > 3.99 && row.spent_usd < 4.01);
+    assert_string_equal(row.observed, "{\"state\":\"ready\"}");
+    sighting.id = row.id;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
+    fleet_managed_finish(&row);
+    assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
+    assert_false(found);
+}
+
+static void a_copy_at_another_place_is_noticed_until_it_is_settled(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("local", "fleet resume");
+    struct fleet_instance first, second;
+
+    assert_ok(ledger, fleet_instance_read(ledger->store, "here", &first, &ledger->error));
+    assert_false(first.moved);
+    ledger_reopen(ledger);
+    assert_ok(ledger, fleet_instance_read(ledger->store, "there", &second, &ledger->error));
+    assert_true(second.moved);
+    assert_string_equal(first.id, second.id);
+    assert_ok(ledger, fleet_instance_settle(ledger->store, "there", &change, &ledger->error));
+    assert_ok(ledger, fleet_instance_read(ledger->store, "there", &second, &ledger->error));
+    assert_false(second.moved);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, ledger_set_up, ledger_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_target_has_revisions_and_audits_what_differs),
+        TEST(a_removed_target_is_not_found_and_comes_back),
+        TEST(a_target_with_a_managed_deployment_stays),
+        TEST(nothing_begins_without_a_go_ahead),
+        TEST(an_agent_may_up_to_what_the_target_grants),
+        TEST(two_people_are_two_principals),
+        TEST(a_plan_is_good_for_a_day_and_one_state_of_its_target),
+        TEST(ceilings_hold_for_one_and_for_all_together),
+        TEST(a_change_reserves_the_higher_price),
+        TEST(two_who_begin_one_plan_get_one_job),
+        TEST(a_registered_name_is_not_taken_over),
+        TEST(concurrent_applies_never_exceed_the_ceiling),
+        TEST(a_stale_worker_writes_nothing_into_the_journal),
+        TEST(a_queued_apply_is_asked_to_stop_and_still_runs),
+        TEST(a_plan_whose_job_is_over_gets_another),
+        TEST(spending_is_counted_while_it_runs),
+        TEST(a_copy_at_another_place_is_noticed_until_it_is_settled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
