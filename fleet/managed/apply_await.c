@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan is carried out when the provider shows that it is so. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fleet/managed/apply_private.h"
+
+#define FAILED_LOOKS 3 /* one alone may be between two states */
+
+static bool is_verb(const struct apply *apply, enum provider_verb verb)
+{
+    return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
+}
+
+static bool is_reached(const struct apply *apply, const struct observed *observed)
+{
+    if (is_verb(apply, VERB_DESTROY))
+        return !observed->exists;
+    if (is_verb(apply, VERB_STOP))
+        return !observed->exists || strcmp(observed->state, "stopped") == 0;
+    if (is_verb(apply, VERB_EXTEND))
+        return observed->exists
+               && (observed->ends_ms == 0 || observed->ends_ms == apply->plan.row.ends_ms);
+    return strcmp(observed->state, "ready") == 0;
+}
+
+static const struct {
+    const char *name;
+    double done; /* of the way to readiness */
+} phases[] = {
+    { "capacity", 0 }, { "image", 0.2 }, { "weights", 0.4 }, { "compile", 0.7 }, { "ready", 1 },
+};
+
+static double phase_done(const char *name)
+{
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+        if (strcmp(phases[i].name, name) == 0)
+            return phases[i].done;
+    return 0;
+}
+
+static void show(const struct apply *apply, const struct observed *observed)
+{
+    double steps = (double)apply->plan.step_count;
+    char message[256];
+
+    snprintf(message, sizeof message, "%s: %s%s%s%s%.120s", apply->plan.row.deployment,
+             observed->exists ? observed->state : "absent", observed->phase[0] == '\0' ? "" : ", ",
+             observed->phase, observed->log_line[0] == '\0' ? "" : ": ", observed->log_line);
+    job_run_progress(apply->run, steps + phase_done(observed->phase), steps + 1, message);
+}
+
+/* One look; *problem: of a look that failed, which is repeated. */
+static CHECKED bool look(struct apply *apply, struct error *problem)
+{
+    struct observed *observed = &apply->plan.observed;
+
+    observed_finish(observed);
+    *observed = (struct observed){ 0 };
+    if (!apply->plan.target.provider->observe(apply->cloud, &apply->plan.desired, observed,
+                                              problem))
+        return false;
+    show(apply, observed);
+    return true;
+}
+
+/* Nobody can hurry capacity, so waiting for it does not count. */
+static bool is_overdue(const struct apply *apply, int64_t *since_ms)
+{
+    int64_t now_ms = apply->frame->now_ms();
+
+    if (strcmp(apply->plan.observed.phase, "capacity") == 0)
+        *since_ms = now_ms;
+    return now_ms - *since_ms > apply->frame->patience_ms;
+}
+
+enum apply_end apply_await(struct apply *apply, struct error *error)
+{
+    const struct observed *observed = &apply->plan.observed;
+    int64_t since_ms = apply->frame->now_ms();
+    unsigned failures = 0;
+
+    for (unsigned round = 0;; round++) {
+        struct error problem = { 0 };
+        bool seen = look(apply, &problem);
+
+        if (seen && is_reached(apply, observed))
+            return APPLY_DONE;
+        failures = seen && strcmp(observed->state, "failed") == 0 ? failures + 1 : 0;
+        if (failures == FAILED_LOOKS && !is_verb(apply, VERB_DESTROY)) {
+            error_set(error, ERROR_UPSTREAM, "%s failed: %.400s", apply->plan.row.deployment,
+                      observed->message);
+            return APPLY_FAILED;
+        }
+        if (is_overdue(apply, &since_ms)) {
+            error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",
+                      apply->plan.row.deployment, seen ? observed->state : "not to be seen",
+                      (long long)(apply->frame->patience_ms / 60000),
+                      seen ? observed->message : problem.message);
+            return APPLY_FAILED;
+        }
+        if (!apply_pause(apply, round, 0))
+            return APPLY_STOPPED;
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the journal has of a plan, and what its resources show. */
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/managed/apply_private.h"
+
+#define STORE_PAUSE_MS 1000
+
+bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
+                const char *poll_url, const char *detail, struct error *error)
+{
+    char poll[1024], words[512];
+    struct fleet_journal_row row = { .poll_url = poll,
+                                     .detail = words,
+                                     .at_ms = apply->frame->now_ms() };
+
+    text_copy(poll, sizeof poll, poll_url);
+    text_copy(words, sizeof words, detail);
+    text_copy(row.step, sizeof row.step, apply->plan.steps[step].name);
+    text_copy(row.action, sizeof row.action, action);
+    text_copy(row.outcome, sizeof row.outcome, outcome);
+    while (!fleet_journal_add(apply->frame->store, &apply->run->claim, apply->plan.row.id, &row,
+                              error)) {
+        if (error->kind != ERROR_BUSY)
+            return false;
+        job_run_waits_for_store(apply->run, error); /* without it nothing may be requested */
+        if (job_run_wait(apply->run, STORE_PAUSE_MS) != JOB_STOP_NO)
+            return false;
+    }
+    return true;
+}
+
+static const struct {
+    const char *action, *outcome;
+    enum apply_stage stage;
+} stages[] = {
+    { "do", "", STAGE_MAYBE },          { "do", "done", STAGE_DONE },
+    { "do", "wait", STAGE_WAITS },      { "do", "retry", STAGE_NEW },
+    { "do", "lost", STAGE_MAYBE },      { "do", "failed", STAGE_FAILED },
+    { "poll", "done", STAGE_DONE },     { "poll", "wait", STAGE_WAITS },
+    { "poll", "failed", STAGE_BROKEN }, { "undo", "done", STAGE_UNDONE },
+};
+
+static void recall_row(struct apply *apply, const struct fleet_journal_row *row)
+{
+    const struct managed_plan *plan = &apply->plan;
+    size_t step = 0;
+
+    apply->undoing = apply->undoing || strcmp(row->action, "undo") == 0;
+    while (step < plan->step_count && strcmp(plan->steps[step].name, row->step) != 0)
+        step++;
+    for (size_t i = 0; step < plan->step_count && i < sizeof stages / sizeof *stages; i++)
+        if (strcmp(stages[i].action, row->action) == 0
+            && strcmp(stages[i].outcome, row->outcome) == 0) {
+            apply->steps[step].stage = stages[i].stage;
+            text_copy(apply->steps[step].poll_url, sizeof apply->steps[step].poll_url,
+                      row->poll_url);
+        }
+    if (strcmp(row->action, "undo") == 0 && row->detail[0] != '\0' && apply->problem[0] == '\0')
+        text_copy(apply->problem, sizeof apply->problem, row->detail);
+}
+
+bool apply_recall(struct apply *apply, struct error *error)
+{
+    struct fleet_journal_row *rows;
+    size_t count;
+
+    if (!fleet_journal_list(apply->frame->store, apply->plan.row.id, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        recall_row(apply, &rows[i]);
+    fleet_journal_rows_free(rows, count);
+    return true;
+}
+
+/* ---- What is there ---- */
+
+/* A label, an annotation or, where a resource has neither, a description that has both ids. */
+struct marks {
+    const char *instance, *deployment;
+    bool has_instance, has_deployment;
+};
+
+static void read_mark(struct marks *marks, const json_t *value, bool whole)
+{
+    const char *text = json_string_value(value);
+
+    if (text == NULL)
+        return;
+    marks->has_instance =
+        marks->has_instance
+        || (whole ? strcmp(text, marks->instance) == 0 : strstr(text, marks->instance) != NULL);
+    marks->has_deployment =
+        marks->has_deployment
+        || (whole ? strcmp(text, marks->deployment) == 0 : strstr(text, marks->deployment) != NULL);
+}
+
+static void read_marks(struct marks *marks, const json_t *object)
+{
+    const char *name;
+    json_t *value, *inner;
+
+    json_object_foreach(json_iterable(object), name, value) {
+        const char *ignored;
+
+        if (strcmp(name, "labels") == 0 || strcmp(name, "annotations") == 0)
+            json_object_foreach(value, ignored, inner)
+                read_mark(marks, inner, true);
+        if (strcmp(name, "description") == 0)
+            read_mark(marks, value, false);
+    }
+}
+
+/* Of the resource itself or of its metadata: what is deeper, such as a pod's template, was written
+ * by whoever wrote the resource. */
+static bool is_marked(const struct apply *apply, const json_t *body)
+{
+    struct marks marks = { .instance = apply->plan.desired.instance,
+                           .deployment = apply->plan.desired.deployment };
+
+    read_marks(&marks, body);
+    read_marks(&marks, json_object_get(body, "metadata"));
+    return marks.has_instance && marks.has_deployment;
+}
+
+enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+
+    if (apply->frame->call(apply->cloud, "GET", apply->plan.steps[step].resource, NULL, NULL,
+                           &reply, error))
+        return is_marked(apply, reply.body) ? FOUND_OURS : FOUND_FOREIGN;
+    return reply.status == 404 ? FOUND_NOTHING : FOUND_UNKNOWN;
+}
+
+bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s)
+{
+    int64_t pause_ms = apply->frame->pause_ms << (round < 3 ? round : 3);
+
+    if (pause_ms < least_s * 1000)
+        pause_ms = least_s * 1000;
+    return job_run_wait(apply->run, pause_ms) == JOB_STOP_NO;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files that carry out a plan, and private to them. */
+#pragma once
+
+#include "fleet/managed/managed_apply.h"
+
+/* How far a step is, as the journal has it. */
+enum apply_stage {
+    STAGE_NEW,   /* not requested, or the provider said that it did not do it */
+    STAGE_MAYBE, /* requested, and no answer is known */
+    STAGE_WAITS, /* accepted: to be looked at again */
+    STAGE_DONE,
+    STAGE_FAILED, /* refused: nothing was made */
+    STAGE_BROKEN, /* accepted, and failed later: something may be left */
+    STAGE_UNDONE,
+};
+
+struct apply_step {
+    enum apply_stage stage;
+    char poll_url[1024];
+};
+
+struct apply {
+    const struct fleet_frame *frame;
+    struct job_run *run;
+    struct managed_plan plan;
+    struct cloud *cloud;
+    struct apply_step *steps;
+    bool undoing;      /* the journal has an undo: there is no way back to doing */
+    char problem[480]; /* why it is undone */
+};
+
+/* Why a part of the run ended. FAILED: `error` says why. */
+enum apply_end { APPLY_DONE = 1, APPLY_FAILED, APPLY_STOPPED };
+
+/* Adds a row to the journal; false: nothing may be requested any more. */
+CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
+                        const char *poll_url, const char *detail, struct error *error);
+/* Reads the journal into apply->steps. */
+CHECKED bool apply_recall(struct apply *apply, struct error *error);
+
+/* What is at a step's resource. */
+enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
+CHECKED enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error);
+/* Waits between two looks: longer with each. False: the run should stop. */
+bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
+
+CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
+/* Until the provider says that it is so. `observed` is the last look. */
+CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
+/* Deletes what this plan made, last first, and looks until it is gone. */
+CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requests of a plan, in order, each until it is done. */
+#include <string.h>
+
+#include "fleet/managed/apply_private.h"
+
+#define ATTEMPTS_MAX 40 /* of one step that is refused for now, or unclear */
+
+/* Names that a rename of the table would change; journal rows outlive the program. */
+static const char *const outcome_names[] = {
+    [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
+    [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
+};
+
+static const char *content_type_of(const struct step *step)
+{
+    return step->content_type[0] == '\0' ? NULL : step->content_type;
+}
+
+/* ---- One exchange ---- */
+
+/* What the provider says of a reply; *wait_s: at least, before the next one. */
+static CHECKED enum step_state judge(struct apply *apply, size_t index,
+                                     const struct cloud_reply *reply, int64_t *wait_s,
+                                     struct error *error)
+{
+    const struct step *step = &apply->plan.steps[index];
+
+    *wait_s = reply->retry_after_s > 0 ? reply->retry_after_s : 0;
+    if (reply->status == 404 && step->absent_is_done)
+        return STEP_DONE;
+    return apply->plan.target.provider->outcome(step, reply, apply->steps[index].poll_url, error);
+}
+
+static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *action,
+                                 enum step_state state, const struct error *problem,
+                                 struct error *error)
+{
+    static const enum apply_stage after[] = {
+        [STEP_DONE] = STAGE_DONE,  [STEP_WAIT] = STAGE_WAITS,   [STEP_RETRY] = STAGE_NEW,
+        [STEP_LOST] = STAGE_MAYBE, [STEP_EXISTS] = STAGE_MAYBE, [STEP_FAILED] = STAGE_FAILED,
+    };
+    bool said = state != STEP_DONE && state != STEP_WAIT;
+
+    apply->steps[index].stage = after[state];
+    return apply_note(apply, index, action, outcome_names[state], apply->steps[index].poll_url,
+                      said ? problem->message : "", error);
+}
+
+/* Requests it. */
+static CHECKED bool send(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
+                         struct error *error)
+{
+    const struct step *step = &apply->plan.steps[index];
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem = { 0 };
+
+    apply->steps[index].poll_url[0] = '\0';
+    if (!apply_note(apply, index, "do", "", "", "", error))
+        return false;
+    error_ignore(apply->frame->call(apply->cloud, step->method, step->url, content_type_of(step),
+                                    step->body, &reply, &problem)); /* the reply has it */
+    *state = judge(apply, index, &reply, wait_s, &problem);
+    if (!note_outcome(apply, index, "do", *state, &problem, error))
+        return false;
+    if (*state == STEP_FAILED)
+        *error = problem;
+    return true;
+}
+
+/* Looks at what was accepted. Only what changes is noted. */
+static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
+                         struct error *error)
+{
+    struct apply_step *step = &apply->steps[index];
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem = { 0 };
+
+    error_ignore(apply->frame->call(apply->cloud, "GET", step->poll_url, NULL, NULL, &reply,
+                                    &problem)); /* the reply has it */
+    *state = judge(apply, index, &reply, wait_s, &problem);
+    if (*state == STEP_RETRY || *state == STEP_LOST)
+        *state = STEP_WAIT; /* only the look failed */
+    if (*state == STEP_WAIT)
+        return true;
+    if (!note_outcome(apply, index, "poll", *state, &problem, error))
+        return false;
+    if (*state == STEP_FAILED) {
+        step->stage = STAGE_BROKEN;
+        *error = problem;
+    }
+    return true;
+}
+
+/* It was requested, and perhaps done: goes by what is there. */
+static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
+                           struct error *error)
+{
+    const struct step *step = &apply->plan.steps[index];
+    struct error problem;
+
+    *state = STEP_RETRY;
+    if (!step->creates || step->resource[0] == '\0') {
+        apply->steps[index].stage = STAGE_NEW; /* to change it twice changes it once */
+        return true;
+    }
+    switch (apply_look(apply, index, &problem)) {
+    case FOUND_OURS:
+        *state = STEP_DONE;
+        return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
+    case FOUND_NOTHING:
+        apply->steps[index].stage = STAGE_NEW;
+        return true;
+    case FOUND_FOREIGN:
+        *state = STEP_FAILED;
+        error_set(&problem, ERROR_CONFLICT,
+                  "what the request \"%s\" would make exists, and is not this deployment's: it was "
+                  "not touched",
+                  step->name);
+        if (!note_outcome(apply, index, "do", STEP_FAILED, &problem, error))
+            return false;
+        *error = problem;
+        return true;
+    case FOUND_UNKNOWN:
+        break;
+    }
+    return true;
+}
+
+/* ---- One step ---- */
+
+static CHECKED bool advance(struct apply *apply, size_t index, enum step_state *state,
+                            int64_t *wait_s, struct error *error)
+{
+    *wait_s = 0;
+    switch (apply->steps[index].stage) {
+    case STAGE_NEW:
+        return send(apply, index, state, wait_s, error);
+    case STAGE_WAITS:
+        return poll(apply, index, state, wait_s, error);
+    case STAGE_MAYBE:
+        return settle(apply, index, state, error);
+    case STAGE_DONE:
+        *state = STEP_DONE;
+        return true;
+    case STAGE_FAILED:
+    case STAGE_BROKEN:
+    case STAGE_UNDONE:
+        break;
+    }
+    *state = STEP_FAILED;
+    return error_set(error, ERROR_UPSTREAM, "the request \"%s\" failed before",
+                     apply->plan.steps[index].name);
+}
+
+static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct error *error)
+{
+    enum step_state state;
+    unsigned attempts = 0;
+    int64_t wait_s;
+
+    for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
+        if (job_run_stop(apply->run) != JOB_STOP_NO)
+            return APPLY_STOPPED;
+        if (!advance(apply, index, &state, &wait_s, error) || state == STEP_FAILED)
+            return APPLY_FAILED;
+        attempts += state == STEP_RETRY;
+        if (attempts > ATTEMPTS_MAX) {
+            error_set(error, ERROR_UPSTREAM, "the request \"%s\" was tried %u times in vain",
+                      apply->plan.steps[index].name, attempts);
+            return APPLY_FAILED;
+        }
+        if (state != STEP_DONE && state != STEP_EXISTS && !apply_pause(apply, round, wait_s))
+            return APPLY_STOPPED;
+    }
+    return APPLY_DONE;
+}
+
+enum apply_end apply_steps(struct apply *apply, struct error *error)
+{
+    double total = (double)apply->plan.step_count + 1;
+
+    for (size_t i = 0; i < apply->plan.step_count; i++) {
+        enum apply_end end;
+
+        job_run_progress(apply->run, (double)i, total, apply->plan.steps[i].summary);
+        end = run_step(apply, i, error);
+        if (end != APPLY_DONE)
+            return end;
+    }
+    return APPLY_DONE;
+}

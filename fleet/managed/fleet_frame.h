@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the frame of the fleet needs of the process. It knows no provider by name, and calls clouds
+ * through these functions only. Borrowed by everything in fleet/managed/. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "base/core/random.h"
+#include "base/llm/catalog.h"
+#include "fleet/providers/provider.h"
+#include "fleet/recipes/price_book.h"
+#include "store/fleet/fleet_managed.h"
+#include "store/fleet/fleet_plans.h"
+
+struct fleet_frame {
+    struct store *store;
+    const struct catalog *catalog;
+    const struct provider *const *providers; /* ends with NULL */
+    char instance[ID_SIZE];                  /* this database's id, on everything it makes */
+    const atomic_bool *only_reads; /* the database was moved or restored: until an admin resumes,
+                                    * the clouds are read and not changed */
+    void *context;                 /* of the functions below */
+    /* The target's credential, borrowed until the process ends. */
+    CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,
+                          struct error *error);
+    /* As cloud_call. */
+    CHECKED bool (*call)(struct cloud *cloud, const char *method, const char *url,
+                         const char *content_type, const json_t *body, struct cloud_reply *out,
+                         struct error *error);
+    /* NOT_FOUND if there is no such recipe. The caller calls recipe_finish. */
+    CHECKED bool (*recipe)(void *context, const char *name, struct recipe *out,
+                           struct error *error);
+    /* As recipe_fit_check. */
+    CHECKED bool (*fit)(const struct recipe *recipe, const struct catalog *catalog,
+                        struct error *error);
+    void (*price)(void *context, const struct recipe *recipe, const char *place, const char *kind,
+                  struct price *out);
+    int64_t (*now_ms)(void);
+    int64_t pause_ms;    /* between two looks at what takes time, at first; then up to 8 times it */
+    int64_t patience_ms; /* for a server to become ready, apart from waiting for capacity */
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/managed/managed_apply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/managed/apply_private.h"
+#include "fleet/managed/managed_document.h"
+#include "store/ledger/deployments.h"
+#include "store/series/scrapes.h"
+
+#define RESUME_LOOK_MS 1000
+
+static bool is_verb(const struct apply *apply, enum provider_verb verb)
+{
+    return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
+}
+
+/* ---- The registry ---- */
+
+static void fill_deployment(const struct apply *apply, struct deployment *out)
+{
+    const struct recipe *recipe = apply->plan.desired.recipe;
+
+    text_copy(out->name, sizeof out->name, apply->plan.row.deployment);
+    text_copy(out->url, sizeof out->url, apply->plan.observed.address);
+    text_copy(out->provider, sizeof out->provider, apply->plan.row.target);
+    text_copy(out->region, sizeof out->region, apply->plan.observed.place);
+    text_copy(out->created_by, sizeof out->created_by, apply->plan.row.principal);
+    if (recipe == NULL)
+        return;
+    text_copy(out->quantization, sizeof out->quantization, recipe->quantization);
+    text_copy(out->engine, sizeof out->engine, recipe->engine);
+    snprintf(out->hardware, sizeof out->hardware, "%lldx%s", (long long)recipe->chips,
+             recipe->hardware);
+    out->chips = recipe->chips;
+}
+
+/* Without a further step it can be asked, watched and measured. What was done before a crash stays.
+ */
+static CHECKED bool keep_registered(const struct apply *apply, struct error *error)
+{
+    struct store *store = apply->frame->store;
+    struct deployment wanted = { .labels = "{}", .limits = "{}" }, row;
+    int64_t now_ms = apply->frame->now_ms();
+
+    if (apply->plan.observed.address[0] == '\0' || is_verb(apply, VERB_STOP))
+        return true;
+    fill_deployment(apply, &wanted);
+    if (!deployment_find(store, wanted.name, &row, error))
+        return error->kind == ERROR_NOT_FOUND
+               && deployment_add(store, &wanted, now_ms, NULL, &row, error);
+    if (strcmp(row.url, wanted.url) == 0)
+        return true;
+    text_copy(row.url, sizeof row.url, wanted.url);
+    text_copy(row.created_by, sizeof row.created_by, wanted.created_by);
+    return deployment_change(store, &row, now_ms, NULL, &row, error);
+}
+
+/* Its server is gone; what was measured on it stays. */
+static CHECKED bool keep_retired(const struct apply *apply, struct error *error)
+{
+    struct store *store = apply->frame->store;
+    struct deployment row;
+
+    if (!deployment_find(store, apply->plan.row.deployment, &row, error))
+        return error->kind == ERROR_NOT_FOUND;
+    return scrape_target_set(store, row.id, 0, NULL, error)
+           && deployment_retire(store, row.name, apply->frame->now_ms(), NULL, error);
+}
+
+/* ---- The end ---- */
+
+static CHECKED bool end_plan(struct apply *apply, const struct fleet_plan_end *end,
+                             struct error *error)
+{
+    while (!fleet_plan_end(apply->frame->store, &apply->run->claim, apply->plan.row.id, end,
+                           apply->frame->now_ms(), error)) {
+        if (error->kind != ERROR_BUSY)
+            return false;
+        job_run_waits_for_store(apply->run, error);
+        if (job_run_wait(apply->run, RESUME_LOOK_MS) != JOB_STOP_NO)
+            return false;
+    }
+    return true;
+}
+
+static char *write_outcome(const struct apply *apply, const char *state, const char *reason)
+{
+    json_auto_t *outcome = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s*, s:s*}", "plan", apply->plan.row.id, "verb",
+        apply->plan.row.verb, "deployment", apply->plan.row.deployment, "state", state, "url",
+        apply->plan.observed.address[0] == '\0' ? NULL : apply->plan.observed.address, "reason",
+        reason[0] == '\0' ? NULL : reason);
+
+    return json_write(outcome);
+}
+
+static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, struct error *error)
+{
+    bool destroyed = is_verb(apply, VERB_DESTROY);
+    json_auto_t *sighting = managed_document_sighting(&apply->plan.observed);
+    FREE_AUTO char *observed = json_write(sighting);
+    FREE_AUTO char *baseline =
+        json_write(apply->plan.observed.fields == NULL ? sighting : apply->plan.observed.fields);
+    FREE_AUTO char *wish = json_write(apply->plan.wish);
+    const struct fleet_plan_end end = { .state = "done",
+                                        .reason = "",
+                                        .managed = destroyed                   ? "gone"
+                                                   : is_verb(apply, VERB_STOP) ? "stopped"
+                                                                               : "running",
+                                        .observed = observed,
+                                        .baseline = baseline,
+                                        .wish = destroyed ? NULL : wish,
+                                        .is_so = !destroyed && !is_verb(apply, VERB_STOP) };
+
+    if (!(destroyed ? keep_retired(apply, error) : keep_registered(apply, error))
+        || !end_plan(apply, &end, error))
+        return JOB_END_FAILED;
+    *outcome = write_outcome(apply, "done", "");
+    return JOB_END_COMPLETED;
+}
+
+/* The plan failed or was cancelled, and what it made was taken back, or could not be. */
+static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
+                                          char **outcome, struct error *error)
+{
+    const char *state = cancelled ? "cancelled" : "failed";
+    const struct fleet_plan_end end = {
+        .state = state,
+        .reason = apply->problem,
+        .managed = !is_verb(apply, VERB_CREATE) ? NULL
+                   : clean                      ? "gone"
+                                                : "failed",
+    };
+
+    if (!end_plan(apply, &end, error))
+        return JOB_END_FAILED;
+    *outcome = write_outcome(apply, state, apply->problem);
+    if (!cancelled)
+        error_set(error, ERROR_UPSTREAM, "%s", apply->problem);
+    return cancelled ? JOB_END_CANCELLED : JOB_END_FAILED;
+}
+
+/* ---- The run ---- */
+
+static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct error *error)
+{
+    bool cancelled =
+        job_run_stop(apply->run) == JOB_STOP_CANCEL || apply->run->job.cancel_requested_ms != 0;
+    struct error problem = { 0 };
+    enum apply_end end = apply_undo(apply, &problem);
+
+    if (end == APPLY_STOPPED)
+        return JOB_END_YIELDED;
+    if (end == APPLY_FAILED) {
+        size_t length = strlen(apply->problem);
+
+        snprintf(apply->problem + length, sizeof apply->problem - length, "%s%s",
+                 length == 0 ? "" : "; ", problem.message);
+    }
+    return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
+}
+
+/* Only what makes something new is undone: a change that was half done is for its next plan. */
+static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
+{
+    enum apply_end end;
+
+    if (apply->undoing || job_run_stop(apply->run) == JOB_STOP_CANCEL) {
+        if (apply->problem[0] == '\0')
+            text_copy(apply->problem, sizeof apply->problem, "it was cancelled");
+        return undo(apply, outcome, error);
+    }
+    end = apply_steps(apply, error);
+    if (end == APPLY_DONE)
+        end = apply_await(apply, error);
+    if (end == APPLY_DONE)
+        return finish_done(apply, outcome, error);
+    if (end == APPLY_STOPPED && job_run_stop(apply->run) != JOB_STOP_CANCEL)
+        return JOB_END_YIELDED;
+    text_copy(apply->problem, sizeof apply->problem,
+              end == APPLY_STOPPED ? "it was cancelled" : error->message);
+    return undo(apply, outcome, error);
+}
+
+/* A plan that is cancelled waits too: to undo is to change. */
+static bool may_change(struct apply *apply)
+{
+    const atomic_bool *only_reads = apply->frame->only_reads;
+
+    while (only_reads != NULL && atomic_load(only_reads)) {
+        enum job_stop stop;
+
+        job_run_progress(apply->run, 0, 1,
+                         "waits: the database was moved or restored; `opsbrain fleet resume` goes "
+                         "on");
+        stop = job_run_wait(apply->run, RESUME_LOOK_MS);
+        if (stop == JOB_STOP_CANCEL) {
+            job_run_undoes(apply->run);
+            apply->undoing = true;
+        } else if (stop != JOB_STOP_NO)
+            return false;
+    }
+    return true;
+}
+
+static CHECKED enum job_end run(struct apply *apply, char **outcome, struct error *error)
+{
+    const struct fleet_frame *frame = apply->frame;
+
+    if (strcmp(apply->plan.row.state, "applying") != 0) {
+        *outcome = write_outcome(apply, apply->plan.row.state, apply->plan.row.reason);
+        return strcmp(apply->plan.row.state, "done") == 0 ? JOB_END_COMPLETED : JOB_END_CANCELLED;
+    }
+    if (!may_change(apply))
+        return JOB_END_YIELDED;
+    if (!frame->cloud(frame->context, &apply->plan.target.plain, &apply->cloud, error)
+        || !apply_recall(apply, error))
+        return JOB_END_FAILED;
+    return carry_out(apply, outcome, error);
+}
+
+enum job_end managed_apply_run(const struct fleet_frame *frame, struct job_run *job,
+                               char **outcome_json, struct error *error)
+{
+    struct apply apply = { .frame = frame, .run = job };
+    struct fleet_plan_row row;
+    enum job_end end;
+
+    if (!fleet_plan_find(frame->store, job->job.subject, &row, error))
+        return JOB_END_FAILED;
+    if (!managed_plan_load(frame, &row, &apply.plan, error)) {
+        fleet_plan_finish(&row);
+        return JOB_END_FAILED;
+    }
+    fleet_plan_finish(&row);
+    apply.steps = memory_zeroed(apply.plan.step_count + 1, sizeof *apply.steps);
+    end = run(&apply, outcome_json, error);
+    free(apply.steps);
+    managed_plan_finish(&apply.plan);
+    return end;
+}

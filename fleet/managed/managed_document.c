@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/managed/managed_document.h"
+
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/json/json.h"
+
+#define TEXT_AT(member)                                                                            \
+    {                                                                                              \
+#member, offsetof(struct step, member), sizeof(((struct step *)NULL)->member)              \
+    }
+static const struct {
+    const char *name;
+    size_t offset, size;
+} step_texts[] = {
+    TEXT_AT(name),        TEXT_AT(method),   TEXT_AT(url),      TEXT_AT(content_type),
+    TEXT_AT(dry_run_url), TEXT_AT(resource), TEXT_AT(undo_url), TEXT_AT(summary),
+};
+#undef TEXT_AT
+#define STEP_TEXTS (sizeof step_texts / sizeof *step_texts)
+
+json_t *managed_document_step(const struct step *step)
+{
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < STEP_TEXTS; i++) {
+        const char *text = (const char *)step + step_texts[i].offset;
+
+        if (text[0] != '\0')
+            json_object_set_new(out, step_texts[i].name, json_string(text));
+    }
+    if (step->body != NULL)
+        json_object_set_new(out, "body", json_deep_copy(step->body));
+    if (step->creates)
+        json_object_set_new(out, "creates", json_true());
+    if (step->absent_is_done)
+        json_object_set_new(out, "absent_is_done", json_true());
+    return out;
+}
+
+static void read_step(const json_t *stored, struct step *out)
+{
+    for (size_t i = 0; i < STEP_TEXTS; i++)
+        text_copy((char *)out + step_texts[i].offset, step_texts[i].size,
+                  json_get_text(stored, step_texts[i].name, ""));
+    out->body = json_incref(json_object_get(stored, "body"));
+    out->creates = json_get_boolean(stored, "creates", false);
+    out->absent_is_done = json_get_boolean(stored, "absent_is_done", false);
+}
+
+bool managed_document_steps(const json_t *list, struct step **out, size_t *count,
+                            struct error *error)
+{
+    size_t i;
+    json_t *stored;
+
+    if (!json_is_array(list))
+        return error_set(error, ERROR_INTERNAL, "a stored plan has no list of requests");
+    *count = json_array_size(list);
+    *out = memory_zeroed(*count + 1, sizeof **out);
+    json_array_foreach(list, i, stored)
+        read_step(stored, &(*out)[i]);
+    return true;
+}
+
+json_t *managed_document_observed(const struct observed *observed)
+{
+    return json_pack("{s:b, s:b, s:s, s:s, s:s, s:I, s:I, s:O*}", "exists", observed->exists,
+                     "ours", observed->ours, "state", observed->state, "revision",
+                     observed->revision, "generation", observed->generation, "replicas",
+                     (json_int_t)observed->replicas, "ends_ms", (json_int_t)observed->ends_ms,
+                     "fields", observed->fields);
+}
+
+json_t *managed_document_sighting(const struct observed *observed)
+{
+    json_t *out = managed_document_observed(observed);
+    json_auto_t *more =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "phase", observed->phase,
+                  "message", observed->message, "address", observed->address, "image_digest",
+                  observed->image_digest, "machine", observed->machine, "place", observed->place,
+                  "log_line", observed->log_line, "last_changed_by", observed->last_changed_by,
+                  "ready_replicas", (json_int_t)observed->ready_replicas);
+
+    json_object_update(out, more);
+    return out;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requests and the observed state of a plan as JSON, and back. */
+#pragma once
+
+#include "fleet/providers/provider.h"
+
+json_t *managed_document_step(const struct step *step); /* new reference */
+/* Free with step_list_free. INTERNAL: it is not what was stored. */
+CHECKED bool managed_document_steps(const json_t *list, struct step **out, size_t *count,
+                                    struct error *error);
+/* What a plan depends on: existence, state, revision and fields. New reference. */
+json_t *managed_document_observed(const struct observed *observed);
+/* All of it, for deployment_show. New reference. */
+json_t *managed_document_sighting(const struct observed *observed);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/managed/managed_reconcile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/managed/managed_document.h"
+#include "fleet/managed/managed_sight.h"
+
+#define MINUTE_MS 60000LL
+#define QUIET_MAX 4 /* minutes between two looks at what does not change */
+#define TROUBLE_MAX 10
+#define HOUR_WARNING_MS (60 * MINUTE_MS)
+#define LAST_WARNING_MS (10 * MINUTE_MS)
+#define ORPHAN_ROUNDS 10 /* a target is searched that often */
+
+/* When a deployment is looked at next. */
+struct turn {
+    char id[ID_SIZE];
+    int64_t next_ms;
+    unsigned minutes;
+    bool seen; /* in this round */
+};
+
+struct managed_reconciler {
+    const struct fleet_frame *frame;
+    managed_listener *listener;
+    void *context;
+    struct turn *turns;
+    size_t turn_count;
+    unsigned rounds;
+};
+
+struct managed_reconciler *managed_reconcile_create(const struct fleet_frame *frame,
+                                                    managed_listener *listener, void *context)
+{
+    struct managed_reconciler *reconciler = memory_zeroed(1, sizeof *reconciler);
+
+    *reconciler =
+        (struct managed_reconciler){ .frame = frame, .listener = listener, .context = context };
+    return reconciler;
+}
+
+void managed_reconcile_destroy(struct managed_reconciler *reconciler)
+{
+    if (reconciler == NULL)
+        return;
+    free(reconciler->turns);
+    free(reconciler);
+}
+
+static void tell(const struct managed_reconciler *reconciler, const char *deployment,
+                 const char *sentence, bool is_warning)
+{
+    log_info("%s: %s", deployment, sentence);
+    if (reconciler->listener != NULL)
+        reconciler->listener(reconciler->context, deployment, sentence, is_warning);
+}
+
+/* ---- Turns ---- */
+
+static struct turn *turn_of(struct managed_reconciler *reconciler, const char *id)
+{
+    struct turn *turn = reconciler->turns;
+
+    for (size_t i = 0; i < reconciler->turn_count; i++, turn++)
+        if (strcmp(turn->id, id) == 0)
+            return turn;
+    reconciler->turns = memory_resize(reconciler->turns, reconciler->turn_count + 1, sizeof *turn);
+    turn = &reconciler->turns[reconciler->turn_count++];
+    *turn = (struct turn){ .minutes = 1 };
+    text_copy(turn->id, sizeof turn->id, id);
+    return turn;
+}
+
+static void drop_gone(struct managed_reconciler *reconciler)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < reconciler->turn_count; i++)
+        if (reconciler->turns[i].seen)
+            reconciler->turns[kept++] = reconciler->turns[i];
+    reconciler->turn_count = kept;
+    for (size_t i = 0; i < kept; i++)
+        reconciler->turns[i].seen = false;
+}
+
+/* Sooner after a change, and before its end; later where nothing happens or nothing answers. */
+static void next_turn(struct turn *turn, const struct fleet_managed_row *row, bool changed,
+                      bool failed, int64_t now_ms)
+{
+    unsigned most = failed ? TROUBLE_MAX : QUIET_MAX;
+
+    turn->minutes = changed ? 1 : turn->minutes * 2;
+    if (turn->minutes > most)
+        turn->minutes = most;
+    if (row->ends_ms != 0 && row->ends_ms - now_ms < 2 * LAST_WARNING_MS)
+        turn->minutes = 1;
+    turn->next_ms = now_ms + turn->minutes * MINUTE_MS - MINUTE_MS / 10;
+}
+
+/* ---- Its end ---- */
+
+static void warn(const struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
+                 int64_t now_ms)
+{
+    int64_t left_ms = row->ends_ms - now_ms;
+    int64_t level = left_ms <= LAST_WARNING_MS ? 2 : left_ms <= HOUR_WARNING_MS ? 1 : 0;
+    char sentence[160];
+    struct error error;
+    bool first;
+
+    if (row->ends_ms == 0 || left_ms <= 0 || level <= row->warned)
+        return;
+    if (!fleet_managed_warn(reconciler->frame->store, row->id, level, &first, &error) || !first)
+        return;
+    snprintf(sentence, sizeof sentence, "it ends in %lld minutes (%s): deployment_extend",
+             (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end);
+    tell(reconciler, row->deployment, sentence, true);
+}
+
+/* The go-ahead to this was given with the plan that set its life. */
+static CHECKED bool end(const struct managed_reconciler *reconciler,
+                        const struct fleet_managed_row *row, struct error *error)
+{
+    const struct fleet_frame *frame = reconciler->frame;
+    const struct managed_wish wish = {
+        .verb = strcmp(row->at_end, "stop") == 0 ? VERB_STOP : VERB_DESTROY,
+        .deployment = row->deployment,
+        .target = row->target,
+        .recipe = "",
+        .place = "",
+        .kind = "",
+        .at_end = "",
+    };
+    struct change change = { .actor = { "opsbrain", "", "", "" },
+                             .tool = "life",
+                             .arguments = "{}" };
+    struct fleet_plan_begun begun;
+    struct fleet_plan_row stored;
+    struct managed_plan plan;
+    bool done;
+
+    if (!managed_plan_make(frame, &wish, &plan, error))
+        return false;
+    done = fleet_plan_add(frame->store, &plan.row, &change, &stored, error);
+    managed_plan_finish(&plan);
+    if (!done)
+        return false;
+    done = fleet_plan_begin(frame->store, stored.id, FLEET_WAY_AGENT, NULL, frame->now_ms(),
+                            &change, &begun, error);
+    fleet_plan_finish(&stored);
+    return done;
+}
+
+static bool is_due(const struct fleet_managed_row *row, int64_t now_ms)
+{
+    return row->ends_ms != 0 && now_ms >= row->ends_ms && strcmp(row->rights, "watched") != 0
+           && (strcmp(row->state, "stopped") != 0 || strcmp(row->at_end, "stop") != 0);
+}
+
+/* ---- One deployment ---- */
+
+static bool only_reads(const struct fleet_frame *frame)
+{
+    return frame->only_reads != NULL && atomic_load(frame->only_reads);
+}
+
+/* A plan that runs looks by itself. */
+static bool is_changing(const struct fleet_frame *frame, const struct fleet_managed_row *row)
+{
+    struct fleet_plan_row plan;
+    struct error ignored;
+    bool changing;
+
+    if (row->plan_id[0] == '\0' || !fleet_plan_find(frame->store, row->plan_id, &plan, &ignored))
+        return false;
+    changing = strcmp(plan.state, "applying") == 0;
+    fleet_plan_finish(&plan);
+    return changing;
+}
+
+static void look(struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
+                 struct managed_round *round)
+{
+    struct turn *turn = turn_of(reconciler, row->id);
+    const struct fleet_frame *frame = reconciler->frame;
+    int64_t now_ms = frame->now_ms();
+    struct managed_sight sight;
+    struct error error;
+    bool seen;
+
+    turn->seen = true;
+    warn(reconciler, row, now_ms);
+    if (is_changing(frame, row))
+        return;
+    if (is_due(row, now_ms) && !only_reads(frame)) {
+        if (end(reconciler, row, &error))
+            round->ended++;
+        else
+            tell(reconciler, row->deployment, error.message, true);
+        return;
+    }
+    if (now_ms < turn->next_ms)
+        return;
+    round->looked++;
+    seen = managed_sight_take(frame, row, &sight, &error);
+    next_turn(turn, row, seen && sight.changed, !seen, now_ms);
+    if (seen && sight.changed)
+        tell(reconciler, row->deployment, sight.sentence, sight.is_trouble);
+}
+
+/* ---- Orphans ---- */
+
+static bool is_known(const struct fleet_managed_row *rows, size_t count, const char *deployment)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].deployment, deployment) == 0)
+            return true;
+    return false;
+}
+
+static void report_orphans(const struct managed_reconciler *reconciler,
+                           const struct fleet_target_row *row,
+                           const struct fleet_managed_row *managed, size_t managed_count,
+                           struct managed_round *round)
+{
+    const struct fleet_frame *frame = reconciler->frame;
+    json_auto_t *warnings = json_array();
+    struct managed_target target;
+    struct observed *list = NULL;
+    struct cloud *cloud;
+    struct error error;
+    size_t count = 0;
+
+    if (!managed_target_read(frame, row, &target, &error)
+        || !frame->cloud(frame->context, &target.plain, &cloud, &error)
+        || !target.provider->list(cloud, &target.plain, &list, &count, warnings, &error)) {
+        log_warning("the target %s cannot be searched: %s", row->name, error.message);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].instance, frame->instance) != 0
+            || is_known(managed, managed_count, list[i].deployment))
+            continue;
+        round->orphans++;
+        tell(reconciler, list[i].deployment,
+             "it runs with this opsbrain's label and is not known here: deployment_adopt takes it "
+             "over",
+             true);
+    }
+    observed_list_free(list, count);
+}
+
+static CHECKED bool search(struct managed_reconciler *reconciler,
+                           const struct fleet_managed_row *managed, size_t managed_count,
+                           struct managed_round *round, struct error *error)
+{
+    FREE_AUTO struct fleet_target_row *rows = NULL;
+    size_t count;
+
+    if (reconciler->rounds++ % ORPHAN_ROUNDS != 0)
+        return true;
+    if (!fleet_target_list(reconciler->frame->store, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        report_orphans(reconciler, &rows[i], managed, managed_count, round);
+    return true;
+}
+
+bool managed_reconcile_round(struct managed_reconciler *reconciler, struct managed_round *out,
+                             struct error *error)
+{
+    const struct fleet_frame *frame = reconciler->frame;
+    struct fleet_managed_row *rows;
+    size_t count;
+    bool done;
+
+    *out = (struct managed_round){ 0 };
+    if (!fleet_plan_requeue(frame->store, frame->now_ms(), &out->requeued, error)
+        || !fleet_managed_list(frame->store, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        look(reconciler, &rows[i], out);
+    drop_gone(reconciler);
+    done = search(reconciler, rows, count, out, error);
+    fleet_managed_rows_free(rows, count);
+    return done;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/managed/managed_sight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/managed/managed_document.h"
+
+#define DRIFT_BYTES 240
+
+/* ---- Looking ---- */
+
+static CHECKED bool observe(const struct fleet_frame *frame, const struct fleet_managed_row *row,
+                            struct observed *out, struct error *error)
+{
+    json_auto_t *wish = json_loads(row->wish, 0, NULL);
+    struct managed_target target;
+    struct desired desired;
+    struct cloud *cloud;
+    const char *place;
+
+    if (!managed_target_find(frame, row->target, &target, error)
+        || !managed_target_place(&target, json_get_text(wish, "place", ""), &place, error)
+        || !frame->cloud(frame->context, &target.plain, &cloud, error))
+        return false;
+    desired = (struct desired){ .target = &target.plain,
+                                .deployment = row->deployment,
+                                .instance = frame->instance,
+                                .place = place,
+                                .kind = json_get_text(wish, "kind", ""),
+                                .ends_ms = row->ends_ms,
+                                .end_destroys = strcmp(row->at_end, "stop") != 0,
+                                .replicas = json_get_integer(wish, "replicas", 0),
+                                .request_seed = row->plan_id };
+    *out = (struct observed){ 0 };
+    return target.provider->observe(cloud, &desired, out, error);
+}
+
+/* ---- Drift ---- */
+
+static void add_drift(const json_t *before, const json_t *now, struct text *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(before), name, value) {
+        const json_t *other = json_object_get(now, name);
+
+        if (json_equal(value, other) || out->length > DRIFT_BYTES)
+            continue;
+        text_addf(out, "%s%s ", out->length == 0 ? "" : ", ", name);
+        json_add(out, value);
+        text_add(out, " -> ");
+        if (other == NULL)
+            text_add(out, "nothing");
+        else
+            json_add(out, other);
+    }
+}
+
+static void describe_drift(const char *baseline, const json_t *observed, struct text *out)
+{
+    json_auto_t *before = json_loads(baseline, 0, NULL);
+    const json_t *now = json_object_get(observed, "fields");
+    const char *by = json_get_text(observed, "last_changed_by", "");
+
+    if (json_object_size(before) == 0 || now == NULL)
+        return;
+    add_drift(before, now, out);
+    if (out->length > 0 && by[0] != '\0')
+        text_addf(out, " (last changed by %.100s)", by);
+}
+
+void managed_sight_drift(const struct fleet_managed_row *row, struct text *out)
+{
+    json_auto_t *observed = json_loads(row->observed, 0, NULL);
+
+    describe_drift(row->baseline, observed, out);
+}
+
+/* ---- What it means ---- */
+
+/* Where the platform ended it at its time, it is gone as was planned; where something else did, a
+ * person closes its record with deployment_destroy. */
+static const char *state_of(const struct fleet_managed_row *row, const struct observed *observed,
+                            int64_t now_ms)
+{
+    bool was_due = row->ends_ms != 0 && now_ms >= row->ends_ms;
+
+    if (!observed->exists)
+        return was_due && strcmp(row->at_end, "destroy") == 0 ? "gone" : "failed";
+    if (strcmp(observed->state, "failed") == 0)
+        return "failed";
+    return strcmp(observed->state, "stopped") == 0 ? "stopped" : "running";
+}
+
+static void describe(const struct fleet_managed_row *row, const struct observed *observed,
+                     const char *state, const json_t *sighting, struct managed_sight *out)
+{
+    TEXT_AUTO drift = { 0 };
+
+    describe_drift(row->baseline, sighting, &drift);
+    out->is_trouble = strcmp(state, "failed") == 0 || drift.length > 0;
+    if (!observed->exists)
+        snprintf(out->sentence, sizeof out->sentence, "%s",
+                 strcmp(state, "gone") == 0
+                     ? "it was ended by its platform at its time"
+                     : "it was deleted by something else than opsbrain: deployment_destroy closes "
+                       "its record");
+    else
+        snprintf(out->sentence, sizeof out->sentence, "it is %s%s%.120s%s%.200s", observed->state,
+                 observed->message[0] == '\0' ? "" : ": ", observed->message,
+                 drift.length == 0 ? "" : "; drift: ", text_string(&drift));
+}
+
+/* The sentence of the last look is what was told. */
+static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
+                          const struct observed *observed, struct managed_sight *out,
+                          struct error *error)
+{
+    int64_t now_ms = frame->now_ms();
+    const char *state = state_of(row, observed, now_ms);
+    json_auto_t *sighting = managed_document_sighting(observed);
+    FREE_AUTO char *written = json_write(sighting);
+    struct fleet_sighting noted = {
+        .id = row->id, .state = state, .observed = written, .now_ms = now_ms
+    };
+
+    describe(row, observed, state, sighting, out);
+    noted.problem = out->is_trouble ? out->sentence : "";
+    out->changed = strcmp(row->state, state) != 0 || strcmp(row->problem, noted.problem) != 0;
+    return fleet_managed_note(frame->store, &noted, error);
+}
+
+bool managed_sight_take(const struct fleet_frame *frame, const struct fleet_managed_row *row,
+                        struct managed_sight *out, struct error *error)
+{
+    struct observed observed = { 0 };
+    bool done;
+
+    *out = (struct managed_sight){ 0 };
+    if (!observe(frame, row, &observed, error)) {
+        const struct fleet_sighting noted = { .id = row->id,
+                                              .problem = error->message,
+                                              .now_ms = frame->now_ms() };
+        struct error problem;
+
+        if (!fleet_managed_note(frame->store, &noted, &problem))
+            log_warning("%s: what was seen is not stored: %s", row->deployment, problem.message);
+        return false;
+    }
+    done = store(frame, row, &observed, out, error);
+    observed_finish(&observed);
+    return done;
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that are carried out: once, whatever happens to the process and to its requests. */
+#include "tests/unit/support/fleet_world.h"
+
+#include "store/ledger/deployments.h"
+
+#define NAME_SIZE 64
+
+struct rig {
+    char folder[FOLDER_SIZE];
+    struct fleet_world *world;
+    struct store *store; /* NULL while a child has it */
+    struct fleet_frame frame;
+    struct catalog *catalog;
+    struct error error;
+    int numbered;
+};
+
+#define assert_done(rig, call)                                                                     \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s", (rig)->error.message);                                                  \
+    } while (0)
+
+static void open_store(struct rig *rig)
+{
+    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    rig->frame = fleet_world_frame(rig->world, rig->store);
+    rig->frame.catalog = rig->catalog;
+}
+
+static void close_store(struct rig *rig)
+{
+    store_close(rig->store);
+    rig->store = NULL;
+}
+
+static int set_up(void **state)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    struct fleet_target_row target = { .name = "lab",
+                                       .provider = "kubernetes",
+                                       .place = "{\"project\":\"p\"}",
+                                       .regions = "[\"east\"]",
+                                       .source_ranges = "[]",
+                                       .recipes = "[]",
+                                       .credential = "none",
+                                       .deployment_usd = 100,
+                                       .total_usd = 1000 };
+    bool changed;
+
+    folder_create(rig->folder);
+    rig->world = fleet_world_create();
+    assert_done(rig, catalog_create(&rig->catalog, &rig->error));
+    open_store(rig);
+    assert_done(rig,
+                fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));
+    *state = rig;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *rig = *state;
+
+    close_store(rig);
+    catalog_destroy(rig->catalog);
+    munmap(rig->world, sizeof *rig->world);
+    folder_remove(rig->folder);
+    free(rig);
+    return 0;
+}
+
+static struct change person(void)
+{
+    return (struct change){ .actor = { "alice", "operator", "test/1", "req_1" },
+                            .tool = "deployment_apply",
+                            .arguments = "{}" };
+}
+
+/* ---- A plan, begun ---- */
+
+static void begin(struct rig *rig, enum provider_verb verb, const char *name, int64_t replicas,
+                  struct fleet_plan_begun *out, char plan_id[ID_SIZE])
+{
+    struct managed_wish wish = { .verb = verb,
+                                 .deployment = name,
+                                 .target = "lab",
+                                 .recipe = verb == VERB_CREATE ? "gemma-small" : "",
+                                 .place = "",
+                                 .kind = "",
+                                 .at_end = "",
+                                 .replicas = replicas,
+                                 .life_s = verb == VERB_CREATE || verb == VERB_EXTEND ? 7200 : 0 };
+    struct change change = person();
+    struct fleet_plan_row stored;
+    struct managed_plan plan;
+    FREE_AUTO char *text = NULL;
+
+    assert_done(rig, managed_plan_make(&rig->frame, &wish, &plan, &rig->error));
+    text = json_write(plan.wish);
+    assert_done(rig, fleet_plan_add(rig->store, &plan.row, &change, &stored, &rig->error));
+    text_copy(plan_id, ID_SIZE, stored.id);
+    assert_done(rig, fleet_plan_begin(rig->store, stored.id, FLEET_WAY_PERSON, text, clock_utc_ms(),
+                                      &change, out, &rig->error));
+    fleet_plan_finish(&stored);
+    managed_plan_finish(&plan);
+}
+
+/* ---- A process that carries it out ---- */
+
+static enum job_end run_apply(struct job_run *run, char **outcome, struct error *error)
+{
+    return managed_apply_run(run->services, run, outcome, error);
+}
+
+static const struct job_kind kinds[] = { { JOB_KIND_APPLY, run_apply }, { 0 } };
+
+static enum job_state carry_out(struct rig *rig, const char *job_id)
+{
+    struct job_pool *jobs;
+    struct job job;
+
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    for (int i = 0; i < 400; i++) {
+        assert_done(rig, job_pool_show(jobs, job_id, &job, &rig->error));
+        if (job_is_over(&job))
+            break;
+        assert_done(rig, job_pool_wait(jobs, job_id, &job, 50, NULL, NULL, &job, &rig->error));
+    }
+    job_pool_destroy(jobs, 5000);
+    return job.state;
+}
+
+/* In a process of its own, which is killed at its nth event; returns whether it was. */
+static bool killed_at(struct rig *rig, const char *job_id, int event)
+{
+    pid_t child;
+    int status;
+
+    close_store(rig);
+    rig->world->events = 0;
+    rig->world->kill_at = event;
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        open_store(rig);
+        carry_out(rig, job_id);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    rig->world->kill_at = 0;
+    open_store(rig);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+/* ---- What must be so ---- */
+
+static void check_world(const struct rig *rig, const char *name, int each_created, bool exist)
+{
+    static const char *const kinds_made[] = { "guard", "service", "grant" };
+
+    for (size_t i = 0; i < 3; i++) {
+        char url[128];
+        const struct fleet_thing *thing;
+
+        snprintf(url, sizeof url, "https://test/%s/%s", kinds_made[i], name);
+        thing = fleet_world_find(rig->world, url);
+        if (thing != NULL && thing->created > each_created)
+            fail_msg("%s was made %d times", url, thing->created);
+        if (exist != (thing != NULL && thing->exists))
+            fail_msg("%s %s", url, exist ? "is missing" : "was forgotten");
+    }
+}
+
+static void check_plan(struct rig *rig, const char *id, const char *state)
+{
+    struct fleet_plan_row plan;
+
+    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
+    if (strcmp(plan.state, state) != 0)
+        fail_msg("%s, not %s: %s", plan.state, state, plan.reason);
+    fleet_plan_finish(&plan);
+}
+
+static void check_managed(struct rig *rig, const char *name, const char *state)
+{
+    struct fleet_managed_row row;
+    bool found;
+
+    assert_done(rig, fleet_managed_find(rig->store, name, &row, &found, &rig->error));
+    assert_int_equal(found, strcmp(state, "gone") != 0);
+    if (found)
+        assert_string_equal(row.state, state);
+    if (found)
+        fleet_managed_finish(&row);
+}
+
+static void next_name(struct rig *rig, char out[NAME_SIZE])
+{
+    snprintf(out, NAME_SIZE, "gemma%d", ++rig->numbered);
+}
+
+static enum job_state create(struct rig *rig, const char *name, char plan[ID_SIZE])
+{
+    struct fleet_plan_begun begun;
+
+    begin(rig, VERB_CREATE, name, 0, &begun, plan);
+    return carry_out(rig, begun.job_id);
+}
+
+/* ---- Tests ---- */
+
+static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
+{
+    struct rig *rig = *state;
+    struct deployment deployment;
+    struct fleet_journal_row *rows;
+    char plan[ID_SIZE];
+    size_t count;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    check_plan(rig, plan, "done");
+    check_managed(rig, "gemma", "running");
+    check_world(rig, "gemma", 1, true);
+    assert_done(rig, deployment_find(rig->store, "gemma", &deployment, &rig->error));
+    assert_string_equal(deployment.url, "http://127.0.0.1:9/gemma");
+    assert_string_equal(deployment.engine, "vllm");
+    assert_string_equal(deployment.owner, "alice");
+    assert_done(rig, fleet_journal_list(rig->store, plan, &rows, &count, &rig->error));
+    assert_int_equal(count, 7); /* before and after each request, and the end of an operation */
+    assert_string_equal(rows[0].step, "guard");
+    assert_string_equal(rows[0].outcome, "");
+    assert_string_equal(rows[3].outcome, "wait");
+    assert_string_equal(rows[4].action, "poll");
+    fleet_journal_rows_free(rows, count);
+}
+
+/* Killed at each of its requests, before and after it is done, and at each look. */
+static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
+{
+    struct rig *rig = *state;
+    int kills = 0;
+
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        begin(rig, VERB_CREATE, name, 0, &begun, plan);
+        killed = killed_at(rig, begun.job_id, event);
+        kills += killed;
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
+        check_plan(rig, plan, "done");
+        check_managed(rig, name, "running");
+        check_world(rig, name, 1, true);
+        if (!killed)
+            break;
+    }
+    assert_true(kills >= 10);
+}
+
+static void cancel(struct rig *rig, const char *job_id)
+{
+    struct change change = person();
+    struct job job;
+
+    assert_done(rig, job_cancel(rig->store, job_id, clock_utc_ms(), &change, &job, &rig->error));
+}
+
+/* Killed while it makes, cancelled, and killed again while it takes back. */
+static void kill_9_while_undoing_leaves_nothing(void **state)
+{
+    struct rig *rig = *state;
+    int kills = 0;
+
+    rig->world->never_ready = true;
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        begin(rig, VERB_CREATE, name, 0, &begun, plan);
+        assert_true(killed_at(rig, begun.job_id, 12));
+        cancel(rig, begun.job_id);
+        killed = killed_at(rig, begun.job_id, event);
+        kills += killed;
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
+        check_plan(rig, plan, "cancelled");
+        check_managed(rig, name, "gone");
+        check_world(rig, name, 1, false);
+        if (!killed)
+            break;
+    }
+    assert_true(kills >= 6);
+}
+
+static void set_fault(struct rig *rig, enum fleet_fault fault, const char *at, int times)
+{
+    rig->world->fault = fault;
+    rig->world->faults_left = times;
+    snprintf(rig->world->fault_at, sizeof rig->world->fault_at, "%s", at);
+}
+
+static void a_request_that_is_refused_for_now_is_repeated(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    set_fault(rig, FAULT_BUSY, "/service/", 2);
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    check_world(rig, "gemma", 1, true);
+}
+
+static void a_lost_answer_is_settled_by_what_is_there(void **state)
+{
+    static const char *const at[] = { "/guard/", "/service/", "/grant/" };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < 3; i++) {
+        char name[NAME_SIZE], plan[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_LOST, at[i], 1);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        check_world(rig, name, 1, true);
+    }
+}
+
+static void what_fails_is_undone_with_the_reason(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_row plan;
+    char id[ID_SIZE];
+
+    set_fault(rig, FAULT_REFUSE, "/grant/", 1);
+    assert_int_equal(create(rig, "refused", id), JOB_FAILED);
+    check_world(rig, "refused", 1, false);
+    check_managed(rig, "refused", "gone");
+    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
+    assert_string_equal(plan.state, "failed");
+    assert_string_equal(plan.reason, "grant: not allowed");
+    fleet_plan_finish(&plan);
+    set_fault(rig, FAULT_BREAK, "/service/", 0);
+    assert_int_equal(create(rig, "broken", id), JOB_FAILED);
+    check_world(rig, "broken", 1, false);
+    set_fault(rig, FAULT_NONE, "", 0);
+    rig->world->broken_service = true;
+    assert_int_equal(create(rig, "crashing", id), JOB_FAILED);
+    check_world(rig, "crashing", 1, false);
+}
+
+static void what_is_anothers_is_not_touched(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
+    char plan[ID_SIZE];
+
+    guard->exists = true;
+    snprintf(guard->instance, sizeof guard->instance, "theirs");
+    assert_int_equal(create(rig, "gemma", plan), JOB_FAILED);
+    check_plan(rig, plan, "failed");
+    assert_true(guard->exists);
+    assert_int_equal(guard->created, 0);
+    assert_int_equal(rig->world->touched_foreign, 0);
+    assert_int_equal(fleet_world_existing(rig->world), 1);
+}
+
+static enum job_state change(struct rig *rig, enum provider_verb verb, const char *name,
+                             int64_t replicas)
+{
+    struct fleet_plan_begun begun;
+    char plan[ID_SIZE];
+
+    begin(rig, verb, name, replicas, &begun, plan);
+    return carry_out(rig, begun.job_id);
+}
+
+static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    struct deployment deployment;
+    int64_t ends_ms;
+    char plan[ID_SIZE];
+    bool found;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
+    ends_ms = row.ends_ms;
+    fleet_managed_finish(&row);
+    assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
+    check_managed(rig, "gemma", "stopped");
+    assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_COMPLETED);
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_string_equal(row.state, "running");
+    assert_true(row.ends_ms > ends_ms);
+    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
+    fleet_managed_finish(&row);
+    assert_int_equal(change(rig, VERB_DESTROY, "gemma", 0), JOB_COMPLETED);
+    check_managed(rig, "gemma", "gone");
+    check_world(rig, "gemma", 1, false);
+    assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
+}
+
+/* Killed at each request of a destroy: never a wrong "done". */
+static void kill_9_while_destroying_destroys_all_the_same(void **state)
+{
+    struct rig *rig = *state;
+
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        begin(rig, VERB_DESTROY, name, 0, &begun, plan);
+        killed = killed_at(rig, begun.job_id, event);
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
+        check_world(rig, name, 1, false);
+        check_managed(rig, name, "gone");
+        if (!killed)
+            break;
+    }
+}
+
+static void a_moved_database_changes_nothing_until_it_is_resumed(void **state)
+{
+    struct rig *rig = *state;
+    atomic_bool only_reads = true;
+    struct fleet_plan_begun begun;
+    struct job_pool *jobs;
+    char plan[ID_SIZE];
+    struct job job;
+
+    rig->frame.only_reads = &only_reads;
+    begin(rig, VERB_CREATE, "gemma", 0, &begun, plan);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    do {
+        assert_done(rig, job_pool_show(jobs, begun.job_id, &job, &rig->error));
+        usleep(1000);
+    } while (strstr(job.message, "fleet resume") == NULL);
+    assert_int_equal(rig->world->writes, 0);
+    atomic_store(&only_reads, false);
+    while (!job_is_over(&job))
+        assert_done(rig,
+                    job_pool_wait(jobs, begun.job_id, &job, 1000, NULL, NULL, &job, &rig->error));
+    assert_int_equal(job.state, JOB_COMPLETED);
+    job_pool_destroy(jobs, 5000);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_plan_is_carried_out_and_its_deployment_registered),
+        TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
+        TEST(kill_9_while_undoing_leaves_nothing),
+        TEST(a_request_that_is_refused_for_now_is_repeated),
+        TEST(a_lost_answer_is_settled_by_what_is_there),
+        TEST(what_fails_is_undone_with_the_reason),
+        TEST(what_is_anothers_is_not_touched),
+        TEST(it_is_scaled_stopped_started_extended_and_destroyed),
+        TEST(kill_9_while_destroying_destroys_all_the_same),
+        TEST(a_moved_database_changes_nothing_until_it_is_resumed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Managed deployments over time: what is seen, told, ended, and left alone. */
+#include "fleet/managed/managed_reconcile.h"
+
+#include "fleet/managed/managed_sight.h"
+#include "tests/unit/support/fleet_world.h"
+
+#define MINUTE_MS 60000LL
+#define BEGIN_MS 1800000000000LL
+
+static int64_t clock_ms; /* of the frame */
+
+static int64_t test_now(void)
+{
+    return clock_ms;
+}
+
+struct rig {
+    char folder[FOLDER_SIZE];
+    struct fleet_world *world;
+    struct store *store;
+    struct fleet_frame frame;
+    struct managed_reconciler *reconciler;
+    struct error error;
+    char told[512]; /* the last sentence */
+    int tellings;
+    atomic_bool only_reads;
+};
+
+#define assert_done(rig, call)                                                                     \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s", (rig)->error.message);                                                  \
+    } while (0)
+
+static void hear(void *context, const char *deployment, const char *sentence, bool is_warning)
+{
+    struct rig *rig = context;
+
+    (void)is_warning;
+    rig->tellings++;
+    snprintf(rig->told, sizeof rig->told, "%s: %s", deployment, sentence);
+}
+
+static void manage(struct rig *rig, const char *name, const char *rights, int64_t life_ms,
+                   const char *at_end)
+{
+    char empty[] = "{}", wish[] = "{\"place\":\"east\"}", url[128];
+    struct fleet_managed_row row = { .target = "lab", .wish = wish, .observed = empty };
+    struct fleet_thing *thing;
+
+    row.ends_ms = life_ms == 0 ? 0 : clock_ms + life_ms;
+    text_copy(row.deployment, sizeof row.deployment, name);
+    text_copy(row.rights, sizeof row.rights, rights);
+    text_copy(row.at_end, sizeof row.at_end, at_end);
+    assert_done(rig, fleet_managed_adopt(rig->store, &row, clock_ms, NULL, &rig->error));
+    snprintf(url, sizeof url, "https://test/service/%s", name);
+    thing = fleet_world_put(rig->world, url);
+    thing->exists = true;
+    thing->replicas = 1;
+    thing->looks = 100;
+    snprintf(thing->instance, sizeof thing->instance, "%s", rig->frame.instance);
+    snprintf(thing->deployment, sizeof thing->deployment, "%s", name);
+}
+
+static int set_up(void **state)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    struct fleet_target_row target = { .name = "lab",
+                                       .provider = "kubernetes",
+                                       .place = "{\"project\":\"p\"}",
+                                       .regions = "[\"east\"]",
+                                       .source_ranges = "[]",
+                                       .recipes = "[]",
+                                       .credential = "none" };
+    bool changed;
+
+    clock_ms = BEGIN_MS;
+    folder_create(rig->folder);
+    rig->world = fleet_world_create();
+    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    rig->frame = fleet_world_frame(rig->world, rig->store);
+    rig->frame.now_ms = test_now;
+    rig->frame.only_reads = &rig->only_reads;
+    assert_done(rig,
+                fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));
+    rig->reconciler = managed_reconcile_create(&rig->frame, hear, rig);
+    *state = rig;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *rig = *state;
+
+    managed_reconcile_destroy(rig->reconciler);
+    store_close(rig->store);
+    munmap(rig->world, sizeof *rig->world);
+    folder_remove(rig->folder);
+    free(rig);
+    return 0;
+}
+
+static struct managed_round after(struct rig *rig, int64_t minutes)
+{
+    struct managed_round round;
+
+    clock_ms += minutes * MINUTE_MS;
+    assert_done(rig, managed_reconcile_round(rig->reconciler, &round, &rig->error));
+    return round;
+}
+
+static size_t jobs_queued(struct rig *rig)
+{
+    const struct job_filter filter = { .kind = JOB_KIND_APPLY, .state = -1 };
+    FREE_AUTO struct job *jobs = NULL;
+    size_t count;
+
+    assert_done(rig, job_list(rig->store, &filter, 10, &jobs, &count, &rig->error));
+    return count;
+}
+
+static void it_looks_each_minute_and_less_where_nothing_changes(void **state)
+{
+    struct rig *rig = *state;
+    size_t looked = 0;
+
+    manage(rig, "gemma", "created", 0, "");
+    for (int i = 0; i < 60; i++)
+        looked += after(rig, 1).looked;
+    assert_in_range(looked, 14, 20);
+    assert_int_equal(rig->tellings, 0);
+    rig->world->things[0].replicas = 0;
+    for (int i = 0; i < 5 && rig->tellings == 0; i++)
+        after(rig, 1);
+    assert_string_equal(rig->told, "gemma: it is stopped");
+    rig->world->things[0].replicas = 1;
+    assert_int_equal(after(rig, 1).looked, 1);
+    assert_string_equal(rig->told, "gemma: it is ready");
+}
+
+static void it_warns_an_hour_and_ten_minutes_before_once_each(void **state)
+{
+    struct rig *rig = *state;
+
+    manage(rig, "gemma", "created", 120 * MINUTE_MS, "destroy");
+    after(rig, 59);
+    assert_int_equal(rig->tellings, 0);
+    after(rig, 1);
+    assert_string_equal(rig->told, "gemma: it ends in 60 minutes (destroy): deployment_extend");
+    after(rig, 30);
+    assert_int_equal(rig->tellings, 1);
+    after(rig, 20);
+    assert_string_equal(rig->told, "gemma: it ends in 10 minutes (destroy): deployment_extend");
+    after(rig, 5);
+    assert_int_equal(rig->tellings, 2);
+}
+
+/* The plan that gave it its life was agreed to. */
+static void at_its_end_it_is_ended_once(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_row *plans;
+    size_t count;
+
+    manage(rig, "gemma", "created", 60 * MINUTE_MS, "destroy");
+    assert_int_equal(after(rig, 59).ended, 0);
+    assert_int_equal(after(rig, 1).ended, 1);
+    assert_int_equal(after(rig, 1).ended, 0);
+    assert_int_equal(jobs_queued(rig), 1);
+    assert_done(rig, fleet_plan_list(rig->store, "gemma", 5, &plans, &count, &rig->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(plans[0].verb, "destroy");
+    assert_string_equal(plans[0].principal, "opsbrain");
+    fleet_plan_rows_free(plans, count);
+}
+
+static void what_is_only_watched_or_has_no_end_is_left(void **state)
+{
+    struct rig *rig = *state;
+
+    manage(rig, "watched", "watched", 60 * MINUTE_MS, "destroy");
+    manage(rig, "endless", "adopted", 0, "");
+    assert_int_equal(after(rig, 600).ended, 0);
+    assert_int_equal(jobs_queued(rig), 0);
+}
+
+static void a_moved_database_ends_nothing(void **state)
+{
+    struct rig *rig = *state;
+
+    manage(rig, "gemma", "created", 60 * MINUTE_MS, "destroy");
+    atomic_store(&rig->only_reads, true);
+    assert_int_equal(after(rig, 70).ended, 0);
+    assert_int_equal(rig->world->writes, 0);
+    atomic_store(&rig->only_reads, false);
+    assert_int_equal(after(rig, 1).ended, 1);
+}
+
+static void what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    bool found;
+
+    manage(rig, "gemma", "watched", 60 * MINUTE_MS, "destroy");
+    rig->world->things[0].exists = false;
+    after(rig, 1);
+    assert_non_null(strstr(rig->told, "deleted by something else"));
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_string_equal(row.state, "failed");
+    fleet_managed_finish(&row);
+    after(rig, 60);
+    assert_non_null(strstr(rig->told, "ended by its platform"));
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_false(found);
+}
+
+static void orphans_are_reported_and_stay(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_thing *theirs;
+
+    manage(rig, "gemma", "created", 0, "");
+    theirs = fleet_world_put(rig->world, "https://test/service/lost");
+    theirs->exists = true;
+    snprintf(theirs->instance, sizeof theirs->instance, "%s", rig->frame.instance);
+    snprintf(theirs->deployment, sizeof theirs->deployment, "lost");
+    theirs = fleet_world_put(rig->world, "https://test/service/foreign");
+    theirs->exists = true;
+    snprintf(theirs->instance, sizeof theirs->instance, "ins_another");
+    assert_int_equal(after(rig, 1).orphans, 1);
+    assert_non_null(strstr(rig->told, "lost: it runs with this opsbrain's label"));
+    assert_int_equal(fleet_world_existing(rig->world), 3);
+    assert_int_equal(rig->world->writes, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_looks_each_minute_and_less_where_nothing_changes),
+        TEST(it_warns_an_hour_and_ten_minutes_before_once_each),
+        TEST(at_its_end_it_is_ended_once),
+        TEST(what_is_only_watched_or_has_no_end_is_left),
+        TEST(a_moved_database_ends_nothing),
+        TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
+        TEST(orphans_are_reported_and_stay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
