@@ -24,6 +24,8 @@ static CHECKED bool ask_person(struct call *call, const struct consent *consent,
     if (!call->ask(call, &question, 1, &answers, error)) {
         if (error->kind != ERROR_UNSUPPORTED)
             return false;
+        if (consent->elsewhere != NULL)
+            return error_set(error, ERROR_FORBIDDEN, "%s %s", consent->summary, consent->elsewhere);
         return error_set(error, ERROR_INVALID, "%s To do it, call again with \"confirm\": \"%s\"",
                          consent->summary, consent->name);
     }
@@ -42,7 +44,7 @@ bool consent_get(struct call *call, const struct consent *consent, struct error 
     if (!call->in_go_ahead)
         return error_set(error, ERROR_INTERNAL, "%s asks for consent outside its go_ahead()",
                          call->change.tool);
-    if (confirm == NULL)
+    if (confirm == NULL || consent->elsewhere != NULL)
         return ask_person(call, consent, error);
     if (strcmp(confirm, consent->name) == 0)
         return true;

@@ -18,9 +18,13 @@ struct consent {
     const char *plan;     /* what would be done, for the form; */
     const char *summary;  /* and a short form for an error's sentence */
     const char *declined; /* what remains unchanged: "demo stays registered" */
+    /* How a person agrees where the client cannot ask: then `confirm` is none's word. NULL: it is.
+     */
+    const char *elsewhere;
 };
 
 /* Only for a tool's go_ahead(). Consent is given by `confirm`, or by the person at the client.
- * INVALID shows the summary and says how to confirm, if the client cannot ask or `confirm` is a
- * different name; CANCELLED: the person did not agree. */
+ * FORBIDDEN says what `elsewhere` does, if the client cannot ask. INVALID shows the summary and
+ * says how to confirm, if the client cannot ask or `confirm` is a different name; CANCELLED: the
+ * person did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

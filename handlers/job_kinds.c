@@ -6,10 +6,12 @@
 #include "base/json/json.h"
 #include "bench/sweep/sweep.h"
 #include "fleet/engine.h"
+#include "fleet/managed/managed_apply.h"
 #include "fleet/server_monitor.h"
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
+#define APPLY_THREADS 4                     /* a sweep of hours must not delay what ends a server */
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 
 static CHECKED bool resolve(void *context, const struct deployment *deployment,
@@ -73,7 +75,18 @@ static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, 
     return sweep_job_run(&sweep, run, outcome_json, error);
 }
 
+static CHECKED enum job_end run_apply(struct job_run *run, char **outcome_json, struct error *error)
+{
+    const struct services *services = run->services;
+
+    if (services->fleet != NULL)
+        return managed_apply_run(services->fleet, run, outcome_json, error);
+    error_set(error, ERROR_UNSUPPORTED, "this process deploys nothing");
+    return JOB_END_FAILED;
+}
+
 const struct job_kind job_kinds[] = {
+    { JOB_KIND_APPLY, run_apply, .threads = APPLY_THREADS },
     { "sweep", run_sweep },
     { 0 },
 };

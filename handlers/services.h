@@ -11,6 +11,7 @@
 #include "jobs/job_pool.h"
 #include "store/ledger/store.h"
 
+struct fleet_frame; /* fleet/managed/fleet_frame.h */
 struct health_memory;
 struct pictures;
 struct reviewed_plans;
@@ -30,5 +31,6 @@ struct services {
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
     struct reviewed_plans *planned;  /* plans that were reviewed (reviewed_plans.h) */
     struct calibration *calibration; /* of the load generator; NULL: sweeps run without */
+    const struct fleet_frame *fleet; /* what puts model servers up; NULL: nothing does */
     const char *version, *host;      /* provenance of what is measured here */
 };

@@ -6,6 +6,7 @@
 #include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
+#include "store/fleet/fleet_managed.h"
 #include "store/series/scrapes.h"
 
 static const struct param params[] = {
@@ -21,6 +22,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
+/* Without its name in the registry what runs would bill on, seen by nobody. */
+static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
+{
+    struct fleet_managed_row row;
+    bool found;
+
+    if (!fleet_managed_find(store, name, &row, &found, error))
+        return false;
+    if (!found)
+        return true;
+    error_set(error, ERROR_CONFLICT,
+              "%s runs on the target %s and is managed by opsbrain: call deployment_destroy, which "
+              "also retires its name",
+              name, row.target);
+    fleet_managed_finish(&row);
+    return false;
+}
+
 /* Also called after the person agreed, which may take minutes. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
@@ -28,6 +47,7 @@ static CHECKED bool check(const struct call *call, struct deployment *out, struc
 
     return deployment_find(call->services->store, name, out, error)
            && deployment_check_owner(call, out, error)
+           && check_unmanaged(call->services->store, name, error)
            && deployment_check_idle(call->services->store, name, error);
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How answers show a plan, and what tools that make or carry out plans share. */
+#pragma once
+
+#include "fleet/managed/managed_plan.h"
+#include "handlers/tool.h"
+
+extern const struct field plan_answer_fields[];
+/* Structure and text. */
+CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *row,
+                         struct answer *answer, struct error *error);
+
+/* Makes the plan, stores it and answers with it. */
+CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish,
+                              struct answer *answer, struct error *error);
+/* The members of a wish that a call has under the usual names; the others are empty. */
+struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
+
+/* Only its owner and admins may change a managed deployment. */
+CHECKED bool plan_answer_check_owner(const struct call *call, struct error *error);
+/* FORBIDDEN while the database only reads the clouds. */
+CHECKED bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error);
+
+/* Begins a stored plan, wakes the jobs, and answers with the job. */
+CHECKED bool plan_answer_begin(struct call *call, const struct fleet_plan_row *row, const char *way,
+                               struct answer *answer, struct error *error);
+extern const struct field plan_answer_begun_fields[];

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_adopt: takes what runs on a target into the registry. */
+
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/managed/managed_document.h"
+#include "fleet/managed/managed_target.h"
+#include "handlers/answer.h"
+#include "handlers/consent.h"
+#include "handlers/fleet/plan_answer.h"
+#include "handlers/fleet/target_answer.h"
+#include "store/ledger/deployments.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Its name on the platform, and here." },
+    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
+    { "region", VALUE_TEXT, .high = 63, .help = "Where it runs; default: the target's first." },
+    { "may_end", VALUE_BOOLEAN, .initial = "false",
+      .help = "Whether it may be stopped and destroyed from here." },
+    PARAM_CONFIRM("The same name again, as confirmation."),
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "Its name." },
+    { "target", VALUE_TEXT, .help = "Where it runs." },
+    { "rights", VALUE_TEXT, .help = "adopted: may be stopped and destroyed; watched: not." },
+    { "state", VALUE_TEXT, .help = "How it is now." },
+    { "address", VALUE_TEXT, .optional = true, .foreign = true,
+      .help = "Where it can be called; missing: it is not registered." },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static CHECKED bool find(const struct call *call, struct managed_target *target,
+                         struct observed *out, struct error *error)
+{
+    const struct managed_wish wish = plan_answer_wish(call, VERB_CREATE);
+    const struct fleet_frame *frame;
+    struct desired desired;
+    struct cloud *cloud;
+    const char *place;
+
+    if (!target_answer_frame(call, &frame, error)
+        || !managed_target_find(frame, wish.target, target, error)
+        || !managed_target_place(target, wish.place, &place, error)
+        || !frame->cloud(frame->context, &target->plain, &cloud, error))
+        return false;
+    desired = (struct desired){ .target = &target->plain,
+                                .deployment = wish.deployment,
+                                .instance = frame->instance,
+                                .place = place,
+                                .kind = "",
+                                .request_seed = "" };
+    *out = (struct observed){ 0 };
+    if (!target->provider->observe(cloud, &desired, out, error))
+        return false;
+    if (out->exists)
+        return true;
+    observed_finish(out);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "nothing is called %s on %s: deployment_discover lists what is there",
+                     wish.deployment, wish.target);
+}
+
+static CHECKED bool go_ahead(struct call *call, struct error *error)
+{
+    const char *name = call_text(call, "deployment");
+    bool may_end = call_boolean(call, "may_end", false);
+    struct managed_target target;
+    struct observed observed;
+    TEXT_AUTO plan = { 0 };
+    TEXT_AUTO declined = { 0 };
+
+    if (!find(call, &target, &observed, error))
+        return false;
+    text_addf(&plan,
+              "Take %s on %s (%s%s%.200s) into the registry? It is then looked at once a minute%s. "
+              "Nothing on the platform is changed.",
+              name, target.plain.name, observed.state, observed.address[0] == '\0' ? "" : ", ",
+              observed.address,
+              may_end ? ", and may be stopped and destroyed from here" : " and never changed");
+    text_addf(&declined, "%s stays outside", name);
+    observed_finish(&observed);
+    const struct consent consent = { .name = name,
+                                     .key = "adopt",
+                                     .title = "Take it over",
+                                     .plan = text_string(&plan),
+                                     .summary = text_string(&plan),
+                                     .declined = text_string(&declined) };
+    return consent_get(call, &consent, error);
+}
+
+static CHECKED bool keep(struct call *call, const struct managed_target *target,
+                         const struct observed *observed, const char *rights, struct error *error)
+{
+    json_auto_t *sighting = managed_document_sighting(observed);
+    json_auto_t *wish = json_pack("{s:s}", "place", observed->place);
+    FREE_AUTO char *written = json_write(sighting);
+    FREE_AUTO char *wished = json_write(wish);
+    struct fleet_managed_row row = { .wish = wished, .observed = written };
+
+    text_copy(row.deployment, sizeof row.deployment, call_text(call, "deployment"));
+    text_copy(row.target, sizeof row.target, target->plain.name);
+    text_copy(row.rights, sizeof row.rights, rights);
+    return fleet_managed_adopt(call->services->store, &row, clock_utc_ms(), &call->change, error);
+}
+
+/* One that is registered already keeps what it has. */
+static CHECKED bool keep_registered(struct call *call, const struct observed *observed,
+                                    struct error *error)
+{
+    struct deployment wanted = { .labels = "{}", .limits = "{}" }, stored;
+
+    text_copy(wanted.name, sizeof wanted.name, call_text(call, "deployment"));
+    text_copy(wanted.url, sizeof wanted.url, observed->address);
+    text_copy(wanted.provider, sizeof wanted.provider, call_text(call, "target"));
+    text_copy(wanted.hardware, sizeof wanted.hardware, observed->machine);
+    text_copy(wanted.region, sizeof wanted.region, observed->place);
+    return wanted.url[0] == '\0'
+           || deployment_find(call->services->store, wanted.name, &stored, error)
+           || (error->kind == ERROR_NOT_FOUND
+               && deployment_add(call->services->store, &wanted, clock_utc_ms(), &call->change,
+                                 &stored, error));
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *rights = call_boolean(call, "may_end", false) ? "adopted" : "watched";
+    struct managed_target target;
+    struct observed observed;
+    bool done;
+
+    if (!find(call, &target, &observed, error))
+        return false;
+    done = keep(call, &target, &observed, rights, error) && keep_registered(call, &observed, error);
+    if (done) {
+        answer->structured =
+            json_pack("{s:s, s:s, s:s, s:s, s:o}", "deployment", call_text(call, "deployment"),
+                      "target", target.plain.name, "rights", rights, "state", observed.state,
+                      "address", answer_json_text(observed.address));
+        text_addf(&answer->text, "%s on %s is %s: %s%s.\n", call_text(call, "deployment"),
+                  target.plain.name, rights, observed.state,
+                  observed.address[0] == '\0' ? ", without an address: it is not registered" : "");
+        text_copy(answer->changed, sizeof answer->changed, call_text(call, "deployment"));
+        answer_next(answer, "deployment_show");
+    }
+    observed_finish(&observed);
+    return done;
+}
+
+const struct tool tool_deployment_adopt = {
+    .name = "deployment_adopt",
+    .title = "Adopt a running model server",
+    .help = "Takes a model server that runs on a target into the registry, with or without the "
+            "right to stop and destroy it. It asks first.",
+    .more = "It has no end. Only admins may, as it gives rights over what others made.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_ADMIN,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .destroys = STATED_YES,
+    .spends_money = STATED_NO,
+    .changes_resources = true,
+    .grows = true,
+    .go_ahead = go_ahead,
+    .run = run,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_apply: carries out a plan, as a job, after a person's go-ahead. */
+
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "handlers/answer.h"
+#include "handlers/fleet/plan_answer.h"
+#include "handlers/fleet/plan_consent.h"
+#include "handlers/fleet/target_answer.h"
+
+static const struct param params[] = {
+    { "plan", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id of the plan." },
+    { "confirm", VALUE_TEXT, .low = 64, .high = 64,
+      .help = "The plan's digest: an agent's word, good up to what the target grants agents.",
+      .more = "Without it the person is asked." },
+    { 0 },
+};
+
+/* The state of things may have changed since the plan was shown. */
+static CHECKED bool check_same(const struct fleet_frame *frame, const struct fleet_plan_row *row,
+                               struct error *error)
+{
+    struct managed_plan plan;
+
+    if (!managed_plan_again(frame, row, &plan, error))
+        return false;
+    managed_plan_finish(&plan);
+    return true;
+}
+
+/* One that was begun is only answered again. */
+static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
+{
+    const struct fleet_frame *frame;
+    const char *way;
+
+    if (row->job_id[0] != '\0')
+        return true;
+    return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
+           && check_same(frame, row, error) && plan_consent_way(call, row, &way, error)
+           && (way == NULL || strcmp(way, FLEET_WAY_PERSON) != 0
+               || plan_consent_ask(call, row, error));
+}
+
+static CHECKED bool go_ahead(struct call *call, struct error *error)
+{
+    struct fleet_plan_row row;
+    bool given;
+
+    if (!fleet_plan_find(call->services->store, call_text(call, "plan"), &row, error))
+        return false;
+    given = check(call, &row, error);
+    fleet_plan_finish(&row);
+    return given;
+}
+
+/* The first of two people agreed. */
+static CHECKED bool wait_for_another(struct call *call, const struct fleet_plan_row *row,
+                                     const struct error *missing, struct answer *answer,
+                                     struct error *error)
+{
+    if (!fleet_plan_approve(call->services->store, row->id, FLEET_WAY_PERSON, clock_utc_ms(),
+                            &call->change, error))
+        return false;
+    answer->structured = json_pack("{s:s, s:s, s:s, s:b}", "plan", row->id, "deployment",
+                                   row->deployment, "verb", row->verb, "started", 0);
+    text_addf(&answer->text, "%s agreed. %s\n", call->principal.name, missing->message);
+    answer_next(answer, "plan_approve with this plan, by another principal");
+    return true;
+}
+
+static CHECKED bool begin(struct call *call, const struct fleet_plan_row *row,
+                          struct answer *answer, struct error *error)
+{
+    struct error missing;
+    const char *way;
+
+    if (!plan_consent_way(call, row, &way, error))
+        return false;
+    if (row->job_id[0] == '\0' && !plan_consent_check(call, row, way, &missing))
+        return wait_for_another(call, row, &missing, answer, error);
+    return plan_answer_begin(call, row, way, answer, error);
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct fleet_plan_row row;
+    bool done;
+
+    if (!fleet_plan_find(call->services->store, call_text(call, "plan"), &row, error))
+        return false;
+    done = begin(call, &row, answer, error);
+    fleet_plan_finish(&row);
+    return done;
+}
+
+const struct tool tool_deployment_apply = {
+    .name = "deployment_apply",
+    .title = "Carry out a plan",
+    .help = "Carries out a plan of deployment_plan, _start, _scale or _extend as a job, after a "
+            "person's go-ahead. It costs what the plan says.",
+    .more = "Refused if anything changed since the plan was made. Wait with job_show; job_cancel "
+            "undoes what was made. When it is ready, the deployment is registered.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = plan_answer_begun_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .idempotent = true,
+    .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_YES,
+    .starts_job = true,
+    .changes_resources = true,
+    .grows = true,
+    .go_ahead = go_ahead,
+    .run = run,
+};

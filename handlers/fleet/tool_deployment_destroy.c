@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_destroy: deletes all that was made for a managed deployment. */
+
+#include "base/json/json.h"
+#include "handlers/answer.h"
+#include "handlers/consent.h"
+#include "handlers/fleet/ending.h"
+#include "handlers/fleet/plan_answer.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "A managed deployment." },
+    PARAM_CONFIRM("The same name again, as confirmation."),
+    { 0 },
+};
+
+static CHECKED bool go_ahead(struct call *call, struct error *error)
+{
+    return ending_go_ahead(call, VERB_DESTROY, "Destroy it", error);
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    return ending_run(call, VERB_DESTROY, answer, error);
+}
+
+const struct tool tool_deployment_destroy = {
+    .name = "deployment_destroy",
+    .title = "Destroy a managed deployment",
+    .help =
+        "Deletes all that opsbrain made for a deployment on its platform, and retires its name. It "
+        "shows what goes, and asks.",
+    .more =
+        "It is done when the platform shows that nothing is left. What was measured on it stays.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = plan_answer_begun_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .destroys = STATED_YES,
+    .spends_money = STATED_NO,
+    .starts_job = true,
+    .changes_resources = true,
+    .go_ahead = go_ahead,
+    .run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_extend: plans a later end of a deployment. */
+
+#include "handlers/fleet/plan_answer.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "A managed deployment." },
+    { "life_s", VALUE_INTEGER, .required = true, .low = 600, .high = 366 * 86400,
+      .help = "Seconds from now until it ends." },
+    { 0 },
+};
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const struct managed_wish wish = plan_answer_wish(call, VERB_EXTEND);
+
+    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+}
+
+const struct tool tool_deployment_extend = {
+    .name = "deployment_extend",
+    .title = "Plan a later end of a deployment",
+    .help = "Plans a later (or an earlier) end of a managed deployment, also on its platform. "
+            "deployment_apply carries the plan out.",
+    .more = "It needs a go-ahead like a new deployment.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = plan_answer_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
+    .grows = true,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_plan: what putting up a model server would do, request by request. */
+
+#include <string.h>
+
+#include "base/json/json.h"
+#include "handlers/fleet/plan_answer.h"
+#include "handlers/values.h"
+
+#define LIFE_MAX_S (366 * 86400)
+
+static const char *const kinds[] = { "on_demand", "spot", "flex_start", "reserved", NULL };
+static const char *const ends[] = { "destroy", "stop", NULL };
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name that it gets." },
+    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
+    { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of recipe_list." },
+    { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 200,
+      .help = "Other values for members that the recipe opens, as [\"max_model_len=8192\"]." },
+    { "region", VALUE_TEXT, .high = 63, .help = "Region or zone; default: the target's first." },
+    { "kind", VALUE_CHOICE, .choices = kinds, .initial = "\"on_demand\"",
+      .help = "How its capacity is bought." },
+    { "replicas", VALUE_INTEGER, .high = 64, .initial = "0", .help = "0: as the recipe says." },
+    { "life_s", VALUE_INTEGER, .high = LIFE_MAX_S, .initial = "0",
+      .help = "Seconds from now until it ends; 0: no end, where the target allows that." },
+    { "at_end", VALUE_CHOICE, .choices = ends, .initial = "\"destroy\"",
+      .help = "What happens at its end." },
+    { 0 },
+};
+
+/* Texts that are numbers or truth values are meant as such. */
+static json_t *read_overrides(const struct call *call)
+{
+    json_t *out = json_object(), *value;
+    const char *name;
+
+    json_object_foreach(json_object_get(call->arguments, "overrides"), name, value) {
+        json_t *parsed = json_loads(json_string_value(value), JSON_DECODE_ANY, NULL);
+
+        if (json_is_number(parsed) || json_is_boolean(parsed)) {
+            json_object_set_new(out, name, parsed);
+            continue;
+        }
+        json_decref(parsed);
+        json_object_set(out, name, value);
+    }
+    return out;
+}
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct managed_wish wish = plan_answer_wish(call, VERB_CREATE);
+    json_auto_t *overrides = read_overrides(call);
+    char shown[VALUE_SHOWN_SIZE];
+
+    wish.overrides = overrides;
+    if (!text_is_name(wish.deployment))
+        return error_set(error, ERROR_INVALID,
+                         "\"deployment\" is %s: it may have letters, digits, '.', '_' and '-', and "
+                         "begins with a letter or digit",
+                         value_show_text(wish.deployment, shown));
+    return plan_answer_make(call, &wish, answer, error);
+}
+
+const struct tool tool_deployment_plan = {
+    .name = "deployment_plan",
+    .title = "Plan a new deployment",
+    .help = "What putting up a model server would do: the exact requests, its cost and its end, "
+            "checked by the platform where it can. Nothing is deployed.",
+    .more = "It is good for 24 hours and until the target, the recipe, a price or what exists "
+            "changes. deployment_apply carries it out after a person's go-ahead.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = plan_answer_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
+    .grows = true,
+    .run = run,
+};

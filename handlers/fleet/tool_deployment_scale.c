@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment_scale: plans another number of replicas. */
+
+#include "handlers/fleet/plan_answer.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "A managed deployment." },
+    { "replicas", VALUE_INTEGER, .required = true, .low = 1, .high = 64,
+      .help = "How many from then on." },
+    { 0 },
+};
+
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const struct managed_wish wish = plan_answer_wish(call, VERB_SCALE);
+
+    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+}
+
+const struct tool tool_deployment_scale = {
+    .name = "deployment_scale",
+    .title = "Plan another number of replicas",
+    .help = "Plans another number of replicas of a managed deployment, with its cost then. "
+            "deployment_apply carries the plan out.",
+    .more = "It needs a go-ahead like a new deployment; deployment_stop takes none away but all.",
+    .sets = SET_DEPLOY,
+    .params = params,
+    .fields = plan_answer_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
+    .grows = true,
+    .run = run,
+};

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tools of the fleet, on the test's cloud: targets, plans, the go-ahead, and their job. */
+#include "tests/unit/support/fleet_world.h"
+#include "tests/unit/support/tool_world.h"
+
+static struct fleet_world *cloud; /* of the test that runs */
+static struct fleet_frame frame;
+
+static int fleet_set_up(void **state)
+{
+    static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
+    struct world *world;
+
+    world_set_up_with(state, quick, job_kinds);
+    world = *state;
+    cloud = fleet_world_create();
+    frame = fleet_world_frame(cloud, world->services.store);
+    frame.catalog = world->services.catalog;
+    world->services.fleet = &frame;
+    return 0;
+}
+
+static int fleet_tear_down(void **state)
+{
+    world_tear_down(state);
+    munmap(cloud, sizeof *cloud);
+    return 0;
+}
+
+#define LAB                                                                                        \
+    "\"name\":\"lab\",\"provider\":\"kubernetes\",\"credential\":\"none\",\"project\":\"p\","      \
+    "\"regions\":[\"east\",\"west\"],\"usd_per_hour\":10,\"total_usd_per_hour\":20,"               \
+    "\"life_limit_s\":86400"
+#define GEMMA                                                                                      \
+    "\"deployment\":\"gemma\",\"target\":\"lab\",\"recipe\":\"gemma-small\",\"life_s\":7200"
+#define YES "{\"action\":\"accept\",\"content\":{\"agree\":true}}"
+#define NO "{\"action\":\"decline\"}"
+
+static void as(struct world *world, const char *principal, enum role role, const char *says)
+{
+    world->principal = principal;
+    world->role = role;
+    world->says = says;
+}
+
+static void register_lab(struct world *world, const char *more)
+{
+    char arguments[600];
+
+    as(world, "root", ROLE_ADMIN, NULL);
+    snprintf(arguments, sizeof arguments, "{" LAB "%s}", more);
+    world_do(world, "target_register", arguments);
+    as(world, "alice", ROLE_OPERATOR, NULL);
+}
+
+/* Plans it, and returns the plan. */
+static json_t *plan(struct world *world, const char *more)
+{
+    char arguments[600];
+
+    snprintf(arguments, sizeof arguments, "{" GEMMA "%s}", more);
+    return world_ok(world, "deployment_plan", arguments);
+}
+
+static const char *with_plan(const json_t *made, const char *more)
+{
+    static char arguments[300];
+
+    snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"%s}", json_get_text(made, "plan", ""),
+             more);
+    return arguments;
+}
+
+static const char *confirmed(const json_t *made)
+{
+    char more[100];
+
+    snprintf(more, sizeof more, ",\"confirm\":\"%s\"", json_get_text(made, "digest", ""));
+    return with_plan(made, more);
+}
+
+static void await(struct world *world, const json_t *begun, const char *state)
+{
+    char arguments[120];
+    json_auto_t *shown = NULL;
+
+    snprintf(arguments, sizeof arguments, "{\"job\":\"%s\",\"wait_s\":20}",
+             json_get_text(begun, "job", ""));
+    shown = world_ok(world, "job_show", arguments);
+    if (strstr(text_string(&world->text), state) == NULL)
+        fail_msg("not %s: %s", state, text_string(&world->text));
+}
+
+static void deploy(struct world *world)
+{
+    json_auto_t *made = NULL, *begun = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
+    await(world, begun, "completed");
+}
+
+/* ---- Targets ---- */
+
+static void a_target_is_an_admins_and_names_its_credential(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *listed = NULL, *shown = NULL;
+
+    as(world, "alice", ROLE_OPERATOR, NULL);
+    world_refused(world, "target_register", "{" LAB "}", ERROR_FORBIDDEN, "role admin");
+    register_lab(world, "");
+    as(world, "root", ROLE_ADMIN, NULL);
+    world_refused(world, "target_register",
+                  "{\"name\":\"x\",\"provider\":\"azure\",\"credential\":\"none\"}", ERROR_INVALID,
+                  "there are kubernetes");
+    world_refused(world, "target_register",
+                  "{\"name\":\"x\",\"provider\":\"kubernetes\",\"credential\":\"none\"}",
+                  ERROR_INVALID, "\"project\" is needed");
+    world_refused(world, "target_register",
+                  "{\"name\":\"x\",\"provider\":\"kubernetes\",\"credential\":\"kubeconfig\","
+                  "\"credential_file\":\"../../etc/passwd\",\"project\":\"p\"}",
+                  ERROR_INVALID, "file");
+    listed = world_ok(world, "target_list", "{}");
+    assert_int_equal(json_array_size(json_object_get(listed, "targets")), 1);
+    shown = world_ok(world, "target_show", "{\"target\":\"lab\"}");
+    assert_non_null(strstr(text_string(&world->text), "MISSING: create services"));
+    world_refused(world, "target_show", "{\"target\":\"labs\"}", ERROR_NOT_FOUND, "there are lab");
+}
+
+static void a_target_is_removed_with_consent_and_without_deployments(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *gone = NULL;
+
+    deploy(world);
+    as(world, "root", ROLE_ADMIN, NULL);
+    world_refused(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}",
+                  ERROR_CONFLICT, "the managed deployment gemma");
+    gone =
+        world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}");
+    await(world, gone, "completed");
+    world_do(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}");
+    world_refused(world, "target_show", "{\"target\":\"lab\"}", ERROR_NOT_FOUND, "there is none");
+}
+
+/* ---- Plans ---- */
+
+static void a_plan_shows_requests_cost_end_and_door_and_changes_nothing(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+
+    register_lab(world, "");
+    made = plan(world, ",\"replicas\":2");
+    assert_int_equal(json_array_size(json_object_get(made, "requests")), 3);
+    assert_true(json_get_number(made, "usd_per_hour", 0) > 1.9);
+    assert_string_equal(json_get_text(made, "ends_by", ""), "the guard ends it");
+    assert_string_equal(json_get_text(made, "lock", ""), "only the test can call it.");
+    assert_non_null(strstr(text_string(&world->text), "POST https://test/service/gemma"));
+    assert_non_null(strstr(text_string(&world->text), "1 x L4 (the test, today)"));
+    assert_int_equal(cloud->writes, 0);
+    world_audited(world, "deployment_plan", "ok", json_get_text(made, "plan", ""));
+}
+
+static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
+{
+    struct world *world = *state;
+
+    register_lab(world, ",\"recipes\":[\"gemma-small\"]");
+    world_refused(world, "deployment_plan",
+                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"other\"}", ERROR_FORBIDDEN,
+                  "does not allow the recipe other");
+    world_refused(world, "deployment_plan",
+                  "{" GEMMA ",\"overrides\":{\"max_model_len\":\"110000\"}}", ERROR_INVALID,
+                  "does not fit");
+    world_refused(world, "deployment_plan", "{" GEMMA ",\"overrides\":{\"image\":\"evil\"}}",
+                  ERROR_INVALID, "image");
+    world_refused(world, "deployment_plan", "{" GEMMA ",\"region\":\"north\"}", ERROR_INVALID,
+                  "east, west");
+    world_refused(world, "deployment_plan", "{" GEMMA ",\"replicas\":11}", ERROR_FORBIDDEN,
+                  "allows 10.00");
+    world_refused(world, "deployment_plan",
+                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"gemma-small\"}",
+                  ERROR_FORBIDDEN, "demands an end");
+    world_refused(world, "deployment_plan",
+                  "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
+                  "\"life_s\":7200}",
+                  ERROR_FORBIDDEN, "nothing ends unguarded");
+    cloud->usd = -1;
+    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_FORBIDDEN, "is not known");
+    cloud->usd = 1;
+    cloud->fault = FAULT_REFUSE;
+    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_CONFLICT, "quota of 0");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void what_nothing_ends_says_so_first(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+
+    register_lab(world, ",\"options\":[\"allows_no_guard=true\"]");
+    made = world_ok(world, "deployment_plan",
+                    "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
+                    "\"life_s\":7200}");
+    assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS IT", 15), 0);
+}
+
+/* ---- The go-ahead ---- */
+
+static void nothing_is_deployed_without_a_person(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
+                  "opsbrain plan approve");
+    world_refused(world, "deployment_apply", confirmed(made), ERROR_FORBIDDEN,
+                  "an agent's word does not count");
+    world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
+                  "opsbrain plan approve");
+    world->says = NO;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CANCELLED,
+                  "did not consent");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void an_agent_applies_up_to_its_ceiling(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *begun = NULL;
+
+    register_lab(world, ",\"options\":[\"agent_usd_per_hour=1\",\"agent_usd_per_life=2\"]");
+    made = plan(world, "");
+    world_refused(world, "deployment_apply",
+                  with_plan(made, ",\"confirm\":\"0123456789abcdef0123456789abcdef0123456789abcdef"
+                                  "0123456789abcdef\""),
+                  ERROR_INVALID, "the digest of the plan");
+    begun = world_ok(world, "deployment_apply", confirmed(made));
+    await(world, begun, "completed");
+    assert_int_equal(fleet_world_existing(cloud), 3);
+}
+
+static void two_people_agree_before_it_begins(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *first = NULL, *begun = NULL, *again = NULL;
+
+    register_lab(world, ",\"options\":[\"needs_two=true\"]");
+    made = plan(world, "");
+    world->says = YES;
+    first = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_false(json_get_boolean(first, "started", true));
+    again = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_false(json_get_boolean(again, "started", true));
+    assert_int_equal(cloud->writes, 0);
+    as(world, "bob", ROLE_OPERATOR, YES);
+    world_do(world, "plan_approve", with_plan(made, ""));
+    world->says = NULL;
+    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_true(json_get_boolean(begun, "started", false));
+    await(world, begun, "completed");
+}
+
+static void a_plan_whose_world_changed_is_refused_with_the_difference(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+    struct fleet_thing *other;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world->says = YES;
+    cloud->recipe_revision = 2;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT, "the recipe");
+    cloud->recipe_revision = 1;
+    cloud->usd = 1.5;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "usd_per_hour 1.0 -> 1.5");
+    cloud->usd = 1;
+    other = fleet_world_put(cloud, "https://test/service/gemma");
+    other->exists = true;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "is not opsbrain's");
+    other->exists = false;
+    register_lab(world, ",\"options\":[\"needs_two=true\"]");
+    world->says = YES;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "revision 1 -> 2");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *first = NULL, *second = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world->says = YES;
+    first = world_ok(world, "deployment_apply", with_plan(made, ""));
+    as(world, "bob", ROLE_OPERATOR, YES);
+    second = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_string_equal(json_get_text(first, "job", "1"), json_get_text(second, "job", "2"));
+    assert_false(json_get_boolean(second, "started", true));
+    await(world, first, "completed");
+    assert_int_equal(fleet_world_find(cloud, "https://test/service/gemma")->created, 1);
+}
+
+/* ---- Life ---- */
+
+static void a_managed_deployment_is_not_only_forgotten(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    world_refused(world, "deployment_remove", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}",
+                  ERROR_CONFLICT, "call deployment_destroy");
+}
+
+static void stop_and_destroy_show_what_goes_and_ask(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *stopped = NULL, *started = NULL, *begun = NULL, *gone = NULL;
+
+    deploy(world);
+    as(world, "bob", ROLE_OPERATOR, NULL);
+    world_refused(world, "deployment_stop", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}",
+                  ERROR_FORBIDDEN, "belongs to alice");
+    as(world, "alice", ROLE_OPERATOR, NULL);
+    world_refused(world, "deployment_stop", "{\"deployment\":\"gemma\"}", ERROR_INVALID,
+                  "PATCH service gemma");
+    stopped =
+        world_ok(world, "deployment_stop", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}");
+    await(world, stopped, "completed");
+    started = world_ok(world, "deployment_start", "{\"deployment\":\"gemma\"}");
+    world_refused(world, "deployment_apply", with_plan(started, ""), ERROR_FORBIDDEN,
+                  "opsbrain plan approve");
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(started, ""));
+    await(world, begun, "completed");
+    gone =
+        world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}");
+    await(world, gone, "completed");
+    assert_int_equal(fleet_world_existing(cloud), 0);
+    world_refused(world, "deployment_show", "{\"deployment\":\"gemma\"}", ERROR_NOT_FOUND, "gemma");
+}
+
+static void what_runs_on_a_target_is_listed_and_adopted(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *found = NULL, *adopted = NULL;
+    struct fleet_thing *theirs;
+
+    register_lab(world, "");
+    theirs = fleet_world_put(cloud, "https://test/service/theirs");
+    theirs->exists = true;
+    theirs->replicas = 1;
+    found = world_ok(world, "deployment_discover", "{\"target\":\"lab\"}");
+    assert_string_equal(
+        json_get_text(json_array_get(json_object_get(found, "servers"), 0), "whose", ""),
+        "foreign");
+    world_refused(world, "deployment_adopt",
+                  "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}",
+                  ERROR_FORBIDDEN, "role admin");
+    as(world, "root", ROLE_ADMIN, NULL);
+    adopted = world_ok(world, "deployment_adopt",
+                       "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}");
+    assert_string_equal(json_get_text(adopted, "rights", ""), "watched");
+    world_do(world, "deployment_show", "{\"deployment\":\"theirs\"}");
+    world_refused(world, "deployment_destroy", "{\"deployment\":\"theirs\",\"confirm\":\"theirs\"}",
+                  ERROR_FORBIDDEN, "without the right");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
+{
+    struct world *world = *state;
+
+    register_lab(world, "");
+    world_refused(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}",
+                  ERROR_CONFLICT, "is not managed by opsbrain");
+    world_refused(world, "deployment_apply", "{\"plan\":\"pln_none\"}", ERROR_NOT_FOUND,
+                  "no plan has the id");
+    world->services.fleet = NULL;
+    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED, "deploys nothing");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fleet_set_up, fleet_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_target_is_an_admins_and_names_its_credential),
+        TEST(a_target_is_removed_with_consent_and_without_deployments),
+        TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
+        TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
+        TEST(what_nothing_ends_says_so_first),
+        TEST(nothing_is_deployed_without_a_person),
+        TEST(an_agent_applies_up_to_its_ceiling),
+        TEST(two_people_agree_before_it_begins),
+        TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
+        TEST(a_plan_that_was_applied_is_answered_with_its_job),
+        TEST(a_managed_deployment_is_not_only_forgotten),
+        TEST(stop_and_destroy_show_what_goes_and_ask),
+        TEST(what_runs_on_a_target_is_listed_and_adopted),
+        TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
