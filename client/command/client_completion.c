@@ -78,9 +78,9 @@ static void offer(const char *typed, const char *candidate)
 
 static void offer_commands(const char *typed)
 {
-    static const char *const fixed[] = { "serve", "key",   "principal", "secret",    "audit-log",
-                                         "clock", "watch", "help",      "version",   "call",
-                                         "tools", "login", "logout",    "completion" };
+    static const char *const fixed[] = { "serve", "key",   "principal", "secret",     "audit-log",
+                                         "clock", "watch", "help",      "version",    "call",
+                                         "tools", "login", "logout",    "completion", "fleet" };
     const char *last = "";
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)

@@ -12,6 +12,7 @@
 #include "base/net/credential.h"
 #include "handlers/deployments/secret_answer.h"
 #include "server/program/admin_audit.h"
+#include "server/program/admin_fleet.h"
 #include "server/program/audit_notes.h"
 #include "server/program/command_line.h"
 #include "store/ledger/plausible_time.h"
@@ -283,6 +284,9 @@ static const struct command {
     { "audit_list", admin_audit_list, false },
     { "audit_verify", admin_audit_verify, false },
     { "audit_export", admin_audit_export, false },
+    { "plan_show", admin_plan_show, false },
+    { "plan_approve", admin_plan_approve, false },
+    { "fleet_resume", admin_fleet_resume, false },
     { "clock_show", execute_clock, false },
     { "clock_accept", execute_clock_accept, false },
     { "server_address", execute_address, false },

@@ -24,8 +24,8 @@ struct authority;
  *     clock_show
  *     clock_accept
  *     server_address
- * and those of admin_audit.h. **reply: a new object; if the last admin lost access it has a
- * "warning". */
+ * and those of admin_audit.h and admin_fleet.h. **reply: a new object; if the last admin lost
+ * access it has a "warning". */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 

@@ -8,6 +8,8 @@ int command_principal(int argc, char *const *argv);
 int command_secret(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
 int command_clock(int argc, char *const *argv);
+int command_plan(int argc, char *const *argv);
+int command_fleet(int argc, char *const *argv);
 int command_bench(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);
 int command_version(int argc, char *const *argv);

@@ -17,6 +17,8 @@ static const struct {
     { "secret", command_secret },
     { "audit-log", command_audit },
     { "clock", command_clock },
+    { "plan", command_plan },
+    { "fleet", command_fleet },
     { "bench", command_bench },
     { "watch", client_watch },
     { "login", client_login },

@@ -11,6 +11,7 @@
 #include "handlers/tool.h"
 #include "server/program/admin.h"
 #include "server/program/audit_notes.h"
+#include "server/program/fleet_host.h"
 #include "server/program/housekeeping.h"
 #include "server/program/server.h"
 #include "store/ledger/disk_space.h"
@@ -29,6 +30,7 @@ struct serving {
     struct server *server;
     struct admin *admin;
     struct housekeeping *housekeeping;
+    struct fleet_host *fleet;
     bool announced; /* in the audit log */
 };
 
@@ -75,6 +77,14 @@ static CHECKED bool open_store(struct serving *serving, struct error *error)
     return audit_notes_use_key(services->store, settings->data, settings->audit_key, error);
 }
 
+static CHECKED bool create_fleet(struct serving *serving, struct error *error)
+{
+    if (!fleet_host_create(&serving->settings, &serving->services, &serving->fleet, error))
+        return false;
+    serving->services.fleet = fleet_host_frame(serving->fleet);
+    return true;
+}
+
 static bool announce(struct serving *serving)
 {
     audit_note_start(serving->services.store, &serving->settings);
@@ -104,7 +114,7 @@ static CHECKED bool build(struct serving *serving, struct error *error)
     return read_servers(serving, error) && catalog_create(&services->catalog, error)
            && recipe_book_create(settings->recipes, &services->recipes, error)
            && price_book_create(&services->prices, error) && open_store(serving, error)
-           && create_server(serving, error)
+           && create_fleet(serving, error) && create_server(serving, error)
            && scraper_create(&services->access, &services->scraper, error)
            && job_pool_create(services->store, job_kinds, (unsigned)settings->sweep_workers,
                               services, &services->jobs, error)
@@ -112,6 +122,7 @@ static CHECKED bool build(struct serving *serving, struct error *error)
                            server_address(serving->server), &serving->admin, error)
            && announce(serving)
            && housekeeping_create(serving->server, &serving->housekeeping, error)
+           && fleet_host_start(serving->fleet, serving->server->notifier, error)
            && server_start(serving->server, error);
 }
 
@@ -122,6 +133,7 @@ void serving_stop(struct serving *serving, const char *why)
     alarm(STOP_LIMIT_S);
     admin_destroy(serving->admin);
     housekeeping_destroy(serving->housekeeping);
+    fleet_host_stop(serving->fleet);
     if (serving->server != NULL)
         server_stop(serving->server, REQUESTS_MS);
     job_pool_destroy(services->jobs, JOBS_MS);
@@ -129,6 +141,7 @@ void serving_stop(struct serving *serving, const char *why)
     server_destroy(serving->server);
     if (serving->announced)
         audit_note_stop(services->store, why);
+    fleet_host_destroy(serving->fleet);
     store_close(services->store);
     catalog_destroy(services->catalog);
     recipe_book_destroy(services->recipes);

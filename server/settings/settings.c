@@ -40,6 +40,9 @@ const struct setting settings_table[] = {
       "tools" },
     { "recipes", SETTING_TEXT, "", 0, 0, AT(recipes),
       "folder of the team's recipes, one file NAME.json each, read at start; empty: none" },
+    { "cloud_endpoints", SETTING_TEXT, "", 0, 0, AT(cloud_endpoints),
+      "other base URLs of cloud services, such as run=http://127.0.0.1:8001 for a test; empty: the "
+      "real ones" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),

@@ -15,6 +15,7 @@ struct settings {
     char allowed_servers[CONFIG_TEXT_SIZE];
     char tools[CONFIG_TEXT_SIZE];
     char recipes[CONFIG_TEXT_SIZE];
+    char cloud_endpoints[CONFIG_TEXT_SIZE];
     char secrets[CONFIG_TEXT_SIZE];
     char audit_key[CONFIG_TEXT_SIZE];
     int64_t http_threads, workers, waiting_workers, sweep_workers, sweep_shards;

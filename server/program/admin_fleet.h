@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Administration's requests about the fleet; see admin.h. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/error.h"
+
+struct access;
+
+/* {"command": "plan_show", "plan"}: the requests, cost and end, in "text". */
+CHECKED bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
+                             struct error *error);
+/* {"command": "plan_approve", "plan"}: agrees to it, with "text" as plan_show. */
+CHECKED bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
+                                struct error *error);
+/* {"command": "fleet_resume"}: the database is used where it is now. */
+CHECKED bool admin_fleet_resume(const struct access *access, const json_t *request, json_t **reply,
+                                struct error *error);

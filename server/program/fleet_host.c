@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/program/fleet_host.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/thread.h"
+#include "fleet/managed/managed_reconcile.h"
+#include "fleet/recipes/recipe_fit.h"
+#include "handlers/fleet/recipe_shelf.h"
+#include "server/program/fleet_place.h"
+#include "server/settings/settings.h"
+#include "server/streams/notifier.h"
+
+#define ROUND_S 60
+#define PAUSE_MS 2000
+#define PATIENCE_MS (60 * 60000LL)
+
+/* One credential of one target, with its tokens. A changed target gets another; the old one stays,
+ * as somebody may be using it. */
+struct held_cloud {
+    char target[64];
+    int64_t revision;
+    struct cloud *cloud;
+    struct held_cloud *next;
+};
+
+struct fleet_host {
+    struct fleet_frame frame;
+    const struct services *services;
+    const char *folder;
+    struct cloud_endpoints *endpoints;
+    atomic_bool only_reads;
+    pthread_mutex_t lock; /* protects the next members */
+    pthread_cond_t woken;
+    struct held_cloud *clouds;
+    atomic_bool stopping;
+
+    struct managed_reconciler *reconciler;
+    struct notifier *notifier;
+    pthread_t thread;
+    bool started;
+};
+
+/* ---- What the frame calls ---- */
+
+static bool is_stopping(void *context)
+{
+    const struct fleet_host *host = context;
+
+    return atomic_load(&host->stopping);
+}
+
+static struct held_cloud *find_cloud(const struct fleet_host *host,
+                                     const struct fleet_target *target)
+{
+    struct held_cloud *held = host->clouds;
+
+    while (held != NULL
+           && (strcmp(held->target, target->name) != 0 || held->revision != target->revision))
+        held = held->next;
+    return held;
+}
+
+static CHECKED bool hold_cloud(struct fleet_host *host, const struct fleet_target *target,
+                               struct held_cloud **out, struct error *error)
+{
+    const struct cloud_config config = {
+        .secrets_folder = host->services->access.secrets_folder,
+        .endpoints = host->endpoints,
+        .proxy = target->proxy,
+        .stopping = is_stopping,
+        .context = host,
+    };
+    struct cloud *cloud;
+
+    if (!cloud_create(&target->credential, &config, &cloud, error))
+        return false;
+    *out = memory_zeroed(1, sizeof **out);
+    **out =
+        (struct held_cloud){ .revision = target->revision, .cloud = cloud, .next = host->clouds };
+    text_copy((*out)->target, sizeof(*out)->target, target->name);
+    host->clouds = *out;
+    return true;
+}
+
+static CHECKED bool open_cloud(void *context, const struct fleet_target *target, struct cloud **out,
+                               struct error *error)
+{
+    struct fleet_host *host = context;
+    struct held_cloud *held;
+    bool done = true;
+
+    pthread_mutex_lock(&host->lock);
+    held = find_cloud(host, target);
+    if (held == NULL)
+        done = hold_cloud(host, target, &held, error);
+    pthread_mutex_unlock(&host->lock);
+    if (done)
+        *out = held->cloud;
+    return done;
+}
+
+static CHECKED bool find_recipe(void *context, const char *name, struct recipe *out,
+                                struct error *error)
+{
+    const struct fleet_host *host = context;
+
+    return recipe_shelf_find(host->services, name, out, error);
+}
+
+static void find_price(void *context, const struct recipe *recipe, const char *place,
+                       const char *kind, struct price *out)
+{
+    const struct fleet_host *host = context;
+
+    price_of(host->services->prices, recipe, place, kind, out);
+}
+
+/* ---- The place ---- */
+
+static CHECKED bool read_place(struct fleet_host *host, struct error *error)
+{
+    struct fleet_instance instance;
+    bool was_moved = atomic_load(&host->only_reads);
+
+    if (!fleet_place_read(host->services->store, host->folder, &instance, error))
+        return false;
+    text_copy(host->frame.instance, sizeof host->frame.instance, instance.id);
+    atomic_store(&host->only_reads, instance.moved);
+    if (instance.moved && !was_moved)
+        log_warning("this database was moved, copied or restored: it only reads the clouds until "
+                    "`opsbrain fleet resume`");
+    return true;
+}
+
+/* ---- The thread ---- */
+
+static void tell(void *context, const char *deployment, const char *sentence, bool is_warning)
+{
+    const struct fleet_host *host = context;
+
+    (void)sentence;
+    (void)is_warning;
+    notifier_resource_changed(host->notifier, deployment);
+}
+
+static bool sleep_round(struct fleet_host *host)
+{
+    struct timespec until;
+    bool stopping;
+    int failed = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ROUND_S;
+    pthread_mutex_lock(&host->lock);
+    while (!host->stopping && failed == 0)
+        failed = pthread_cond_timedwait(&host->woken, &host->lock, &until);
+    stopping = host->stopping;
+    pthread_mutex_unlock(&host->lock);
+    return !stopping;
+}
+
+static void run_round(struct fleet_host *host)
+{
+    struct managed_round round;
+    struct error error;
+
+    if (atomic_load(&host->only_reads) && !read_place(host, &error))
+        log_warning("the place of the database cannot be read: %s", error.message);
+    if (!managed_reconcile_round(host->reconciler, &round, &error))
+        log_warning("what is managed was not looked at: %s", error.message);
+    else if (round.requeued + round.ended > 0)
+        job_pool_wake(host->services->jobs);
+}
+
+static void *run_thread(void *context)
+{
+    struct fleet_host *host = context;
+
+    do
+        run_round(host);
+    while (sleep_round(host));
+    return NULL;
+}
+
+/* ---- Life ---- */
+
+bool fleet_host_create(const struct settings *settings, const struct services *services,
+                       struct fleet_host **out, struct error *error)
+{
+    struct fleet_host *host = memory_zeroed(1, sizeof *host);
+
+    host->services = services;
+    host->folder = settings->data;
+    pthread_mutex_init(&host->lock, NULL);
+    thread_condition_init(&host->woken);
+    host->frame = (struct fleet_frame){ .store = services->store,
+                                        .catalog = services->catalog,
+                                        .providers = provider_all(),
+                                        .only_reads = &host->only_reads,
+                                        .context = host,
+                                        .cloud = open_cloud,
+                                        .call = cloud_call,
+                                        .recipe = find_recipe,
+                                        .price = find_price,
+                                        .fit = recipe_fit_check,
+                                        .now_ms = clock_utc_ms,
+                                        .pause_ms = PAUSE_MS,
+                                        .patience_ms = PATIENCE_MS };
+    if (!cloud_endpoints_create(settings->cloud_endpoints, &host->endpoints, error)
+        || !read_place(host, error)) {
+        fleet_host_destroy(host);
+        return false;
+    }
+    *out = host;
+    return true;
+}
+
+const struct fleet_frame *fleet_host_frame(const struct fleet_host *host)
+{
+    return &host->frame;
+}
+
+bool fleet_host_start(struct fleet_host *host, struct notifier *notifier, struct error *error)
+{
+    host->notifier = notifier;
+    host->reconciler = managed_reconcile_create(&host->frame, tell, host);
+    host->started = thread_start("fleet", run_thread, host, &host->thread, error);
+    return host->started;
+}
+
+void fleet_host_stop(struct fleet_host *host)
+{
+    if (host == NULL)
+        return;
+    pthread_mutex_lock(&host->lock);
+    atomic_store(&host->stopping, true);
+    pthread_cond_signal(&host->woken);
+    pthread_mutex_unlock(&host->lock);
+    if (!host->started)
+        return;
+    pthread_join(host->thread, NULL);
+    host->started = false;
+}
+
+void fleet_host_destroy(struct fleet_host *host)
+{
+    if (host == NULL)
+        return;
+    fleet_host_stop(host);
+    managed_reconcile_destroy(host->reconciler);
+    for (struct held_cloud *held = host->clouds, *next; held != NULL; held = next) {
+        next = held->next;
+        cloud_destroy(held->cloud);
+        free(held);
+    }
+    cloud_endpoints_destroy(host->endpoints);
+    pthread_cond_destroy(&host->woken);
+    pthread_mutex_destroy(&host->lock);
+    free(host);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database knows whether it is the one that was used last, where it was used last. */
+#include "server/program/fleet_place.h"
+
+#include "tests/unit/support/ledger.h"
+
+static bool is_moved(struct ledger *ledger, const char *folder)
+{
+    struct fleet_instance instance;
+
+    assert_ok(ledger, fleet_place_read(ledger->store, folder, &instance, &ledger->error));
+    assert_memory_equal(instance.id, "ins_", 4);
+    return instance.moved;
+}
+
+static void copy(const char *folder, const char *name, const char *to)
+{
+    char command[300];
+
+    snprintf(command, sizeof command, "cp '%s/%s' '%s/%s'", folder, name, to, name);
+    assert_int_equal(system(command), 0);
+}
+
+static void a_restart_in_its_place_is_noticed_by_nobody(void **state)
+{
+    struct ledger *ledger = *state;
+
+    for (int i = 0; i < 3; i++) {
+        assert_false(is_moved(ledger, ledger->folder));
+        ledger_reopen(ledger);
+    }
+}
+
+/* A copy at another place, whatever it has of the files. */
+static void a_copied_folder_only_reads_until_it_is_resumed(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("local", "fleet resume");
+    char other[FOLDER_SIZE];
+
+    assert_false(is_moved(ledger, ledger->folder));
+    folder_create(other);
+    copy(ledger->folder, "fleet.place", other);
+    assert_true(is_moved(ledger, other));
+    assert_true(is_moved(ledger, other));
+    assert_ok(ledger, fleet_place_resume(ledger->store, &change, &ledger->error));
+    assert_false(is_moved(ledger, other));
+    assert_false(is_moved(ledger, other));
+    assert_true(is_moved(ledger, ledger->folder)); /* now the first is the copy */
+    folder_remove(other);
+}
+
+/* An older database does not know what was done since. */
+static void a_restored_backup_only_reads(void **state)
+{
+    struct ledger *ledger = *state;
+    char backup[FOLDER_SIZE];
+
+    assert_false(is_moved(ledger, ledger->folder));
+    store_close(ledger->store);
+    folder_create(backup);
+    copy(ledger->folder, "opsbrain.db", backup);
+    assert_ok(ledger, store_open(ledger->folder, 2, &ledger->store, &ledger->error));
+    assert_false(is_moved(ledger, ledger->folder));
+    store_close(ledger->store);
+    copy(backup, "opsbrain.db", ledger->folder);
+    assert_ok(ledger, store_open(ledger->folder, 2, &ledger->store, &ledger->error));
+    assert_true(is_moved(ledger, ledger->folder));
+    folder_remove(backup);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, ledger_set_up, ledger_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_restart_in_its_place_is_noticed_by_nobody),
+        TEST(a_copied_folder_only_reads_until_it_is_resumed),
+        TEST(a_restored_backup_only_reads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
