@@ -15,6 +15,7 @@
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
+#include "handlers/answers/managed_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/values.h"
 #include "store/series/scrapes.h"
@@ -82,6 +83,8 @@ static const struct field fields[] = {
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
+    { "managed", VALUE_OBJECT, .optional = true, .help = "What put it up.",
+      .fields = managed_answer_fields, .described_in = "fleet_list" },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -89,7 +92,7 @@ static const struct field fields[] = {
 /* Everything shown of a deployment, collected before the answer is written. */
 struct view {
     struct deployment deployment;
-    bool up, knows_facts, has_load, has_lease;
+    bool up, knows_facts, has_load, has_lease, is_managed;
     struct error problem;
     struct model_facts facts;
     struct engine_metrics_snapshot load;
@@ -97,6 +100,7 @@ struct view {
     struct scrape_left_out left_out; /* of its last scrape */
     struct endpoint_lease lease;
     int64_t waiting;
+    struct fleet_managed_row managed;
     struct sweep_row *sweeps; /* the newest, or none */
     size_t sweep_count;
 };
@@ -154,6 +158,8 @@ static CHECKED bool view_read(const struct call *call, struct view *view, struct
 
     return deployment_argument(call, &view->deployment, error) && ask_server(call, view, error)
            && find_watch(store, view, error) && find_lease(store, view, error)
+           && fleet_managed_find(store, view->deployment.name, &view->managed, &view->is_managed,
+                                 error)
            && sweep_list(store, view->deployment.name, 0, 1, &view->sweeps, &view->sweep_count,
                          error);
 }
@@ -230,11 +236,13 @@ static json_t *watch_json(const struct view *view)
 
 static json_t *structured(const struct view *view)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
                      deployment_answer_json(&view->deployment), "health", health_json(view),
                      "model", model_json(view), "load", load_json(view), "watch", watch_json(view),
                      "lease", lease_json(view), "last_sweep",
-                     view->sweep_count == 0 ? json_null() : sweep_answer_json(&view->sweeps[0]));
+                     view->sweep_count == 0 ? json_null() : sweep_answer_json(&view->sweeps[0]),
+                     "managed",
+                     view->is_managed ? managed_answer_json(&view->managed) : json_null());
 }
 
 /* ---- The dashboard ---- */
@@ -327,6 +335,14 @@ static void add_chips(int64_t chips, struct text *out)
     add_line(out, "Chips", shown);
 }
 
+static void add_managed(const struct view *view, struct text *out)
+{
+    if (!view->is_managed)
+        return;
+    text_addf(out, "%-10s ", "Managed");
+    managed_answer_describe(&view->managed, out);
+}
+
 static void write_dashboard(const struct view *view, struct text *out)
 {
     const struct deployment *deployment = &view->deployment;
@@ -351,6 +367,7 @@ static void write_dashboard(const struct view *view, struct text *out)
     add_optional(out, "Labels", deployment->labels);
     add_optional(out, "Secret", deployment->secret);
     add_optional(out, "Owner", deployment->owner);
+    add_managed(view, out);
     add_watch(view, out);
     add_measuring(view, out);
     text_add_char(out, '\n');
@@ -368,6 +385,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         answer_shows(answer, "/deployments/%s", view.deployment.name);
     }
     sweep_answer_rows_free(view.sweeps, view.sweep_count);
+    if (view.is_managed)
+        fleet_managed_finish(&view.managed);
     return done;
 }
 

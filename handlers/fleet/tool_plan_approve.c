@@ -13,13 +13,6 @@ static const struct param params[] = {
     { 0 },
 };
 
-static const struct field fields[] = {
-    { "plan", VALUE_OBJECT, .help = "The plan.", .fields = plan_answer_fields,
-      .described_in = "deployment_plan" },
-    FIELD_NEXT_STEP,
-    { 0 },
-};
-
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct fleet_plan_row row;
@@ -34,22 +27,18 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    struct answer shown = { 0 };
+    struct store *store = call->services->store;
+    const char *id = call_text(call, "plan");
     struct fleet_plan_row row;
     bool done;
 
-    if (!fleet_plan_approve(call->services->store, call_text(call, "plan"), FLEET_WAY_PERSON,
-                            clock_utc_ms(), &call->change, error)
-        || !fleet_plan_find(call->services->store, call_text(call, "plan"), &row, error))
+    if (!fleet_plan_approve(store, id, FLEET_WAY_PERSON, clock_utc_ms(), &call->change, error)
+        || !fleet_plan_find(store, id, &row, error))
         return false;
-    done = plan_answer(call, &row, &shown, error);
-    if (done) {
-        answer->structured = json_pack("{s:O}", "plan", shown.structured);
-        text_addf(&answer->text, "%s agreed to:\n%s", call->principal.name,
-                  text_string(&shown.text));
+    text_addf(&answer->text, "%s agreed to:\n", call->principal.name);
+    done = plan_answer(call, &row, answer, error);
+    if (done)
         answer_next(answer, "deployment_apply with this plan");
-    }
-    answer_finish(&shown);
     fleet_plan_finish(&row);
     return done;
 }
@@ -63,7 +52,7 @@ const struct tool tool_plan_approve = {
             "`opsbrain plan approve ID`.",
     .sets = SET_DEPLOY,
     .params = params,
-    .fields = fields,
+    .fields = plan_answer_fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .idempotent = true,

@@ -323,6 +323,24 @@ static void a_managed_deployment_is_not_only_forgotten(void **state)
                   ERROR_CONFLICT, "call deployment_destroy");
 }
 
+static void what_is_managed_is_shown_with_cost_end_and_drift(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *listed = NULL, *shown = NULL;
+    const json_t *first;
+
+    deploy(world);
+    listed = world_ok(world, "fleet_list", "{}");
+    first = json_array_get(json_object_get(listed, "managed"), 0);
+    assert_string_equal(json_get_text(first, "state", ""), "running");
+    assert_string_equal(json_get_text(first, "actual", ""), "ready");
+    assert_true(json_get_number(listed, "usd_per_hour", 0) > 0.9);
+    assert_non_null(json_get_text(first, "ends_at", NULL));
+    shown = world_ok(world, "deployment_show", "{\"deployment\":\"gemma\"}");
+    assert_string_equal(json_get_text(json_object_get(shown, "managed"), "target", ""), "lab");
+    assert_non_null(strstr(text_string(&world->text), "running on lab (created), 1.00 USD"));
+}
+
 static void stop_and_destroy_show_what_goes_and_ask(void **state)
 {
     struct world *world = *state;
@@ -407,6 +425,7 @@ int main(void)
         TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
         TEST(a_plan_that_was_applied_is_answered_with_its_job),
         TEST(a_managed_deployment_is_not_only_forgotten),
+        TEST(what_is_managed_is_shown_with_cost_end_and_drift),
         TEST(stop_and_destroy_show_what_goes_and_ask),
         TEST(what_runs_on_a_target_is_listed_and_adopted),
         TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How answers show what opsbrain manages: what is wanted, what was seen last, what it costs. */
+#pragma once
+
+#include "handlers/tool.h"
+#include "store/fleet/fleet_managed.h"
+
+extern const struct field managed_answer_fields[];
+json_t *managed_answer_json(const struct fleet_managed_row *row); /* new reference */
+/* "running on lab, 1.20 USD per hour, 3.40 so far; ends ...": one line. */
+void managed_answer_describe(const struct fleet_managed_row *row, struct text *out);
