@@ -29,6 +29,9 @@ const SHOW_A_THING = [
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
+// They are tried on a cloud in memory, by tests/unit/handlers/fleet.
+const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_approve|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
+
 // pagesOf(result): the URL of its page, from each place that names it.
 function pagesOf({ content, structuredContent }) {
     const said = content.find(({ type }) => type === 'text').text;
@@ -84,7 +87,7 @@ test('every answer conforms, and its structure says what its text says in at mos
     for (const { name, outputSchema } of await client.listTools())
         schemas.set(name, outputSchema && new Ajv2020({ strict: false }).compile(outputSchema));
     const called = new Set(answers.map(({ name }) => name));
-    assert.deepEqual([...schemas.keys()].filter((name) => !called.has(name)), [], 'not in the corpus');
+    assert.deepEqual([...schemas.keys()].filter((name) => !called.has(name) && !NEED_A_CLOUD.test(name)), [], 'not in the corpus');
 
     const problems = [];
     let [texts, structures] = [0, 0];

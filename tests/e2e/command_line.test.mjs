@@ -219,8 +219,9 @@ sideBySide('bash completes commands, flags and choices', async (t) => {
             `COMP_CWORD=${words.length}; _opsbrain; printf '%s\\n' "\${COMPREPLY[@]}"`;
         return (await output('bash', ['-c', script], { env })).stdout.split('\n').slice(0, -1);
     };
-    assert.deepEqual(await complete('depl'), ['deployments', 'deployment', 'deployment_list', 'deployment_register',
-        'deployment_remove', 'deployment_show', 'deployment_update']);
+    assert.deepEqual(await complete('depl'), ['deployments', 'deployment', 'deployment_adopt', 'deployment_apply',
+        'deployment_destroy', 'deployment_discover', 'deployment_extend', 'deployment_list', 'deployment_plan', 'deployment_register',
+        'deployment_remove', 'deployment_scale', 'deployment_show', 'deployment_start', 'deployment_stop', 'deployment_update']);
     assert.deepEqual(await complete('plan', 'demo', '--concur'), ['--concurrency']);
     assert.deepEqual(await complete('plan', '--arrival', ''), ['closed', 'constant', 'poisson', 'gamma']);
     assert.deepEqual(await complete('call', 'job_'), ['job_cancel', 'job_list', 'job_show']);

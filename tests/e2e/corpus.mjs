@@ -33,6 +33,8 @@ export async function hold(client, model) {
     await call('recipe_list', { provider: 'cloud_run', limit: 5 });
     await call('recipe_show', { recipe: 'run-gemma-4-12b-qat-l4', place: 'us-central1' });
     await call('recipe_import', { text: JSON.stringify(RECIPE) });
+    await call('target_list');
+    await call('fleet_list');
     await call('dataset_import', { name: 'chats', text: '{"prompt":"Why?","completion":"Because."}' });
     await call('dataset_list');
     await call('sweep_plan', { deployment: 'sim', concurrency: [1, 2], dataset: 'chats' });
