@@ -93,6 +93,7 @@ bad=$(
     # libcurl's results are read in one place of base/net.
     grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound'
     # The metadata service gives credentials of the machine.
+    # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/'
     # The database's engine is seen by its own files only.
     grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite'

@@ -95,22 +95,35 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
         set_state(out, "starting", "image", "");
 }
 
-/* The youngest pod that is not being deleted: the one that a change has made. */
-static const json_t *youngest(const json_t *pods)
+/* How much a pod tells of what is waited for: the more the worse it is off. */
+static int trouble_of(const json_t *pod)
+{
+    const json_t *status = json_object_get(pod, "status");
+
+    if (strcmp(json_get_text(condition_of(status, "PodScheduled"), "status", ""), "False") == 0)
+        return 2;
+    return strcmp(json_get_text(condition_of(status, "Ready"), "status", ""), "True") != 0;
+}
+
+/* The pod that tells most, the youngest of those, and none that is being deleted. */
+static const json_t *telling(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
     const char *latest = "";
+    int most = 0;
     size_t i;
 
     json_array_foreach(json_object_get(pods, "items"), i, pod) {
         const json_t *about = json_object_get(pod, "metadata");
         const char *made = json_get_text(about, "creationTimestamp", "");
+        int trouble = trouble_of(pod);
 
         if (json_object_get(about, "deletionTimestamp") != NULL)
             continue;
-        if (found == NULL || strcmp(made, latest) > 0) {
+        if (found == NULL || trouble > most || (trouble == most && strcmp(made, latest) > 0)) {
             found = pod;
             latest = made;
+            most = trouble;
         }
     }
     return found;
@@ -220,7 +233,7 @@ static void read_status(const json_t *deployment, struct observed *out)
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out)
 {
-    const json_t *pod = youngest(pods);
+    const json_t *pod = telling(pods);
     char deadline[sizeof out->message] = "";
 
     out->exists = true;
@@ -281,7 +294,7 @@ static void set_address(struct cloud *cloud, const struct desired *desired, cons
 {
     const json_t *port = json_array_get(at(service, "spec", "ports"), 0);
     const char *namespace = desired->target->namespace, *door = kubernetes_door(desired->target);
-    const json_t *host = at(youngest(pods), "status", "hostIP");
+    const json_t *host = at(telling(pods), "status", "hostIP");
 
     if (port == NULL)
         return;
@@ -321,8 +334,8 @@ static CHECKED bool observe_parts(struct cloud *cloud, const struct desired *des
 
     if (!read_pods(cloud, desired, &pods, error) || !read_service(cloud, desired, pods, out, error))
         return false;
-    if (youngest(pods) != NULL)
-        read_log(cloud, desired, youngest(pods), &log);
+    if (telling(pods) != NULL)
+        read_log(cloud, desired, telling(pods), &log);
     kubernetes_read(deployment, pods, text_string(&log), out);
     out->ours = strcmp(out->instance, desired->instance) == 0
                 && strcmp(out->deployment, desired->deployment) == 0;

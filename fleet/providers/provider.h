@@ -32,6 +32,7 @@ struct desired {
     const char *instance;        /* opsbrain's own id, a label on everything that it makes */
     const char *place;           /* one of the target's regions or zones; "" where it has none */
     const char *kind;            /* of price: "on_demand", "spot", "flex_start", "reserved"; "" */
+    int64_t made_ms;             /* UTC: when the plan was made */
     int64_t ends_ms;             /* UTC; 0: it has no end */
     bool end_destroys;           /* at its end it is destroyed; otherwise it is stopped */
     int64_t replicas;            /* 0: the recipe's */
@@ -46,7 +47,7 @@ struct step {
     char content_type[64]; /* "" for application/json */
     json_t *body;          /* NULL for none; no secret in it */
     /* The same request, checked and not done; "" if there is none. That of a GET is a condition of
-     * the plan: a secret must be there. */
+     * the plan: a secret must be there. Its outcome is STEP_DONE or STEP_WAIT where it is good. */
     char dry_run_url[1024];
     char resource[512];  /* URL of what it makes or changes: read after a lost reply */
     char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */

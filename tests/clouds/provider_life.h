@@ -81,14 +81,15 @@ static inline bool life_plan(struct life *life, enum provider_verb verb)
                 && life->provider->steps(verb, &life->desired, &now, &steps, &count, &life->error);
 
     for (size_t i = 0; good && i < count; i++) {
+        enum step_state state;
         char ignored[1024];
 
         if (steps[i].dry_run_url[0] == '\0')
             continue;
         snprintf(life->step, sizeof life->step, "%s", steps[i].name);
-        good = life_send(life, &steps[i], steps[i].method, steps[i].dry_run_url, steps[i].body,
-                         ignored)
-               == STEP_DONE;
+        state = life_send(life, &steps[i], steps[i].method, steps[i].dry_run_url, steps[i].body,
+                          ignored);
+        good = state == STEP_DONE || state == STEP_WAIT;
     }
     step_list_free(steps, count);
     observed_finish(&now);

@@ -15,6 +15,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "base/net/outbound.h"
+#include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 #include "tests/clouds/fake_kubernetes.h"
 #include "tests/clouds/provider_life.h"
@@ -356,6 +357,28 @@ static void test_phases_are_those_that_people_know(void **state)
     check_state(world, "ready", "ready", "ready", "");
 }
 
+/* Seen on a real cluster: nine pods for eight GPUs, all made in one second. */
+static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
+{
+    json_auto_t *deployment =
+        json_loads("{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":2},\"status\":"
+                   "{\"availableReplicas\":1,\"updatedReplicas\":2,\"replicas\":2}}",
+                   0, NULL);
+    json_auto_t *pods = json_loads(
+        "{\"items\":[{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":"
+        "\"False\",\"message\":\"Insufficient nvidia.com/gpu\"}]}},{\"status\":{\"conditions\":"
+        "[{\"type\":\"Ready\",\"status\":\"True\"}],\"containerStatuses\":[{\"state\":"
+        "{\"running\":{}}}]}}]}",
+        0, NULL);
+    struct observed now = { 0 };
+
+    (void)state;
+    kubernetes_read(deployment, pods, NULL, &now);
+    assert_string_equal(now.state, "pending");
+    assert_string_equal(now.message, "Insufficient nvidia.com/gpu");
+    observed_finish(&now);
+}
+
 static void test_a_whole_life(void **state)
 {
     struct world *world = *state;
@@ -596,6 +619,7 @@ int main(void)
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
+        cmocka_unit_test(test_the_pod_that_waits_is_the_one_that_tells),
         LIVE(test_a_whole_life),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_port_has_a_key),
