@@ -6,10 +6,10 @@
 #include "base/core/memory.h"
 #include "fleet/providers/provider.h"
 
-extern const struct provider provider_kubernetes;
+extern const struct provider provider_cloud_run, provider_kubernetes;
 
 static const struct provider *const providers[] = {
-    &provider_kubernetes, NULL, /* the end */
+    &provider_cloud_run, &provider_kubernetes, NULL, /* the end */
 };
 
 static const char *const verb_names[VERB_COUNT] = {

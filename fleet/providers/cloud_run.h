@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the provider "cloud_run" share. A deployment is a private service of its name,
+ * and for its end a job of Cloud Scheduler with an account that may end that one service. Private
+ * to cloud_run*.c. */
+#pragma once
+
+#include "fleet/providers/provider.h"
+
+#define CLOUD_RUN "https://run.googleapis.com/v2/"
+#define CLOUD_RUN_INSTANCE "opsbrain-instance" /* labels */
+#define CLOUD_RUN_DEPLOYMENT "opsbrain-deployment"
+#define CLOUD_RUN_ENDS "opsbrain-ends" /* seconds since 1970 */
+
+#define CLOUD_RUN_NAME_SIZE 256
+/* "projects/P/locations/R/services/NAME"; returns `out`. */
+const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
+/* New references. */
+json_t *cloud_run_service(const struct desired *desired); /* of a recipe */
+json_t *cloud_run_labels(const struct desired *desired);
+json_t *cloud_run_scaling(const struct desired *desired); /* as many as it may have */
+/* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
+CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
+void cloud_run_lint(const struct desired *desired, json_t *warnings);
+
+CHECKED bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
+                             const struct observed *now, struct step **out, size_t *count,
+                             struct error *error);
+CHECKED enum step_state cloud_run_outcome(const struct step *step, const struct cloud_reply *reply,
+                                          char poll_url[1024], struct error *error);
+void cloud_run_command(const struct desired *desired, const struct step *step, struct text *out);
+
+/* Reads a service's object. Pure. */
+void cloud_run_read(const json_t *service, struct observed *out);
+CHECKED bool cloud_run_observe(struct cloud *cloud, const struct desired *desired,
+                               struct observed *out, struct error *error);
+CHECKED bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target,
+                            struct observed **out, size_t *count, json_t *warnings,
+                            struct error *error);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The body of a service, and what of it the platform refuses or people regret. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/cloud_run.h"
+#include "fleet/recipes/recipe.h"
+
+#define MEMORY_AT "/mnt/memory"
+#define PROBE_MAX_S 240
+#define TIMEOUT_MAX_S 3600
+
+const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE])
+{
+    snprintf(out, CLOUD_RUN_NAME_SIZE, "projects/%.63s/locations/%.63s/services/%.63s",
+             desired->target->project, desired->place, desired->deployment);
+    return out;
+}
+
+json_t *cloud_run_labels(const struct desired *desired)
+{
+    json_t *out = json_pack("{s:s, s:s, s:s}", "managed-by", "opsbrain", CLOUD_RUN_INSTANCE,
+                            desired->instance, CLOUD_RUN_DEPLOYMENT, desired->deployment);
+
+    if (desired->ends_ms > 0)
+        json_object_set_new(out, CLOUD_RUN_ENDS,
+                            json_sprintf("%lld", (long long)(desired->ends_ms / 1000)));
+    return out;
+}
+
+static int64_t most_instances(const struct desired *desired)
+{
+    if (desired->replicas > 0 || desired->recipe == NULL)
+        return desired->replicas > 0 ? desired->replicas : 1;
+    return recipe_integer(desired->recipe, "scale.max", 1);
+}
+
+json_t *cloud_run_scaling(const struct desired *desired)
+{
+    int64_t most = most_instances(desired), least = 0;
+
+    if (desired->recipe != NULL)
+        least = recipe_integer(desired->recipe, "scale.min", 0);
+    return json_pack("{s:s, s:I, s:I}", "scalingMode", "AUTOMATIC", "minInstanceCount",
+                     (json_int_t)(least < most ? least : most), "maxInstanceCount",
+                     (json_int_t)most);
+}
+
+/* ---- The container ---- */
+
+static json_t *environment(const struct recipe *recipe)
+{
+    const json_t *variables = recipe_member(recipe, "environment"), *value;
+    json_t *out = json_array();
+    const char *name;
+
+    json_object_foreach(json_iterable(variables), name, value) {
+        const char *secret = json_get_text(value, "secret", NULL);
+
+        json_array_append_new(
+            out, secret != NULL ? json_pack("{s:s, s:{s:{s:s, s:s}}}", "name", name, "valueSource",
+                                            "secretKeyRef", "secret", secret, "version", "latest")
+                                : json_pack("{s:s, s:O}", "name", name, "value", value));
+    }
+    return out;
+}
+
+static json_t *probe(const struct recipe *recipe, const char *name)
+{
+    json_int_t port = recipe_integer(recipe, "port", 0);
+    int64_t period_s;
+    const json_t *given;
+    char path[32];
+    json_t *out;
+
+    snprintf(path, sizeof path, "probes.%s", name);
+    given = recipe_member(recipe, path);
+    if (given == NULL)
+        return NULL;
+    period_s = json_get_integer(given, "period_s", 10);
+    out = json_pack("{s:I, s:I, s:I, s:I}", "initialDelaySeconds",
+                    (json_int_t)json_get_integer(given, "initial_s", 0), "timeoutSeconds",
+                    (json_int_t)json_get_integer(given, "timeout_s", period_s > 10 ? 10 : 1),
+                    "periodSeconds", (json_int_t)period_s, "failureThreshold",
+                    (json_int_t)json_get_integer(given, "failures", 3));
+    if (json_object_get(given, "path") != NULL)
+        json_object_set_new(
+            out, "httpGet",
+            json_pack("{s:s, s:I}", "path", json_get_text(given, "path", "/"), "port", port));
+    else
+        json_object_set_new(out, "tcpSocket", json_pack("{s:I}", "port", port));
+    return out;
+}
+
+static bool is_copied(const struct recipe *recipe)
+{
+    return json_is_true(recipe_member(recipe, "weights.copied_to_memory"));
+}
+
+/* Copies the weights first, and runs the program with their new path. */
+static void add_copying(const struct recipe *recipe, json_t *argv, json_t *container)
+{
+    json_t *command = json_pack("[s, s, s, s]", "/bin/sh", "-c",
+                                "cp -r \"$0\" " MEMORY_AT "/ && exec \"$@\"", "");
+    TEXT_AUTO from = { 0 };
+    TEXT_AUTO to = { 0 };
+    const json_t *word;
+    size_t i;
+
+    text_addf(&from, "%s/%s", recipe_text(recipe, "weights.mounted_at", ""),
+              recipe_text(recipe, "weights.folder", ""));
+    text_addf(&to, MEMORY_AT "/%s", recipe_text(recipe, "weights.folder", ""));
+    json_array_set_new(command, 3, json_string(text_string(&from)));
+    json_array_foreach(argv, i, word)
+        if (strcmp(json_string_value(word), text_string(&from)) == 0)
+            json_array_set_new(argv, i, json_string(text_string(&to)));
+    json_object_set_new(container, "command", command);
+    json_object_set(container, "args", argv);
+}
+
+static void add_program(const struct desired *desired, json_t *container)
+{
+    json_auto_t *argv = recipe_argv(desired->recipe, desired->deployment);
+    size_t words = json_array_size(recipe_member(desired->recipe, "command"));
+    json_t *command = json_array(), *arguments = json_array(), *word;
+    size_t i;
+
+    json_array_foreach(argv, i, word)
+        json_array_append(i < words ? command : arguments, word);
+    if (is_copied(desired->recipe))
+        add_copying(desired->recipe, argv, container);
+    else {
+        if (words > 0)
+            json_object_set(container, "command", command);
+        json_object_set(container, "args", arguments);
+    }
+    json_decref(command);
+    json_decref(arguments);
+}
+
+static json_t *resources(const struct recipe *recipe)
+{
+    json_t *limits = json_pack(
+        "{s:o, s:o}", "cpu", json_sprintf("%lld", (long long)recipe_integer(recipe, "host.cpu", 4)),
+        "memory", json_sprintf("%lldGi", (long long)recipe_integer(recipe, "host.memory_gib", 16)));
+
+    if (recipe->chips > 0)
+        json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
+    /* cpuIdle is false if it is not sent, and must be with a GPU: sent to be seen. */
+    return json_pack("{s:o, s:b, s:b}", "limits", limits, "cpuIdle", 0, "startupCpuBoost", 1);
+}
+
+static json_t *make_container(const struct desired *desired)
+{
+    static const char *const probes[][2] = { { "startup", "startupProbe" },
+                                             { "liveness", "livenessProbe" } };
+    const struct recipe *recipe = desired->recipe;
+    json_t *out =
+        json_pack("{s:s, s:o, s:[{s:s, s:I}], s:o}", "image", recipe->image, "env",
+                  environment(recipe), "ports", "name", "http1", "containerPort",
+                  (json_int_t)recipe_integer(recipe, "port", 8080), "resources", resources(recipe));
+
+    add_program(desired, out);
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+        json_t *value = probe(recipe, probes[i][0]);
+
+        if (value != NULL)
+            json_object_set_new(out, probes[i][1], value);
+    }
+    return out;
+}
+
+static void add_volume(json_t *template, json_t *container, const char *name, const char *path,
+                       json_t *source)
+{
+    json_object_set_new(source, "name", json_string(name));
+    json_array_append_new(json_object_get(template, "volumes"), source);
+    json_array_append_new(json_object_get(container, "volumeMounts"),
+                          json_pack("{s:s, s:s}", "name", name, "mountPath", path));
+}
+
+static void add_volumes(const struct desired *desired, json_t *template, json_t *container)
+{
+    const struct recipe *recipe = desired->recipe;
+    const char *at = recipe_text(recipe, "weights.mounted_at", "");
+    const json_t *options = recipe_member(recipe, "cloud_run.mount_options");
+    int64_t shared_gib = recipe_integer(recipe, "host.shared_memory_gib", 0);
+
+    json_object_set_new(template, "volumes", json_array());
+    json_object_set_new(container, "volumeMounts", json_array());
+    if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0 && at[0] != '\0')
+        add_volume(template, container, "models", at,
+                   json_pack("{s:{s:s, s:b, s:o}}", "gcs", "bucket", desired->target->bucket,
+                             "readOnly", 1, "mountOptions",
+                             options != NULL ? json_deep_copy(options) : json_array()));
+    if (is_copied(recipe))
+        add_volume(template, container, "memory", MEMORY_AT,
+                   json_pack("{s:{s:s}}", "emptyDir", "medium", "MEMORY"));
+    if (shared_gib > 0)
+        add_volume(template, container, "shm", "/dev/shm",
+                   json_pack("{s:{s:s, s:o}}", "emptyDir", "medium", "MEMORY", "sizeLimit",
+                             json_sprintf("%lldGi", (long long)shared_gib)));
+}
+
+/* ---- The service ---- */
+
+static void add_places(const struct desired *desired, json_t *template)
+{
+    const struct recipe *recipe = desired->recipe;
+    const struct fleet_target *target = desired->target;
+
+    if (target->service_account[0] != '\0')
+        json_object_set_new(template, "serviceAccount", json_string(target->service_account));
+    if (recipe->chips > 0) {
+        json_object_set_new(template, "nodeSelector",
+                            json_pack("{s:s}", "accelerator",
+                                      recipe_text(recipe, "cloud_run.accelerator", "nvidia-l4")));
+        json_object_set_new(
+            template, "gpuZonalRedundancyDisabled",
+            json_boolean(!json_is_true(recipe_member(recipe, "cloud_run.zonal_redundancy"))));
+    }
+    if (target->network[0] != '\0')
+        json_object_set_new(template, "vpcAccess",
+                            json_pack("{s:s, s:[{s:s, s:s}]}", "egress", "ALL_TRAFFIC",
+                                      "networkInterfaces", "network", target->network, "subnetwork",
+                                      target->subnetwork));
+}
+
+static json_t *make_template(const struct desired *desired)
+{
+    const struct recipe *recipe = desired->recipe;
+    json_t *container = make_container(desired);
+    json_t *out =
+        json_pack("{s:o, s:s, s:o, s:I, s:{s:I, s:I}, s:[o]}", "labels", cloud_run_labels(desired),
+                  "executionEnvironment", "EXECUTION_ENVIRONMENT_GEN2", "timeout",
+                  json_sprintf("%llds", (long long)recipe_integer(recipe, "cloud_run.timeout_s",
+                                                                  TIMEOUT_MAX_S)),
+                  "maxInstanceRequestConcurrency",
+                  (json_int_t)recipe_integer(recipe, "scale.concurrency",
+                                             recipe_integer(recipe, "arguments.--max-num-seqs", 8)),
+                  "scaling", "minInstanceCount", (json_int_t)recipe_integer(recipe, "scale.min", 0),
+                  "maxInstanceCount", (json_int_t)most_instances(desired), "containers", container);
+
+    add_places(desired, out);
+    add_volumes(desired, out, container);
+    return out;
+}
+
+json_t *cloud_run_service(const struct desired *desired)
+{
+    return json_pack("{s:s, s:o, s:s, s:b, s:s, s:s, s:o, s:o, s:[{s:s, s:i}]}", "description",
+                     desired->recipe->title, "labels", cloud_run_labels(desired), "ingress",
+                     "INGRESS_TRAFFIC_ALL", "invokerIamDisabled", 0, "client", "opsbrain",
+                     "clientVersion", OPSBRAIN_VERSION, "scaling", cloud_run_scaling(desired),
+                     "template", make_template(desired), "traffic", "type",
+                     "TRAFFIC_TARGET_ALLOCATION_TYPE_LATEST", "percent", 100);
+}
+
+/* ---- What is refused ---- */
+
+static const struct gpu {
+    const char *accelerator;
+    int64_t cpu, memory_gib;
+    const char *regions; /* between blanks */
+} gpus[] = {
+    { "nvidia-l4", 4, 16,
+      " asia-southeast1 asia-south1 europe-west1 europe-west4 us-central1 us-east4 " },
+    { "nvidia-rtx-pro-6000", 20, 80, " asia-southeast1 asia-south2 europe-west4 us-central1 " },
+};
+
+static CHECKED bool check_gpu(const struct desired *desired, struct error *error)
+{
+    const struct recipe *recipe = desired->recipe;
+    const char *accelerator = recipe_text(recipe, "cloud_run.accelerator", "nvidia-l4");
+    const struct gpu *gpu = &gpus[0];
+    char place[FLEET_PLACE_SIZE + 2];
+
+    while (gpu < gpus + 2 && strcmp(gpu->accelerator, accelerator) != 0)
+        gpu++;
+    if (gpu == gpus + 2)
+        return error_set(error, ERROR_INVALID,
+                         "Cloud Run has no accelerator %s: nvidia-l4 and "
+                         "nvidia-rtx-pro-6000",
+                         accelerator);
+    if (recipe->chips != 1)
+        return error_set(error, ERROR_INVALID,
+                         "an instance of Cloud Run has exactly one GPU, and the recipe wants %lld",
+                         (long long)recipe->chips);
+    if (recipe_integer(recipe, "host.cpu", 4) < gpu->cpu
+        || recipe_integer(recipe, "host.memory_gib", 16) < gpu->memory_gib)
+        return error_set(error, ERROR_INVALID,
+                         "on Cloud Run %s needs at least %lld vCPU and %lld GiB of memory",
+                         accelerator, (long long)gpu->cpu, (long long)gpu->memory_gib);
+    snprintf(place, sizeof place, " %.60s ", desired->place);
+    if (strstr(gpu->regions, place) == NULL)
+        return error_set(error, ERROR_INVALID, "Cloud Run has no %s in %s: it is in%s", accelerator,
+                         desired->place, gpu->regions);
+    return true;
+}
+
+static CHECKED bool check_probe(const struct recipe *recipe, const char *name, struct error *error)
+{
+    json_auto_t *value = probe(recipe, name);
+
+    if (value == NULL)
+        return true;
+    if (json_get_integer(value, "initialDelaySeconds", 0) > PROBE_MAX_S
+        || json_get_integer(value, "periodSeconds", 0) > PROBE_MAX_S
+        || json_get_integer(value, "timeoutSeconds", 0)
+               > json_get_integer(value, "periodSeconds", 0))
+        return error_set(error, ERROR_INVALID,
+                         "on Cloud Run the %s probe waits at most %d s before and between tries, "
+                         "and a try takes no longer than that",
+                         name, PROBE_MAX_S);
+    return true;
+}
+
+static CHECKED bool check_service_name(const char *name, struct error *error)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    if (length > 0 && length < 50 && name[length] == '\0' && name[0] >= 'a'
+        && name[length - 1] != '-')
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "on Cloud Run a deployment's name has at most 49 of a-z, 0-9 and '-', begins "
+                     "with a letter and does not end with '-'");
+}
+
+bool cloud_run_check(const struct desired *desired, struct error *error)
+{
+    const struct recipe *recipe = desired->recipe;
+
+    if (!check_service_name(desired->deployment, error))
+        return false;
+    if (recipe == NULL)
+        return true;
+    if (recipe->image[0] == '\0')
+        return error_set(error, ERROR_INVALID, "on Cloud Run a recipe needs an image");
+    if (recipe_integer(recipe, "cloud_run.timeout_s", 0) > TIMEOUT_MAX_S)
+        return error_set(error, ERROR_INVALID, "on Cloud Run a request takes at most %d s",
+                         TIMEOUT_MAX_S);
+    if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0
+        && desired->target->bucket[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's weights are in a bucket, and the target names none");
+    return (recipe->chips == 0 || check_gpu(desired, error))
+           && check_probe(recipe, "startup", error) && check_probe(recipe, "liveness", error);
+}
+
+void cloud_run_lint(const struct desired *desired, json_t *warnings)
+{
+    const struct recipe *recipe = desired->recipe;
+    int64_t requests = recipe_integer(recipe, "scale.concurrency", 0);
+    int64_t sequences = recipe_integer(recipe, "arguments.--max-num-seqs", 0);
+    const char *accelerator = recipe_text(recipe, "cloud_run.accelerator", "");
+    const struct {
+        bool holds;
+        const char *sentence;
+    } rows[] = {
+        { strstr(recipe->image, "@sha256:") == NULL,
+          "the image is named by a tag: another instance may run other code" },
+        { recipe->chips > 0 && json_is_true(recipe_member(recipe, "cloud_run.zonal_redundancy")),
+          "with zonal redundancy a GPU costs about half as much again and has a quota of its own" },
+        { strcmp(accelerator, "nvidia-l4") == 0,
+          "Cloud Run's driver for the L4 is that of CUDA 12.2: an image for CUDA 12.9 or later "
+          "needs its compatibility libraries" },
+        { requests > 2 * sequences && sequences > 0,
+          "an instance takes more than twice as many requests as the engine computes at a time: "
+          "the others wait in it" },
+        { recipe_integer(recipe, "scale.min", 0) == 0,
+          "it scales to zero: the first request afterwards waits for the whole start, and an idle "
+          "instance is paid for about 15 minutes" },
+        { recipe_integer(recipe, "scale.max", 1) > 1,
+          "each instance is a GPU of the quota, and figures are those of all of them" },
+        { is_copied(recipe), "the weights in memory count against the instance's memory" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].holds)
+            json_array_append_new(warnings, json_string(rows[i].sentence));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Google's services on one port: tokens, Cloud Run, Cloud Scheduler, accounts and secrets, as far
+ * as the provider uses them. Bodies are checked member by member and refused in Google's words; a
+ * long operation is done when it has been looked at twice. */
+#pragma once
+
+#include "tests/clouds/fake_server.h"
+
+struct fake_google {
+    struct fake_server *server;
+    json_t *objects; /* by path: "/v2/projects/p/locations/r/services/x" */
+    json_t *fields, *operations;
+    char endpoints[1024];                            /* for cloud_endpoints_create */
+    char denied[64];                                 /* the permission that is not granted */
+    char operation_error[256], condition_error[256]; /* of the next create; "": it works */
+    int status;                                      /* of the next change; 0: done */
+    const char *answer;                              /* its body */
+    bool loses_reply;
+    bool numbers; /* int64 as numbers */
+    bool pages;   /* lists come in three pages, the second of them empty */
+    int gpus;     /* quota */
+    int changes, tokens;
+    long long versions;
+};
+
+void fake_google_start(struct fake_google *fake);
+void fake_google_stop(struct fake_google *fake);
+void fake_google_add(struct fake_google *fake, const char *path, const char *object);
+size_t fake_google_count(const struct fake_google *fake);
+json_t *fake_google_get(const struct fake_google *fake, const char *path);
