@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "analysis/charts/raster.h"
@@ -142,7 +143,8 @@ static void a_history(void **state)
     }
 }
 
-static void picture_fits(const char *name, const struct chart *chart)
+/* Returns its width in pixels. */
+static uint32_t picture_fits(const char *name, const struct chart *chart)
 {
     TEXT_AUTO png = { 0 };
     struct error error;
@@ -150,6 +152,7 @@ static void picture_fits(const char *name, const struct chart *chart)
     assert_true(raster_write(&chart->drawing, THEME_LIGHT, &png, &error));
     if (png.length > RASTER_BYTES_MAX)
         fail_msg("%s: %zu bytes", name, png.length);
+    return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
 /* The pictures with the most ink: they have fewer pixels, and no more bytes than others. */
@@ -189,7 +192,7 @@ static void fits_a_chat(const char *name, const struct evidence *evidence)
 
     audit_run(&input, &findings);
     draw_heat(&runs, &heat);
-    picture_fits(name, &heat);
+    assert_int_equal(picture_fits(name, &heat), 1200);
     if (heat.drawing.width != 720 || heat.drawing.height != 480)
         fail_msg("%s: %.0f x %.0f", name, heat.drawing.width, heat.drawing.height);
     draw_forest(&runs, &forest);
