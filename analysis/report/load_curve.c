@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/core/memory.h"
+
 #define DOUBT 1.5       /* a bound allows for this multiple of the noise */
 #define DOUBT_LIMIT 0.9 /* with the whole doubt a figure would bound from the wrong side */
 #define DOUBT_MOST 0.02 /* for tokens/s that are compared with a share of the peak */
@@ -151,17 +153,16 @@ static double most_between(const struct curve *curve, size_t i)
     return most;
 }
 
-/* At point i and any load above it. */
-static double most_from(const struct curve *curve, size_t i)
+/* most[i]: at point i and any load above it. */
+static void find_most(const struct curve *curve, double *most)
 {
-    double most = most_beyond(curve);
+    double beyond = most_beyond(curve);
 
-    for (; i < curve->count; i++) {
-        most = fmax(most, tokens(curve, i));
+    for (size_t i = curve->count; i-- > 0; beyond = most[i]) {
+        most[i] = fmax(beyond, tokens(curve, i));
         if (i + 1 < curve->count)
-            most = fmax(most, most_between(curve, i));
+            most[i] = fmax(most[i], most_between(curve, i));
     }
-    return most;
 }
 
 /* ---- The interval ---------------------------------------------------------------------------- */
@@ -170,12 +171,14 @@ static double most_from(const struct curve *curve, size_t i)
  * share; `count`: there is none. */
 static size_t find_saturated(const struct curve *curve)
 {
+    FREE_AUTO double *most = memory_zeroed(curve->count + 1, sizeof *most);
     double best = 0;
     size_t i = 0;
 
+    find_most(curve, most);
     for (; i < curve->count; i++) {
         best = fmax(best, tokens(curve, i) * (1 - fmin(DOUBT_MOST, doubt(curve, i))));
-        if (best >= SATURATION_SHARE * most_from(curve, i))
+        if (best >= SATURATION_SHARE * most[i])
             break;
     }
     return i;
