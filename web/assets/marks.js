@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The marks of a chart (cells, points, moments), one after the other: Tab enters a chart once, the arrow keys move from
-// mark to mark, and the sentence of the mark, which is its name for who does not see it, is shown below the chart.
+// mark to mark, and the sentence of the mark, which is its name for who does not see it, is shown above the chart.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARK = 'svg g[data-i]';
@@ -14,8 +14,8 @@ function addSentence(area) {
     sentence.className = 'sentence small';
     sentence.ariaHidden = 'true'; // it is the name of what has the focus
     sentence.style.minHeight = '1.5em';
-    if (area.nextElementSibling?.matches('.sentence')) area.nextElementSibling.remove();
-    area.after(sentence);
+    if (area.previousElementSibling?.matches('.sentence')) area.previousElementSibling.remove();
+    area.before(sentence);
 }
 
 // prepareCharts(root): each chart below it that has marks, which must be in an element that scrolls.
@@ -60,7 +60,7 @@ function point(mark) {
     const svg = mark.ownerSVGElement;
     svg.querySelector('.cursor')?.remove();
     svg.append(cursorOf(mark));
-    svg.parentElement.nextElementSibling.textContent = sentenceOf(mark);
+    svg.parentElement.previousElementSibling.textContent = sentenceOf(mark);
 }
 
 const centreOf = (mark) => {
