@@ -78,10 +78,12 @@ bool bench_target_serve(struct bench *bench, struct error *error)
 
 /* ---- Which deployment ---- */
 
-/* Without what the registry omits. */
+/* Without what the registry omits, and without the path of an API. */
 static void trim(const char *url, char out[LOGIN_URL_SIZE])
 {
-    static const char *const endings[] = { "/", "/v1", "/" };
+    static const char *const endings[] = {
+        "/", "/chat/completions", "/completions", "/models", "/v1", "/"
+    };
 
     text_copy(out, LOGIN_URL_SIZE, url);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
@@ -92,7 +94,9 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-static CHECKED bool find_registered(struct bench *bench, const char *url, struct error *error)
+/* names: an object that gets those in use. */
+static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
+                                    struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:i}", "limit", 100);
     const char *cursor = "";
@@ -104,37 +108,44 @@ static CHECKED bool find_registered(struct bench *bench, const char *url, struct
 
         if (!client_call_quietly(&bench->client, "deployment_list", arguments, &page, error))
             return false;
-        json_array_foreach(json_object_get(page, "deployments"), i, row)
+        json_array_foreach(json_object_get(page, "deployments"), i, row) {
+            json_object_set_new(names, json_get_text(row, "name", ""), json_true());
             if (strcmp(json_get_text(row, "url", ""), url) == 0)
                 text_copy(bench->deployment, sizeof bench->deployment,
                           json_get_text(row, "name", ""));
+        }
         cursor = json_get_text(page, "next_cursor", NULL);
         json_object_set_new(arguments, "cursor", json_string(cursor == NULL ? "" : cursor));
     }
     return true;
 }
 
-/* "127.0.0.1-8000" */
-static void make_name(const char *url, char out[64])
+#define NAME_BASE 59 /* the rest is for a number */
+
+/* "127.0.0.1-8000"; "127.0.0.1-8000-2" where that is another address's. */
+static void make_name(const char *url, const json_t *names, char out[64])
 {
     const char *authority = strstr(url, "://");
     size_t length = 0;
 
     authority = authority == NULL ? url : authority + 3;
-    for (; *authority != '\0' && *authority != '/' && length < 63; authority++)
+    for (; *authority != '\0' && *authority != '/' && length < NAME_BASE; authority++)
         if (isalnum((unsigned char)*authority) || *authority == '.')
             out[length++] = *authority;
         else if (length > 0 && *authority != ']')
             out[length++] = '-';
     out[length] = '\0';
+    for (int number = 2; number < 1000 && json_object_get(names, out) != NULL; number++)
+        snprintf(out + length, 64 - length, "-%d", number);
 }
 
-static CHECKED bool register_it(struct bench *bench, const char *url, struct error *error)
+static CHECKED bool register_it(struct bench *bench, const char *url, const json_t *names,
+                                struct error *error)
 {
     json_auto_t *arguments = NULL, *answer = NULL;
     char name[64];
 
-    make_name(url, name);
+    make_name(url, names, name);
     arguments = json_pack("{s:s, s:s}", "name", name, "url", url);
     if (!client_call_quietly(&bench->client, "deployment_register", arguments, &answer, error))
         return false;
@@ -144,6 +155,7 @@ static CHECKED bool register_it(struct bench *bench, const char *url, struct err
 
 bool bench_target_find(struct bench *bench, const char *url, struct error *error)
 {
+    json_auto_t *names = json_object();
     char host[URL_HOST_SIZE], trimmed[LOGIN_URL_SIZE];
     bool answering;
     int port;
@@ -152,6 +164,6 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
         || (!answering && !bench_target_serve(bench, error)))
         return false;
     trim(url, trimmed);
-    return find_registered(bench, trimmed, error)
-           && (bench->deployment[0] != '\0' || register_it(bench, trimmed, error));
+    return find_registered(bench, trimmed, names, error)
+           && (bench->deployment[0] != '\0' || register_it(bench, trimmed, names, error));
 }

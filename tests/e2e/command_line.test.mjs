@@ -334,6 +334,48 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
+// An engine's address as people have it: another family, another path, no metrics; and an address that is none.
+sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
+    const model = await startSimserve(t, QUICK);
+    const relay = http.createServer((request, response) => {
+        if (request.url === '/metrics') return response.writeHead(404).end();
+        const { url: path, method, headers } = request;
+        const outgoing = http.request({ host: '127.0.0.1', port: model.port, path, method, headers }, (incoming) => {
+            response.writeHead(incoming.statusCode, incoming.headers);
+            incoming.pipe(response);
+        });
+        request.pipe(outgoing.on('error', () => response.destroy()));
+    });
+    await new Promise((resolve) => relay.listen(0, '::1', resolve));
+    atEnd(t, () => relay.close());
+    const locked = http.createServer((request, response) => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":{"message":"no key"}}'));
+    await new Promise((resolve) => locked.listen(0, '127.0.0.1', resolve));
+    atEnd(t, () => locked.close());
+
+    const folder = await temporaryFolder(t);
+    const run = await commandLine(t, { url: '' });
+    const bench = (url) => run.with({ cwd: folder }, 'bench', url, '--data', path.join(folder, 'data'), '--yes', ...SHORT);
+    const six = await bench(`http://[::1]:${relay.address().port}/v1/chat/completions`);
+    assert.equal(six.code, 0, six.stderr);
+    const cases = [
+        [`https://[::1]:${relay.address().port}`, /^opsbrain: 1-\d+-2 cannot be measured now: .*tls/m],
+        [`http://127.0.0.1:${locked.address().port}`, /^opsbrain: .* requires a token: .*opsbrain update with secret/m],
+        ['http://127.0.0.1:1', /^opsbrain: .*Failed to connect/m],
+        ['ftp://127.0.0.1:18778', /^opsbrain: .*http/m],
+        ['127.0.0.1:18778', /^opsbrain: .*http/m],
+    ];
+    for (const [url, sentence] of cases) {
+        const { code, stdout, stderr } = await bench(url);
+        assert.equal(code, 1, `${url}: ${stderr}`);
+        assert.match(stderr, sentence);
+        assert.equal(stderr.match(/^opsbrain: /gm).length, 1, stderr);
+        assert.equal(stdout, '');
+    }
+    const nowhere = await run('bench', model.url, '--data', '/dev/null/data', '--yes');
+    assert.equal(nowhere.code, 1);
+    assert.match(nowhere.stderr, /^opsbrain: .*\/dev\/null.*Not a directory$/m);
+});
+
 sideBySide('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
     const { run } = await withDemo(t);
     const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
