@@ -218,8 +218,8 @@ static void write_form(const struct page_request *request, const struct asked *a
     page_form_begin(request, html, request->path);
     accept = is_yes_or_no(asked) ? write_yes(asked, html) : write_members(request, asked, html);
     html_open(html, "p", { "class", "row" });
-    html_element(html, "button", accept, { "name", "action" }, { "value", "accept" });
-    html_element(html, "button", "Decline", { "name", "action" }, { "value", "decline" },
+    html_element(html, "button", accept, { "name", "answer" }, { "value", "accept" });
+    html_element(html, "button", "Decline", { "name", "answer" }, { "value", "decline" },
                  { "class", "quiet" });
     html_close(html, "p");
     html_close(html, "form");
@@ -276,7 +276,7 @@ static json_t *read_member(const struct page_request *request, const char *prope
 
 static json_t *read_answer(const struct page_request *request, const struct asked *asked)
 {
-    const char *action = page_form(request, "action"), *name;
+    const char *action = page_form(request, "answer"), *name;
     json_t *content, *property;
 
     if (action == NULL || strcmp(action, "accept") != 0)

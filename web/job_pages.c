@@ -26,14 +26,32 @@ static void write_progress(const struct page_request *request, const json_t *job
     html_textf(html, " %.6g of %.6g", done, total);
 }
 
-/* What it is doing now, or why it ended. */
-static void write_message(const struct page_request *request, const json_t *job, struct html *html)
+static void write_reason(const json_t *job, struct html *html)
 {
     const json_t *outcome = json_object_get(job, "outcome");
-    const char *reason = json_get_text(outcome, "error", json_get_text(outcome, "reason", ""));
 
-    (void)request;
-    html_name(html, json_get_text(job, "message", reason));
+    html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
+}
+
+/* What it is doing now, or why it ended. A list has no outcomes, but whoever sees that a job failed
+ * wants to know why. */
+static void write_message(const struct page_request *request, const json_t *job, struct html *html)
+{
+    const char *message = json_get_text(job, "message", "");
+    bool lacks_outcome = strcmp(json_get_text(job, "state", ""), "failed") == 0
+                         && json_object_get(job, "outcome") == NULL;
+    json_auto_t *shown = NULL;
+    struct error ignored;
+
+    if (message[0] != '\0')
+        html_name(html, message);
+    else if (lacks_outcome
+             && page_call_take(request, "job_show",
+                               json_pack("{s:s}", "job", json_get_text(job, "id", "")), &shown,
+                               &ignored))
+        write_reason(json_object_get(shown, "job"), html);
+    else
+        write_reason(job, html);
 }
 
 static bool is_over(const json_t *job)

@@ -2,25 +2,58 @@
 #include "web/page_cell.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json/json.h"
 
+static bool is_acronym(const char *word, size_t length)
+{
+    static const char *const acronyms[] = { "api", "ci", "e2e", "itl", "tpot", "ttft", "url" };
+
+    for (size_t i = 0; i < sizeof acronyms / sizeof *acronyms; i++)
+        if (strlen(acronyms[i]) == length && strncasecmp(word, acronyms[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* "limit ttft" as "Limit TTFT". */
+static void raise_letters(char *words)
+{
+    words[0] = (char)toupper((unsigned char)words[0]);
+    while (*words != '\0') {
+        size_t length = strcspn(words, " ");
+        bool is_raised = is_acronym(words, length);
+
+        for (size_t i = 0; i < length && is_raised; i++)
+            words[i] = (char)toupper((unsigned char)words[i]);
+        words += length + (words[length] == ' ');
+    }
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+
+    return length > tail && strcmp(name + length - tail, end) == 0;
+}
+
 void page_cell_label(const char *name, struct html *html)
 {
-    size_t length = strlen(name);
-    bool in_seconds = length > 2 && strcmp(name + length - 2, "_s") == 0;
+    const char *unit = ends_with(name, "_ms") ? "ms" : ends_with(name, "_s") ? "s" : NULL;
+    size_t unit_bytes = unit != NULL ? strlen(unit) + 1 : 0;
     TEXT_AUTO words = { 0 };
 
-    text_add_bytes(&words, name, in_seconds ? length - 2 : length);
-    words.data[0] = (char)toupper((unsigned char)words.data[0]);
+    text_add_bytes(&words, name, strlen(name) - unit_bytes);
     for (char *c = words.data; *c != '\0'; c++)
         if (*c == '_')
             *c = ' ';
+    raise_letters(words.data);
     html_text(html, text_string(&words));
-    if (in_seconds)
-        html_text(html, ", s");
+    if (unit != NULL)
+        html_textf(html, ", %s", unit);
 }
 
 const json_t *page_cell_member(const json_t *object, const char *path)
@@ -80,6 +113,19 @@ static void add_items(const json_t *list, struct text *out)
     }
 }
 
+/* Never with an exponent. */
+static void add_number(const json_t *number, struct text *out)
+{
+    double value = json_number_value(number);
+
+    if (json_is_integer(number) || fabs(value) >= 1e6)
+        text_addf(out, "%.0f", value);
+    else if (value != 0 && fabs(value) < 1e-4)
+        text_add(out, value > 0 ? "< 0.0001" : "> -0.0001");
+    else
+        text_addf(out, "%.6g", value);
+}
+
 /* A value of any kind on one line. */
 static void add_words(const json_t *value, struct text *out)
 {
@@ -90,7 +136,7 @@ static void add_words(const json_t *value, struct text *out)
     else if (json_is_string(value))
         text_add(out, json_string_value(value));
     else if (json_is_number(value))
-        text_addf(out, "%.6g", json_number_value(value));
+        add_number(value, out);
     else if (json_is_boolean(value))
         text_add(out, json_is_true(value) ? "yes" : "no");
     else if (value != NULL && !json_is_null(value))

@@ -21,7 +21,7 @@ void page_cell_write(enum page_cell kind, const json_t *value, struct html *html
 void page_cell_change(const json_t *changed, struct html *html);
 /* "load.requests_running"; NULL: it is missing. */
 const json_t *page_cell_member(const json_t *object, const char *path);
-/* "input_tokens" as "Input tokens". */
+/* "input_tokens" as "Input tokens", "limit_ttft_ms" as "Limit TTFT, ms". */
 void page_cell_label(const char *name, struct html *html);
 /* The page of a run, a sweep, a job or an import: "" for other ids. */
 void page_cell_url(const char *id, struct text *out);

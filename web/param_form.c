@@ -55,9 +55,19 @@ static void write_choices(const struct param *param, const char *value, struct h
     html_close(html, "select");
 }
 
+/* The default as a person would write it: "128" for [128]. */
+static const char *initial_of(const struct param *param, struct text *out)
+{
+    for (const char *c = param->initial; c != NULL && *c != '\0'; c++)
+        if (strchr("[]\"", *c) == NULL)
+            text_add_char(out, *c);
+    return out->length > 0 ? text_string(out) : NULL;
+}
+
 static void write_input(const struct param *param, const char *value, struct html *html)
 {
     const char *required = param->required ? "" : NULL;
+    TEXT_AUTO initial = { 0 };
 
     if (param->type == VALUE_BOOLEAN || param->type == VALUE_CHOICE) {
         write_choices(param, value, html);
@@ -66,7 +76,7 @@ static void write_input(const struct param *param, const char *value, struct htm
                      { "rows", "3" }, { "placeholder", "one a line" });
     } else {
         html_open(html, "input", { "type", "text" }, { "name", param->name }, { "value", value },
-                  { "placeholder", param->initial }, { "required", required },
+                  { "placeholder", initial_of(param, &initial) }, { "required", required },
                   { "autocomplete", "off" });
     }
 }

@@ -6,7 +6,7 @@ import { Browser, tokenOf } from './browser.mjs';
 import { connect, forEachClient, isStateless } from './clients.mjs';
 import { addKey, startServer, temporaryFolder, until } from './harness.mjs';
 
-const YES = { action: 'accept', 'content.remove': 'true' };
+const YES = { answer: 'accept', 'content.remove': 'true' };
 
 const pathOf = (params) => new URL(params.url).pathname;
 
@@ -30,7 +30,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
         const page = await browser.get(pathOf(params));
         assert.equal(page.status, 200, page.body);
         assert.match(page.body, /Remove the deployment &quot;sim&quot;|Remove the deployment "sim"/);
-        assert.match(page.body, /<button name="action" value="accept">Remove it</);
+        assert.match(page.body, /<button name="answer" value="accept">Remove it</);
         assert.match((await browser.get('/')).body, new RegExp(`Waits for your answer.*href="${pathOf(params)}"`, 's'));
         // The client has long said that the page is open when the person answers.
         setTimeout(async () => assert.equal((await answer(browser, pathOf(params), YES)).status, 303), 50);
@@ -80,7 +80,7 @@ test('only who called may answer, from our own page', async (t) => {
             const read = { Authorization: `Bearer ${keys.otto}` };
             const { headers } = await new Browser(server.port, read).post(path, YES); // a program sends no forms
             assert.equal(headers.location, '/sign-in');
-            assert.equal((await answer(otto, path, { action: 'decline' })).status, 303);
+            assert.equal((await answer(otto, path, { answer: 'decline' })).status, 303);
             assert.match((await otto.get(path)).body, /UTC: declined/);
             return { action: 'accept' };
         }, keys.otto);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages: what each shows to whom, and that text of others is never markup.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
 import { test } from 'node:test';
 import { Browser, tokenOf } from './browser.mjs';
 import { connect } from './clients.mjs';
-import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
 const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts
@@ -110,6 +112,9 @@ test('forms are explained to people: without the names that agents call things b
     const text = shown.join('\n');
     assert.match(text, /Users at once, as 1, 4, 16, 64; without/);
     assert.match(text, /four times “Window, s”/);
+    const { body } = await new Browser(server.port).get('/sweeps/new');
+    assert.match(body, /<label>Limit TTFT, ms</);
+    assert.match(body, /name="output_tokens" placeholder="128"/);
 });
 
 test('a viewer sees no button that is refused, and is refused without one', async (t) => {
@@ -219,6 +224,26 @@ test('a dropped file is imported, and what was not read is shown', async (t) => 
     assert.equal((await send(undefined)).status, 422);
     assert.equal((await send(csv, { token: '' })).status, 403);
     assert.match((await browser.get('/imports')).body, /results\.csv/);
+});
+
+test('the overview says why a job failed', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const broken = http.createServer((request, response) => {
+        const known = request.url === '/v1/models';
+        request.resume();
+        response.writeHead(known ? 200 : 400, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify(known ? { data: [{ id: 'm', object: 'model' }] } : { error: { message: 'out of paper' } }));
+    });
+    broken.listen(0, '127.0.0.1');
+    await once(broken, 'listening');
+    atEnd(t, () => (broken.closeAllConnections(), broken.close()));
+    await client.call('deployment_register', { name: 'broken', url: `http://127.0.0.1:${broken.address().port}` });
+    const { job } = await client.call('sweep_start', { deployment: 'broken', concurrency: [1], window_s: 1 });
+    await until('the sweep to fail', async () => (await client.call('job_show', { job })).job.state === 'failed');
+    await client.close();
+    const { body } = await new Browser(server.port).get('/');
+    assert.match(body, /Failed in the last 24 hours.*<td><bdi>[^<]*out of paper/s);
 });
 
 test('lists have pages, and filters stand in the query', async (t) => {
