@@ -47,9 +47,10 @@ static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
     return tab;
 }
 
+/* As if its connection were over, which only the loop's thread may say. */
 static void close_tab(struct sse_queue *tab)
 {
-    sse_queue_close(tab);
+    sse_queue_supersede(tab);
     sse_queue_release(tab);
 }
 
