@@ -4,16 +4,27 @@
 import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
-const RETRY_MS = 2000;
+const RETRY_MS = 2000; // until the stream is opened again, at first
+const RETRY_MAX_MS = 60_000;
+const PAUSE_MS = 5000; // between two requests for a page that follows everything, or was refused
 let source; // the stream of events, of the one tab that has it
-let stale = false; // something changed while the page could not be replaced
+let retryMs = RETRY_MS; // doubled while it is refused
+let stale = false; // something changed since the page was asked for
 let asking = false;
+let askedMs = -PAUSE_MS;
+let timer; // of the next request for the page
 
 const main = () => document.getElementById('main');
 const followed = () => (main().dataset.follows ?? '').split(' ').filter(Boolean);
 
-// Somebody types into a form, or has chosen something in it.
-const isEdited = () => main().contains(document.activeElement) && document.activeElement.matches('input, select, textarea');
+function isChanged(control) {
+    if (control.options) return control.selectedIndex !== Math.max(0, [...control.options].findIndex((option) => option.defaultSelected));
+    return control.value !== control.defaultValue || Boolean(control.checked) !== Boolean(control.defaultChecked);
+}
+
+// Somebody types into a form, or has changed something in it and has yet to send it.
+const isEdited = () =>
+    [...main().querySelectorAll('input, select, textarea')].some((control) => control === document.activeElement || isChanged(control));
 
 // The same element of the new page, so that the keyboard stays where it was.
 function twin(element, fresh) {
@@ -33,25 +44,40 @@ function replaceMain(fresh) {
     focused?.focus({ preventScroll: true });
 }
 
+async function replace() {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    if (answer.redirected) return location.assign(answer.url); // signed out
+    if (answer.status === 429 || answer.status >= 500) throw new Error('busy');
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
+    document.title = page.title;
+    if (isEdited()) stale = true;
+    else replaceMain(document.adoptNode(page.getElementById('main')));
+}
+
+function refreshIn(ms) {
+    timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+    }, ms);
+}
+
 async function refresh() {
-    if (asking || isEdited() || document.hidden) {
-        stale = true;
-        return;
-    }
+    stale = true;
+    if (asking || isEdited() || document.hidden) return;
+    const wait = followed().includes('*') ? askedMs + PAUSE_MS - performance.now() : 0;
+    if (wait > 0) return refreshIn(wait);
     asking = true;
     stale = false;
+    askedMs = performance.now();
     try {
-        const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-        if (answer.redirected) return location.assign(answer.url); // signed out
-        if (!answer.ok) return;
-        const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
-        document.title = page.title;
-        if (!isEdited()) replaceMain(document.adoptNode(page.getElementById('main')));
+        await replace();
     } catch {
-        stale = true; // the server is away: the stream says when it is back
+        return refreshIn(PAUSE_MS); // the server is busy, or away
     } finally {
         asking = false;
     }
+    if (stale) refresh(); // changed meanwhile
 }
 
 // '*load' is not among the changes that '*' follows: it comes all the time.
@@ -74,11 +100,15 @@ function listen(release, again = false) {
     };
     source = mine;
     mine.onmessage = ({ data }) => pass(JSON.parse(data));
-    mine.onopen = () => again && pass(['*']); // what happened meanwhile is not known
+    mine.onopen = () => {
+        retryMs = RETRY_MS;
+        if (again) pass(['*']); // what happened meanwhile is not known
+    };
     mine.onerror = () => {
         mine.close(); // by itself it would also ask the page where one signs in
         pass(['*']); // its person may have signed out
-        setTimeout(() => source === mine && restart(release), RETRY_MS);
+        setTimeout(() => source === mine && restart(release), retryMs);
+        retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
     };
 }
 
