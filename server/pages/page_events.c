@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/pages/page_events.h"
 
+#include <string.h>
+
 #include "server/http/exchange.h"
 #include "server/http/http_status.h"
 #include "server/pages/page_exchange.h"
@@ -16,9 +18,9 @@ static CHECKED bool watch(const struct page_server *server, struct exchange *exc
     struct principal ignored;
 
     if (!page->is_signed_in)
-        return notifier_watch(server->notifier, sse_queue, NULL, error);
+        return notifier_watch(server->notifier, sse_queue, exchange->principal.name, NULL, error);
     sign_in_digest(page->caller.session, session);
-    return notifier_watch(server->notifier, sse_queue, session, error)
+    return notifier_watch(server->notifier, sse_queue, exchange->principal.name, session, error)
            && sign_in_check(server->sign_ins, page->caller.session, &ignored, error);
 }
 
@@ -31,6 +33,11 @@ void page_events_serve(struct exchange *exchange)
 
     if (atomic_load(&exchange->loop->draining)) {
         exchange_refuse(exchange, 503, "the server is stopping");
+        return;
+    }
+    if (strcmp(exchange->verb, "HEAD") == 0) {
+        page_reply_headers(exchange, NULL);
+        exchange_reply(exchange, 200, "text/event-stream", NULL);
         return;
     }
     sse_queue = exchange_begin_stream(exchange);

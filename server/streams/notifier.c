@@ -140,10 +140,10 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
     pthread_mutex_unlock(&notifier->lock);
 }
 
-bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
+bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue, const char *principal,
                     const uint8_t session[DIGEST_BYTES], struct error *error)
 {
-    return watchers_add(notifier->watchers, sse_queue, session, error);
+    return watchers_add(notifier->watchers, sse_queue, principal, session, error);
 }
 
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES])
@@ -215,6 +215,13 @@ void notifier_list_changed(struct notifier *notifier, unsigned lists)
     notifier->news.lists |= lists;
     pthread_cond_signal(&notifier->woken);
     pthread_mutex_unlock(&notifier->lock);
+}
+
+void notifier_tool_changed(struct notifier *notifier, const char *deployment)
+{
+    if (deployment[0] != '\0')
+        notifier_resource_changed(notifier, deployment);
+    notifier_list_changed(notifier, NOTIFIER_RESOURCES);
 }
 
 /* ---- Notifying ---- */

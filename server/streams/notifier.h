@@ -52,9 +52,10 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
 
 /* Sends the names of all that changes, as a JSON list, until the connection is over: to a page. "*"
  * stands for a list that changed, "*load" for metrics that were scraped, which is sent every few
- * seconds at most. `session`: as watchers_add. BUSY: there are too many. */
+ * seconds at most. `principal`, `session`: as watchers_add. BUSY: there are too many. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
-                            const uint8_t session[DIGEST_BYTES], struct error *error);
+                            const char *principal, const uint8_t session[DIGEST_BYTES],
+                            struct error *error);
 /* Ends the streams of a browser that is signed out; the context is the notifier. */
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
@@ -65,3 +66,5 @@ void notifier_scraped(void *context, const char *deployment);
 void notifier_resource_changed(struct notifier *notifier,
                                const char *name); /* a deployment's, say */
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
+/* A tool changed resources: this deployment ("": none), and the list. */
+void notifier_tool_changed(struct notifier *notifier, const char *deployment);

@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "base/core/memory.h"
+#include "base/core/text.h"
 #include "server/http/sse_queue.h"
+#include "store/ledger/principals.h"
 
 #define WATCHERS_MAX 2000
+#define PER_PRINCIPAL_MAX 200
 
 struct watcher {
     struct sse_queue *queue;
+    char principal[sizeof(((struct principal *)NULL)->name)];
     uint8_t session[DIGEST_BYTES]; /* zero: nobody signs in */
 };
 
@@ -54,7 +58,25 @@ static void drop_closed(struct watchers *watchers)
 }
 
 /* Under the lock. */
-static void add(struct watchers *watchers, struct sse_queue *sse_queue,
+static CHECKED bool check_room(const struct watchers *watchers, const char *principal,
+                               struct error *error)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; i < watchers->count; i++)
+        own += strcmp(watchers->at[i].principal, principal) == 0;
+    if (own >= PER_PRINCIPAL_MAX)
+        return error_set(error, ERROR_BUSY,
+                         "%s has %d pages open that are kept up to date, the most there may be: "
+                         "close some",
+                         principal, PER_PRINCIPAL_MAX);
+    return watchers->count < WATCHERS_MAX
+           || error_set(error, ERROR_BUSY, "%d pages are being kept up to date: reload this one",
+                        WATCHERS_MAX);
+}
+
+/* Under the lock. */
+static void add(struct watchers *watchers, struct sse_queue *sse_queue, const char *principal,
                 const uint8_t session[DIGEST_BYTES])
 {
     struct watcher *added;
@@ -62,24 +84,23 @@ static void add(struct watchers *watchers, struct sse_queue *sse_queue,
     watchers->at = memory_resize(watchers->at, watchers->count + 1, sizeof *watchers->at);
     added = &watchers->at[watchers->count++];
     *added = (struct watcher){ .queue = sse_queue_retain(sse_queue) };
+    text_copy(added->principal, sizeof added->principal, principal);
     if (session != NULL)
         memcpy(added->session, session, DIGEST_BYTES);
 }
 
-bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
+bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue, const char *principal,
                   const uint8_t session[DIGEST_BYTES], struct error *error)
 {
     bool fits;
 
     pthread_mutex_lock(&watchers->lock);
     drop_closed(watchers);
-    fits = watchers->count < WATCHERS_MAX;
+    fits = check_room(watchers, principal, error);
     if (fits)
-        add(watchers, sse_queue, session);
+        add(watchers, sse_queue, principal, session);
     pthread_mutex_unlock(&watchers->lock);
-    return fits
-           || error_set(error, ERROR_BUSY, "%d pages are being kept up to date: reload this one",
-                        WATCHERS_MAX);
+    return fits;
 }
 
 void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES])

@@ -17,9 +17,10 @@ struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
 /* Until its connection is over; takes its own reference. `session`: the digest of its browser's
- * cookie; NULL: nobody signs in. BUSY: there are too many. */
+ * cookie; NULL: nobody signs in. BUSY: there are too many, of the principal or of all. */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
-                          const uint8_t session[DIGEST_BYTES], struct error *error);
+                          const char *principal, const uint8_t session[DIGEST_BYTES],
+                          struct error *error);
 /* Ends the streams of a browser that is signed out. */
 void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES]);
 bool watchers_any(struct watchers *watchers);

@@ -206,6 +206,17 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     http_close(&client);
 }
 
+static void asking_for_the_head_of_the_events_opens_no_stream(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, server_port(served.server));
+    assert_int_equal(http_exchange(&client, "HEAD", "/events", NULL, NULL, NULL), 200);
+    assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+    http_close(&client);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -214,6 +225,7 @@ int main(void)
         TEST(a_file_comes_as_multipart),
         TEST(a_form_without_a_file_is_short),
         TEST(a_form_that_waited_does_nothing_for_a_revoked_key),
+        TEST(asking_for_the_head_of_the_events_opens_no_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 
 #define TABS 3
 #define WATCHERS_MAX 2000
+#define PER_PRINCIPAL_MAX 200
 #define ROUNDS 200
 
 static struct served served; /* for its loop */
@@ -38,13 +39,18 @@ static int stop(void **state)
     return 0;
 }
 
-static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
+static struct sse_queue *open_tab_of(const char *principal, const uint8_t session[DIGEST_BYTES])
 {
     struct sse_queue *tab = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
 
-    assert_true(watchers_add(watchers, tab, session, &error));
+    assert_true(watchers_add(watchers, tab, principal, session, &error));
     return tab;
+}
+
+static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
+{
+    return open_tab_of("local", session);
 }
 
 /* As if its connection were over, which only the loop's thread may say. */
@@ -103,18 +109,41 @@ static void beyond_a_limit_a_tab_is_refused_until_another_is_closed(void **state
 {
     struct sse_queue *first = open_tab(NULL), *tabs[WATCHERS_MAX - 1], *late;
     struct error error;
+    char name[16];
 
     (void)state;
-    for (size_t i = 0; i < WATCHERS_MAX - 1; i++)
-        tabs[i] = open_tab(NULL);
+    for (size_t i = 0; i < WATCHERS_MAX - 1; i++) {
+        snprintf(name, sizeof name, "p%zu", i % 11);
+        tabs[i] = open_tab_of(name, NULL);
+    }
     late = sse_queue_create(served.server->http->loops[0], NULL, NULL);
-    assert_false(watchers_add(watchers, late, NULL, &error));
+    assert_false(watchers_add(watchers, late, "local", NULL, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
     assert_string_equal(error.message, "2000 pages are being kept up to date: reload this one");
     close_tab(first);
-    assert_true(watchers_add(watchers, late, NULL, &error));
+    assert_true(watchers_add(watchers, late, "local", NULL, &error));
     close_tab(late);
     for (size_t i = 0; i < WATCHERS_MAX - 1; i++)
+        close_tab(tabs[i]);
+}
+
+static void one_principal_cannot_take_the_places_of_all(void **state)
+{
+    struct sse_queue *tabs[PER_PRINCIPAL_MAX], *late, *other;
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < PER_PRINCIPAL_MAX; i++)
+        tabs[i] = open_tab_of("eve", i % 2 == 0 ? eve : NULL);
+    late = sse_queue_create(served.server->http->loops[0], NULL, NULL);
+    assert_false(watchers_add(watchers, late, "eve", eve, &error));
+    assert_int_equal(error.kind, ERROR_BUSY);
+    assert_string_equal(error.message, "eve has 200 pages open that are kept up to date, the most "
+                                       "there may be: close some");
+    other = open_tab_of("ada", ada);
+    close_tab(other);
+    close_tab(late);
+    for (size_t i = 0; i < PER_PRINCIPAL_MAX; i++)
         close_tab(tabs[i]);
 }
 
@@ -157,6 +186,7 @@ int main(void)
         TEST(every_tab_hears_what_changed),
         TEST(signing_out_ends_the_tabs_of_that_browser),
         TEST(beyond_a_limit_a_tab_is_refused_until_another_is_closed),
+        TEST(one_principal_cannot_take_the_places_of_all),
         TEST(tabs_come_and_go_on_any_thread),
     };
 
