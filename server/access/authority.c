@@ -241,20 +241,38 @@ bool authority_check(struct authority *authority, const char *authorization, str
     return authority_check_digest(authority, digest, out, error);
 }
 
+/* Under the lock. */
+static bool is_valid(const struct authority *authority, const struct principal *principal)
+{
+    const struct recognized_key *found = find_key(authority, principal->key_digest);
+    struct error ignored;
+
+    return found != NULL && found->key.role >= principal->role
+           && api_key_check(&found->key, clock_utc_ms(), &ignored);
+}
+
 bool authority_still_admits(struct authority *authority, const struct principal *principal)
 {
-    const struct recognized_key *found;
-    struct error ignored;
     bool admitted;
 
     if (!authority_needs_keys(authority))
         return true;
     pthread_mutex_lock(&authority->lock);
-    found = find_key(authority, principal->key_digest);
-    admitted = found != NULL && found->key.role >= principal->role
-               && api_key_check(&found->key, clock_utc_ms(), &ignored);
+    admitted = is_valid(authority, principal);
     pthread_mutex_unlock(&authority->lock);
     return admitted;
+}
+
+bool authority_has_revoked(struct authority *authority, const struct principal *principal)
+{
+    bool revoked;
+
+    if (!authority_needs_keys(authority))
+        return false;
+    pthread_mutex_lock(&authority->lock);
+    revoked = !authority->is_stale && !is_valid(authority, principal);
+    pthread_mutex_unlock(&authority->lock);
+    return revoked;
 }
 
 bool authority_needs_keys(const struct authority *authority)

@@ -30,6 +30,9 @@ CHECKED bool authority_check_digest(struct authority *authority, const uint8_t d
  * since, or now has a lesser role, or the keys cannot be read. Any thread: it answers from memory.
  */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
+/* Whether its key is known to be revoked or expired, or to have a lesser role: not while the keys
+ * cannot be read. */
+bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
 /* Call it when keys or roles may have changed: reads them again, and calls the listener if others

@@ -89,7 +89,7 @@ static bool is_over(const struct sign_ins *sign_ins, const struct browser_sessio
 {
     int64_t now_ms = clock_utc_ms();
 
-    return now_ms > session->created_ms + sign_ins->limits.all_ms
+    return now_ms > session->created_ms + sign_ins->limits.lifetime_ms
            || now_ms > session->last_seen_ms + sign_ins->limits.idle_ms;
 }
 
@@ -102,7 +102,9 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
 
     role_find(session->role, &role);
     if (is_over(sign_ins, session))
-        return error_set(error, ERROR_UNAUTHENTICATED, "you were signed out after some time");
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "you were signed out: the settings sign_in_idle (without a request) and "
+                         "sign_in (in any case) limit how long it lasts");
     if (!authority_check_digest(sign_ins->authority, session->key_digest, &principal, error))
         return false;
     if (!role_allows(principal.role, role))
@@ -157,26 +159,21 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
         log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
 }
 
-static void make_room(struct sign_ins *sign_ins, const uint8_t key_digest[DIGEST_BYTES])
+/* It is stored; of too many with its key another ends. */
+static void keep(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
 
     pthread_mutex_lock(&sign_ins->lock);
-    excess = find_excess(sign_ins, key_digest);
+    excess = find_excess(sign_ins, session->key_digest);
     if (excess != NULL)
         take_out(sign_ins, excess, &removed);
-    pthread_mutex_unlock(&sign_ins->lock);
-    if (excess != NULL)
-        forget(sign_ins, &removed);
-}
-
-static void keep(struct sign_ins *sign_ins, const struct browser_session *session)
-{
-    pthread_mutex_lock(&sign_ins->lock);
     sign_ins->sessions =
         memory_resize(sign_ins->sessions, sign_ins->count + 1, sizeof *sign_ins->sessions);
     sign_ins->sessions[sign_ins->count++] = *session;
     pthread_mutex_unlock(&sign_ins->lock);
+    if (excess != NULL)
+        forget(sign_ins, &removed);
 }
 
 bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
@@ -195,7 +192,6 @@ bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *chan
     session.last_seen_ms = session.created_ms;
     change->actor.principal = principal.name;
     change->actor.role = session.role;
-    make_room(sign_ins, session.key_digest);
     if (!browser_session_add(sign_ins->store, &session, change, error))
         return false;
     keep(sign_ins, &session);
@@ -221,20 +217,35 @@ bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct princip
     return admitted;
 }
 
-bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
-                    struct error *error)
+/* The session of a cookie, copied; with `ends` it is taken out. False: there is none. */
+static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
+                    struct browser_session *out)
 {
-    struct browser_session *session, removed;
+    struct browser_session *session;
 
     pthread_mutex_lock(&sign_ins->lock);
     session = find(sign_ins, cookie);
-    if (session != NULL)
-        take_out(sign_ins, session, &removed);
+    if (session != NULL && ends)
+        take_out(sign_ins, session, out);
+    else if (session != NULL)
+        *out = *session;
     pthread_mutex_unlock(&sign_ins->lock);
-    if (session == NULL)
+    return session != NULL;
+}
+
+/* The store comes first: what only memory forgot would be valid again after a restart. */
+bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
+                    struct error *error)
+{
+    struct browser_session session;
+
+    if (!look_up(sign_ins, cookie, false, &session))
         return true;
-    report_end(sign_ins, &removed);
-    return browser_session_remove(sign_ins->store, removed.id, change, error);
+    if (!browser_session_remove(sign_ins->store, session.id, change, error))
+        return false;
+    if (look_up(sign_ins, cookie, true, &session))
+        report_end(sign_ins, &session);
+    return true;
 }
 
 static bool has_ended(const struct sign_ins *sign_ins, const struct browser_session *session)
@@ -243,7 +254,7 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
 
     role_find(session->role, &principal.role);
     memcpy(principal.key_digest, session->key_digest, DIGEST_BYTES);
-    return is_over(sign_ins, session) || !authority_still_admits(sign_ins->authority, &principal);
+    return is_over(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
 }
 
 /* One that ended; false: there is none. */
@@ -261,11 +272,10 @@ static bool take_ended(struct sign_ins *sign_ins, struct browser_session *out)
     return found;
 }
 
-/* While the keys cannot be read, nobody is signed out. */
 void sign_ins_expire(struct sign_ins *sign_ins)
 {
     struct browser_session ended;
 
-    while (!authority_is_stale(sign_ins->authority) && take_ended(sign_ins, &ended))
+    while (take_ended(sign_ins, &ended))
         forget(sign_ins, &ended);
 }

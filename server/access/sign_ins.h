@@ -12,8 +12,8 @@ struct sign_ins;
 #define SIGN_IN_COOKIE_SIZE 65 /* 32 random bytes in hex, NUL */
 
 struct sign_in_limits {
-    int64_t idle_ms; /* without a request it ends */
-    int64_t all_ms;  /* it ends in any case */
+    int64_t idle_ms;     /* it ends after so long without a request */
+    int64_t lifetime_ms; /* it ends after so long in any case */
 };
 
 /* Reads those that are stored. Free with sign_ins_destroy. */

@@ -113,7 +113,7 @@ static CHECKED bool open_sign_ins(struct server *server, struct error *error)
 {
     const struct sign_in_limits limits = {
         .idle_ms = server->settings->sign_in_idle_s * 1000,
-        .all_ms = server->settings->sign_in_s * 1000,
+        .lifetime_ms = server->settings->sign_in_s * 1000,
     };
 
     return sign_ins_create(server->services->store, server->authority, limits, &server->sign_ins,

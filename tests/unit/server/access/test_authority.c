@@ -208,6 +208,7 @@ static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **st
     assert_int_equal(calls, 1); /* those who are being served have to be looked at */
     assert_true(authority_is_stale(authority));
     assert_false(authority_still_admits(authority, &who));
+    assert_false(authority_has_revoked(authority, &who));
     assert_false(authority_check(authority, header, &who, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
     execute("ALTER TABLE mislaid RENAME TO api_keys");

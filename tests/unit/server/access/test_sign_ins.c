@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 
 #include "server/access/authority.h"
@@ -24,7 +25,7 @@ struct trial {
     struct error error;
 };
 
-static const struct sign_in_limits usual = { .idle_ms = 60000, .all_ms = 600000 };
+static const struct sign_in_limits usual = { .idle_ms = 60000, .lifetime_ms = 600000 };
 
 static struct change change_of(const char *tool)
 {
@@ -162,9 +163,9 @@ static void it_ends_after_some_time(void **state)
     char cookie[SIGN_IN_COOKIE_SIZE];
 
     assert_true(sign_in(trial, "one", cookie));
-    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = -1, .all_ms = 600000 });
+    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = -1, .lifetime_ms = 600000 });
     assert_false(is_known(trial, cookie));
-    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = 60000, .all_ms = -1 });
+    open_sign_ins(trial, (struct sign_in_limits){ .idle_ms = 60000, .lifetime_ms = -1 });
     assert_false(is_known(trial, cookie));
     assert_int_equal(count_stored(trial), 1);
     sign_ins_expire(trial->sign_ins);
@@ -221,6 +222,43 @@ static void of_too_many_the_oldest_ends(void **state)
         assert_true(sign_in(trial, "one", cookie));
     assert_int_equal(count_stored(trial), 32);
     assert_true(is_known(trial, cookie));
+}
+
+static void execute(struct trial *trial, const char *script)
+{
+    char path[FOLDER_SIZE + 16];
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s/opsbrain.db", trial->folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* What memory alone forgot would be valid again after a restart. */
+static void what_cannot_be_stored_does_not_happen(void **state)
+{
+    struct trial *trial = *state;
+    char cookies[32][SIGN_IN_COOKIE_SIZE], more[SIGN_IN_COOKIE_SIZE];
+    struct change change = change_of("sign_out");
+
+    for (size_t i = 0; i < 32; i++)
+        assert_true(sign_in(trial, "one", cookies[i]));
+    execute(trial, "CREATE TRIGGER full_out BEFORE DELETE ON browser_sessions "
+                   "BEGIN SELECT RAISE(ABORT, 'full'); END;"
+                   "CREATE TRIGGER full_in BEFORE INSERT ON browser_sessions "
+                   "BEGIN SELECT RAISE(ABORT, 'full'); END;");
+    assert_false(sign_in_remove(trial->sign_ins, cookies[0], &change, &trial->error));
+    assert_true(is_known(trial, cookies[0]));
+    assert_false(sign_in(trial, "one", more));
+    for (size_t i = 0; i < 32; i++)
+        assert_true(is_known(trial, cookies[i]));
+    execute(trial, "DROP TRIGGER full_out; DROP TRIGGER full_in");
+    change = change_of("sign_out");
+    assert_true(sign_in_remove(trial->sign_ins, cookies[0], &change, &trial->error));
+    assert_false(is_known(trial, cookies[0]));
+    assert_int_equal(count_stored(trial), 31);
 }
 
 struct ends {
@@ -312,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_ends_with_its_key, begin, end),
         cmocka_unit_test_setup_teardown(a_lesser_role_ends_it, begin, end),
         cmocka_unit_test_setup_teardown(of_too_many_the_oldest_ends, begin, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_stored_does_not_happen, begin, end),
         cmocka_unit_test_setup_teardown(whoever_listens_learns_which_cookie_ended, begin, end),
         cmocka_unit_test_setup_teardown(browsers_come_and_go_on_any_thread, begin, end),
     };
