@@ -29,7 +29,7 @@ bool deployment_page_list(const struct page_request *request, struct page_answer
     if (page_may(request, ROLE_OPERATOR)) {
         html_open(&html, "p");
         html_element(&html, "a", "Register a deployment", { "class", "button" },
-                     { "href", "/deployments/new" });
+                     { "href", "/register" });
         html_close(&html, "p");
     }
     page_list_write(request, "Model servers", columns, json_object_get(listed, "deployments"),

@@ -16,11 +16,12 @@
 
 static const struct {
     const char *metric, *words;
+    bool is_share; /* shown in percent */
 } loads[] = {
     { "requests_running", "running" },
     { "requests_waiting", "waiting" },
     { "output_tokens_per_s", "output tokens/s" },
-    { "kv_cache_use", "of the KV cache" },
+    { "kv_cache_use", "of the KV cache", .is_share = true },
 };
 
 static const json_t *find_figure(const json_t *history, const char *metric)
@@ -62,8 +63,7 @@ static void write_load(const struct page_request *request, const char *name, str
 
             found += figure != NULL;
             if (figure != NULL)
-                write_figure(figure, loads[i].words, strcmp(loads[i].metric, "kv_cache_use") == 0,
-                             html);
+                write_figure(figure, loads[i].words, loads[i].is_share, html);
         }
     if (found == 0)
         html_element(html, "li", "no load data yet", { "class", "soft" });
@@ -107,7 +107,7 @@ static void write_first_steps(const struct page_request *request, struct html *h
         return;
     html_open(html, "p");
     html_element(html, "a", "Register a deployment", { "class", "button" },
-                 { "href", "/deployments/new" });
+                 { "href", "/register" });
     html_close(html, "p");
 }
 

@@ -20,8 +20,8 @@ const struct page pages[] = {
     { "GET", "/", ROLE_VIEWER, .write = overview_write },
 
     { "GET", "/deployments", ROLE_VIEWER, .write = deployment_page_list },
-    { "GET", "/deployments/new", ROLE_OPERATOR, .write = register_write },
-    { "POST", "/deployments/new", ROLE_OPERATOR, .waits = true, .write = register_take },
+    { "GET", "/register", ROLE_OPERATOR, .write = register_write },
+    { "POST", "/register", ROLE_OPERATOR, .waits = true, .write = register_take },
     { "GET", "/deployments/{name}", ROLE_VIEWER, .waits = true, .write = deployment_page_show },
     { "POST", "/deployments/{name}/watch", ROLE_OPERATOR, .waits = true,
       .write = deployment_page_watch },

@@ -17,7 +17,7 @@ static void write_form(const struct page_request *request, const char *why,
     html_element(&html, "p", "A model server that runs somewhere, and the name it gets here.");
     if (why != NULL)
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
-    page_form_begin(request, &html, "/deployments/new");
+    page_form_begin(request, &html, "/register");
     param_form_write(request, tool_find("deployment_register"), omitted, &html);
     html_open(&html, "p");
     html_element(&html, "button", "Register");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /deployments/new: the form of deployment_register. */
+/* /register: the form of deployment_register. */
 #pragma once
 
 #include "web/page.h"

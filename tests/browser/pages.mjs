@@ -20,7 +20,7 @@ export function tableOfPages() {
 const EXAMPLES = {
     '/': () => ['/'],
     '/deployments': () => ['/deployments'],
-    '/deployments/new': () => ['/deployments/new'],
+    '/register': () => ['/register'],
     '/deployments/{}': () => ['/deployments/demo', '/deployments/hostile'],
     '/sweeps': () => ['/sweeps'],
     '/sweeps/new': () => ['/sweeps/new?deployment=demo'],

@@ -47,7 +47,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
     assert.match(page.body, /Answered at .* UTC: <bdi>remove: yes<\/bdi>/);
     assert.doesNotMatch(page.body, /<button/);
     assert.doesNotMatch((await browser.get('/')).body, /Waits for your answer/);
-    const second = await browser.post(pathOf(asked), { token: await browser.token('/deployments/new'), ...YES });
+    const second = await browser.post(pathOf(asked), { token: await browser.token('/register'), ...YES });
     assert.equal(second.status, 409);
     assert.match(second.body, /this question was answered at [^:]*:[^:]*:[^:]*: the first answer counts/);
     const { rows } = await client.call('audit_list', { tool: 'question_answer' });
@@ -71,7 +71,7 @@ test('only who called may answer, from our own page', async (t) => {
             assert.equal(foreign.status, 403);
             assert.match(foreign.body, /a call of otto asks this: only otto may answer, and you are signed in as ada/);
             assert.doesNotMatch(foreign.body, /Remove/);
-            assert.equal((await ada.post(path, { token: await ada.token('/deployments/new'), ...YES })).status, 403);
+            assert.equal((await ada.post(path, { token: await ada.token('/register'), ...YES })).status, 403);
             assert.doesNotMatch((await ada.get('/')).body, /Waits for your answer/);
 
             for (const headers of [{ Origin: 'https://evil.example' }, { Origin: undefined }, { 'Sec-Fetch-Site': 'cross-site' }])
@@ -104,7 +104,7 @@ test('a question that nobody answers, or whose page is not opened, is over', asy
         assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), why);
         const page = await browser.get(paths.at(-1));
         assert.match(page.body, /Nobody waits for an answer any longer/, kind);
-        const late = await browser.post(paths.at(-1), { token: await browser.token('/deployments/new'), ...YES });
+        const late = await browser.post(paths.at(-1), { token: await browser.token('/register'), ...YES });
         assert.equal(late.status, 409);
         assert.match(late.body, /nobody waits for this answer since .*: repeat the call/);
         await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });

@@ -200,10 +200,10 @@ test('only a trusted proxy can state that a request came over TLS', async (t) =>
     // Where the proxy is not trusted, the setting public_url says what its origin is.
     const known = await startServer(t, { args: ['--public-url', 'https://ops.example/x', '--allowed-hosts', 'ops.example'] });
     const behind = new Browser(known.port, { Host: 'ops.example' });
-    const { headers } = await behind.get('/deployments/new');
+    const { headers } = await behind.get('/register');
     assert.match(headers['set-cookie'][0], /^__Host-opsbrain_form=[0-9a-f]{64}; .*; Secure$/);
-    const token = await behind.token('/deployments/new');
-    const status = async (Origin) => (await behind.post('/deployments/new', { token, name: 'a b' }, { Origin })).status;
+    const token = await behind.token('/register');
+    const status = async (Origin) => (await behind.post('/register', { token, name: 'a b' }, { Origin })).status;
     assert.equal(await status('https://ops.example'), 422);
     const others = ['http://ops.example', 'https://ops.example:444', 'https://ops.example/x', 'https://evil.example'];
     for (const origin of [...others, `http://127.0.0.1:${known.port}`])
