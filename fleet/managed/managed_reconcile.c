@@ -224,6 +224,47 @@ static bool is_known(const struct fleet_managed_row *rows, size_t count, const c
     return false;
 }
 
+/* The end that is written on it has passed: it is managed again, and ended in the next round as any
+ * other is, by a plan with a journal. */
+static bool take_back(const struct managed_reconciler *reconciler, const char *target,
+                      const struct observed *orphan)
+{
+    const struct fleet_frame *frame = reconciler->frame;
+    json_auto_t *wish = json_pack("{s:s}", "place", orphan->place);
+    json_auto_t *sighting = managed_document_sighting(orphan);
+    FREE_AUTO char *wished = json_write(wish);
+    FREE_AUTO char *seen = json_write(sighting);
+    struct fleet_managed_row row = { .wish = wished,
+                                     .observed = seen,
+                                     .ends_ms = orphan->ends_ms,
+                                     .rights = "created",
+                                     .at_end = "destroy" };
+    struct error error;
+
+    if (orphan->ends_ms == 0 || frame->now_ms() < orphan->ends_ms || only_reads(frame))
+        return false;
+    text_copy(row.deployment, sizeof row.deployment, orphan->deployment);
+    text_copy(row.target, sizeof row.target, target);
+    if (fleet_managed_adopt(frame->store, &row, frame->now_ms(), NULL, &error))
+        return true;
+    log_warning("%s: %s", orphan->deployment, error.message);
+    return false;
+}
+
+static void report_orphan(const struct managed_reconciler *reconciler, const char *target,
+                          const struct observed *orphan)
+{
+    bool taken = take_back(reconciler, target, orphan);
+
+    tell(reconciler, orphan->deployment,
+         taken
+             ? "it runs with this opsbrain's label, is not known here, and its end has passed: it "
+               "is removed"
+             : "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
+               "it over",
+         true);
+}
+
 static void report_orphans(const struct managed_reconciler *reconciler,
                            const struct fleet_target_row *row,
                            const struct fleet_managed_row *managed, size_t managed_count,
@@ -248,10 +289,7 @@ static void report_orphans(const struct managed_reconciler *reconciler,
             || is_known(managed, managed_count, list[i].deployment))
             continue;
         round->orphans++;
-        tell(reconciler, list[i].deployment,
-             "it runs with this opsbrain's label and is not known here: deployment_adopt takes it "
-             "over",
-             true);
+        report_orphan(reconciler, row->name, &list[i]);
     }
     observed_list_free(list, count);
 }

@@ -235,6 +235,24 @@ static void orphans_are_reported_and_stay(void **state)
     assert_int_equal(rig->world->writes, 0);
 }
 
+static void an_orphan_whose_own_end_has_passed_is_ended(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_thing *lost = fleet_world_put(rig->world, "https://test/service/lost");
+
+    lost->exists = true;
+    lost->replicas = 1;
+    lost->ends_ms = BEGIN_MS + 15 * MINUTE_MS;
+    snprintf(lost->instance, sizeof lost->instance, "%s", rig->frame.instance);
+    snprintf(lost->deployment, sizeof lost->deployment, "lost");
+    assert_int_equal(after(rig, 1).orphans, 1);
+    for (int i = 0; i < 30 && jobs_queued(rig) == 0; i++)
+        after(rig, 1);
+    assert_int_equal(jobs_queued(rig), 1);
+    assert_true(clock_ms >= lost->ends_ms);
+    assert_int_equal(rig->world->writes, 0); /* the job does it, with its journal */
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -247,6 +265,7 @@ int main(void)
         TEST(a_moved_database_ends_nothing),
         TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
         TEST(orphans_are_reported_and_stay),
+        TEST(an_orphan_whose_own_end_has_passed_is_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
