@@ -111,33 +111,22 @@ static void write_form(const struct page_request *request, struct html *html)
 
 /* ---- The page ---- */
 
-/* This page's query after another path. */
-static void add_url(const struct page_request *request, const char *path, struct text *out)
+static void add_query(const struct page_request *request, struct text *out)
 {
     static const char *const names[] = { "a",         "b", "metric", "factors", "accept_unknown",
                                          "keep_wrong" };
 
-    text_add(out, path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         page_url_add(out, names[i], page_query(request, names[i]));
 }
 
 static void write_files(const struct page_request *request, struct html *html)
 {
-    static const char *const files[][2] = { { "/compare.html", "Save the report" },
-                                            { "/compare/forest.svg", "svg" },
-                                            { "/compare/forest.png", "png" },
-                                            { "/compare/forest.csv", "csv" },
-                                            { "/compare/forest.json", "json" } };
+    TEXT_AUTO query = { 0 };
 
-    html_open(html, "p", { "class", "pages" });
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        TEXT_AUTO url = { 0 };
-
-        add_url(request, files[i][0], &url);
-        html_element(html, "a", files[i][1], { "href", text_string(&url) });
-    }
-    html_close(html, "p");
+    add_query(request, &query);
+    report_page_write_files("/compare", text_string(&query), ".html", html);
+    report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
 /* "a,b" of what stands against the comparison: the facts that are known, or those that are not. */
@@ -151,14 +140,9 @@ static void add_refused(const struct comparison *comparison, bool unknown, struc
     }
 }
 
-static const char *or_null(const struct text *text)
-{
-    return text->length > 0 ? text_string(text) : NULL;
-}
-
 /* A link that allows the differences that were refused. */
-static void write_way_on(const struct page_request *request, const struct comparison *comparison,
-                         struct html *html)
+static void write_override(const struct page_request *request, const struct comparison *comparison,
+                           struct html *html)
 {
     TEXT_AUTO factors = { 0 };
     TEXT_AUTO accepted = { 0 };
@@ -176,8 +160,9 @@ static void write_way_on(const struct page_request *request, const struct compar
     page_url_add(&url, "a", page_query(request, "a"));
     page_url_add(&url, "b", page_query(request, "b"));
     page_url_add(&url, "metric", page_query(request, "metric"));
-    page_url_add(&url, "factors", or_null(&factors));
-    page_url_add(&url, "accept_unknown", or_null(&accepted));
+    page_url_add(&url, "factors", page_text(&factors));
+    page_url_add(&url, "accept_unknown", page_text(&accepted));
+    page_url_add(&url, "keep_wrong", page_query(request, "keep_wrong"));
     html_open(html, "p", { "class", "note" });
     html_text(html, "If these differences are what is to be compared, or do not matter: ");
     html_element(html, "a", "compare all the same", { "href", text_string(&url) });
@@ -217,7 +202,7 @@ static CHECKED bool write_comparison(const struct page_request *request, struct 
     document_write_head(&report.document, html);
     write_files(request, html);
     document_write_comparison(&report.comparison, PAGE_BYTES_MAX, html);
-    write_way_on(request, &report.compared.comparison, html);
+    write_override(request, &report.compared.comparison, html);
     write_sides(&report.document, html);
     html_element(html, "h2", "Compare others");
     write_form(request, html);

@@ -9,6 +9,7 @@
 #include "handlers/charts/chart_request.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
+#include "web/report_page.h"
 
 static const struct {
     const char *minutes, *words;
@@ -69,23 +70,13 @@ static void write_ranges(const struct page_request *request, const char *deploym
     html_close(html, "nav");
 }
 
-/* The chart as a file. */
 static void write_files(const char *deployment, const char *minutes, struct html *html)
 {
-    static const char *const kinds[] = { "svg", "png", "csv", "json" };
+    TEXT_AUTO query = { 0 };
 
-    html_open(html, "p");
-    html_text(html, "The chart as a file:");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        TEXT_AUTO url = { 0 };
-
-        text_addf(&url, "/history/chart.%s", kinds[i]);
-        page_url_add(&url, "deployment", deployment);
-        page_url_add(&url, "minutes", minutes);
-        html_text(html, " ");
-        html_element(html, "a", kinds[i], { "href", text_string(&url) });
-    }
-    html_close(html, "p");
+    page_url_add(&query, "deployment", deployment);
+    page_url_add(&query, "minutes", minutes);
+    report_page_write_files("/history/chart", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
 static const struct page_column columns[] = {

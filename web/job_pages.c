@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "store/ledger/jobs.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
 
@@ -56,29 +57,16 @@ static void write_message(const struct page_request *request, const json_t *job,
 
 static bool is_over(const json_t *job)
 {
-    static const char *const over[] = { "completed", "failed", "cancelled", NULL };
-    const char *state = json_get_text(job, "state", "");
+    struct job shown = { 0 };
 
-    for (size_t i = 0; over[i] != NULL; i++)
-        if (strcmp(state, over[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Operators cancel what they started, admins everything. */
-static bool may_cancel(const struct page_request *request, const json_t *job)
-{
-    return !is_over(job)
-           && (page_may(request, ROLE_ADMIN)
-               || (page_may(request, ROLE_OPERATOR)
-                   && strcmp(json_get_text(job, "principal", ""), request->principal.name) == 0));
+    return job_state_find(json_get_text(job, "state", ""), &shown.state) && job_is_over(&shown);
 }
 
 static void write_cancel(const struct page_request *request, const json_t *job, struct html *html)
 {
     TEXT_AUTO action = { 0 };
 
-    if (!may_cancel(request, job))
+    if (is_over(job) || !page_may_cancel(request, json_get_text(job, "principal", "")))
         return;
     text_add(&action, "/jobs/");
     page_url_add_path(&action, json_get_text(job, "id", ""));

@@ -28,9 +28,21 @@ const char *page_place(const struct page_request *request, const char *name)
     return value != NULL ? value : "";
 }
 
+const char *page_text(const struct text *text)
+{
+    return text->length > 0 ? text_string(text) : NULL;
+}
+
 bool page_may(const struct page_request *request, enum role role)
 {
     return role_allows(request->principal.role, role);
+}
+
+bool page_may_cancel(const struct page_request *request, const char *started_by)
+{
+    return page_may(request, ROLE_ADMIN)
+           || (page_may(request, ROLE_OPERATOR)
+               && strcmp(started_by, request->principal.name) == 0);
 }
 
 void page_answer_finish(struct page_answer *answer)

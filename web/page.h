@@ -33,7 +33,7 @@ struct page_request {
     size_t file_bytes;
     void *host; /* of the callbacks */
     bool (*cancelled)(void *host);
-    /* A tool changed a deployment (NULL: the list of resources) that others may be looking at. */
+    /* A tool changed a deployment ("": the list of resources) that others may be looking at. */
     void (*changed)(void *host, const char *deployment);
 };
 
@@ -46,9 +46,9 @@ struct page_answer {
     bool is_kept;        /* the browser may keep it, if it asks each time whether it changed */
     struct text follows; /* ids and names, with spaces: the page is fetched again when one of them
                           * changes; "*": with every change; "*load": with every few scrapes */
-    bool reloads;    /* the browser is to ask again at once: then it sends its cookie, which it does
-                      * not after a link on another site */
-    bool is_refusal; /* its reader is led on, even if nobody knows who it is */
+    bool reloads; /* the browser is to ask again at once: the cookie was not sent, since a link on
+                   * another site led here */
+    bool is_refusal;      /* its reader is led on, even if nobody knows who it is */
     struct text location; /* answer 303, go there; a path of this server */
     struct text file;     /* a name: to be saved, not shown */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
@@ -71,12 +71,16 @@ extern const struct page pages[];
 
 /* ---- Shared by pages ---- */
 
+const char *page_text(const struct text *text); /* NULL: it is empty */
+
 /* A parameter of the query, a field of the form, a place of the path; NULL: missing or empty. */
 const char *page_query(const struct page_request *request, const char *name);
 const char *page_form(const struct page_request *request, const char *name);
 const char *page_place(const struct page_request *request, const char *name); /* never NULL */
 /* Whether its buttons are shown: for a viewer none that the server would refuse. */
 bool page_may(const struct page_request *request, enum role role);
+/* Operators cancel what they started, admins everything. */
+bool page_may_cancel(const struct page_request *request, const char *started_by);
 
 /* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
 void page_form_begin(const struct page_request *request, struct html *html, const char *action);

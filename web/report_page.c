@@ -31,26 +31,22 @@ bool report_page_find(const struct page_request *request, const char *id,
 
 /* ---- Charts ---- */
 
-static void add_url(const char *base, const struct document_chart *row, const char *end,
-                    const char *dark, struct text *out)
+static void add_picture_url(const char *base, const struct document_chart *row, const char *dark,
+                            struct text *out)
 {
-    text_addf(out, "%s/%s.%s", base, row->plot, end);
+    text_addf(out, "%s/%s.svg", base, row->plot);
     page_url_add(out, "quantity", row->quantity);
     page_url_add(out, "dark", dark);
 }
 
 static void write_ends(const char *base, const struct document_chart *row, struct html *html)
 {
-    static const char *const ends[] = { "svg", "png", "csv", "json" };
+    TEXT_AUTO chart = { 0 };
+    TEXT_AUTO query = { 0 };
 
-    html_open(html, "p", { "class", "pages" });
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        TEXT_AUTO url = { 0 };
-
-        add_url(base, row, ends[i], NULL, &url);
-        html_element(html, "a", ends[i], { "href", text_string(&url) });
-    }
-    html_close(html, "p");
+    text_addf(&chart, "%s/%s", base, row->plot);
+    page_url_add(&query, "quantity", row->quantity);
+    report_page_write_files(text_string(&chart), text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
 static void write_picture(const char *base, const struct document_chart *row, struct html *html)
@@ -58,8 +54,8 @@ static void write_picture(const char *base, const struct document_chart *row, st
     TEXT_AUTO light = { 0 };
     TEXT_AUTO dark = { 0 };
 
-    add_url(base, row, "svg", NULL, &light);
-    add_url(base, row, "svg", "1", &dark);
+    add_picture_url(base, row, NULL, &light);
+    add_picture_url(base, row, "1", &dark);
     html_open(html, "figure", { "tabindex", "0" }, { "role", "region" },
               { "aria-label", row->question });
     html_element(html, "h3", row->question);
@@ -135,7 +131,8 @@ json_t *report_page_names(const char *value)
 
 /* ---- Files ---- */
 
-void report_page_write_files(const char *base, const char *ends, struct html *html)
+void report_page_write_files(const char *base, const char *query, const char *ends,
+                             struct html *html)
 {
     html_open(html, "p", { "class", "pages" });
     while (*ends != '\0') {
@@ -145,6 +142,7 @@ void report_page_write_files(const char *base, const char *ends, struct html *ht
 
         text_add(&url, base);
         text_add_bytes(&url, ends, length);
+        text_add(&url, query);
         text_add(&words, strncmp(ends, ".html", length) == 0 ? "Save the report" : "");
         if (words.length == 0)
             text_add_bytes(&words, ends + 1, length - 1);

@@ -109,7 +109,7 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
     text_add(&answer->follows, document->id);
     html_open(&html, "div", { "class", "report" });
     document_write_head(document, &html);
-    report_page_write_files(text_string(&base), ".html .csv .json", &html);
+    report_page_write_files(text_string(&base), "", ".html .csv .json", &html);
     write_links(&report, &html);
     report_page_write_part(&document->parts[0], text_string(&base), &html);
     write_compare(document->id, &html);

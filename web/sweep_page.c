@@ -61,19 +61,11 @@ bool sweeps_page_write(const struct page_request *request, struct page_answer *a
 
 /* ---- While it runs ---- */
 
-/* Operators cancel what they started, admins everything. */
-static bool may_cancel(const struct page_request *request, const json_t *sweep)
-{
-    return page_may(request, ROLE_ADMIN)
-           || (page_may(request, ROLE_OPERATOR)
-               && strcmp(json_get_text(sweep, "principal", ""), request->principal.name) == 0);
-}
-
 static void write_cancel(const struct page_request *request, const json_t *sweep, struct html *html)
 {
     TEXT_AUTO action = { 0 };
 
-    if (!may_cancel(request, sweep))
+    if (!page_may_cancel(request, json_get_text(sweep, "principal", "")))
         return;
     text_addf(&action, "/sweeps/%s/cancel", json_get_text(sweep, "id", ""));
     page_form_begin(request, html, text_string(&action));
@@ -185,7 +177,7 @@ static void write_page(const struct page_request *request, const struct document
     write_state(sweep, html);
     if (!is_over(sweep))
         write_running(request, shown, html);
-    report_page_write_files(text_string(&base), ".html .csv .json", html);
+    report_page_write_files(text_string(&base), "", ".html .csv .json", html);
     write_report(document, is_over(sweep), html);
 }
 

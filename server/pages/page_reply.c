@@ -34,11 +34,6 @@ bool page_reply_is_known(struct exchange *exchange, const char *digest, const ch
     return true;
 }
 
-static const char *or_null(const struct text *text)
-{
-    return text->length > 0 ? text_string(text) : NULL;
-}
-
 static void add_attachment(struct exchange *exchange, const struct page_answer *answer)
 {
     TEXT_AUTO value = { 0 };
@@ -62,7 +57,7 @@ void page_reply_send(struct exchange *exchange, const struct page_request *reque
     unsigned status = answer->status != 0 ? answer->status : 200;
     struct text body = { 0 };
 
-    page_reply_headers(exchange, or_null(&answer->policy));
+    page_reply_headers(exchange, page_text(&answer->policy));
     exchange_add_header(exchange, "Cache-Control",
                         answer->is_kept ? "private, no-cache" : "no-store");
     if (answer->location.length > 0) {

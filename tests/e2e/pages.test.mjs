@@ -11,7 +11,7 @@ import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } fro
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
 const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts
 const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
-const FORMS = ['/deployments/new', '/sweeps/new?deployment=sim'];
+const FORMS = ['/register', '/sweeps/new?deployment=sim'];
 
 // What an HTML page must not have: markup that the text brought, attributes that run, control characters.
 function assertHarmless(body, where) {
@@ -48,8 +48,8 @@ test('text of others is never markup, on no page', async (t) => {
     assert.match(deployment, /&lt;script&gt;alert\(1\)/);
     for (const path of [`/deployments/${encodeURIComponent(HOSTILE)}`, `/jobs/${encodeURIComponent(HOSTILE)}`, `/${encodeURIComponent(HOSTILE)}`])
         assertHarmless((await browser.get(path)).body, path);
-    const token = await browser.token('/deployments/new');
-    const refused = await browser.post('/deployments/new', { token, name: HOSTILE, url: HOSTILE, hardware: HOSTILE });
+    const token = await browser.token('/register');
+    const refused = await browser.post('/register', { token, name: HOSTILE, url: HOSTILE, hardware: HOSTILE });
     assert.equal(refused.status, 422);
     assertHarmless(refused.body, 'the form again');
 });
@@ -99,7 +99,7 @@ test('forms are explained to people: without the names that agents call things b
     await client.close();
     const names = tools.flatMap(({ name, inputSchema }) => [name, ...Object.keys(inputSchema.properties)]);
     const shown = [];
-    for (const path of ['/deployments/new', '/sweeps/new', '/imports']) {
+    for (const path of ['/register', '/sweeps/new', '/imports']) {
         const { body } = await new Browser(server.port).get(path);
         for (const [, hint] of body.matchAll(/<span class="hint">(.*?)<\/span>/gs)) shown.push(hint.replace(/<[^>]*>/g, ''));
     }
@@ -124,8 +124,8 @@ test('a viewer sees no button that is refused, and is refused without one', asyn
     const [eve, otto] = [new Browser(server.port), new Browser(server.port)];
     await eve.signIn(keys.eve);
     await otto.signIn(keys.otto);
-    const token = await otto.token('/deployments/new');
-    assert.equal((await otto.post('/deployments/new', { token, name: 'sim', url: 'http://127.0.0.1:9' })).status, 303);
+    const token = await otto.token('/register');
+    assert.equal((await otto.post('/register', { token, name: 'sim', url: 'http://127.0.0.1:9' })).status, 303);
 
     for (const path of PAGES) {
         const { status, body } = await eve.get(path);
@@ -135,7 +135,7 @@ test('a viewer sees no button that is refused, and is refused without one', asyn
         assert.doesNotMatch(body, /\/new"/, path);
     }
     const own = await eve.token();
-    for (const path of ['/deployments/new', '/sweeps/new', '/deployments/sim/watch', '/jobs/job_x/cancel', '/imports'])
+    for (const path of ['/register', '/sweeps/new', '/deployments/sim/watch', '/jobs/job_x/cancel', '/imports'])
         assert.equal((await eve.post(path, { token: own, name: 'x', url: 'http://127.0.0.1:9' })).status, 403, path);
     for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
 });
@@ -153,7 +153,7 @@ test('a refusal leads on: it has the navigation, and whoever is signed in may si
     assert.doesNotMatch((await nobody.get('/sign-in')).body, navigation);
     await eve.signIn(key);
     const refusals = {
-        '/deployments/new': 403, '/runs/run_nothing': 404, '/sweeps/nothing': 404, '/nowhere': 404,
+        '/register': 403, '/runs/run_nothing': 404, '/sweeps/nothing': 404, '/nowhere': 404,
         '/compare?a=run_nothing&b=run_none': 404, '/ask/ask_nothing': 404, '/history?deployment=none': 404,
     };
     for (const [path, status] of Object.entries(refusals)) {
@@ -165,19 +165,19 @@ test('a refusal leads on: it has the navigation, and whoever is signed in may si
     const forged = await eve.post('/sign-out', {}, { Origin: 'https://evil.example' });
     assert.equal(forged.status, 403);
     assert.match(forged.body, navigation);
-    assert.equal((await eve.post('/sign-out', { token: await eve.token('/deployments/new') })).headers.location, '/sign-in');
+    assert.equal((await eve.post('/sign-out', { token: await eve.token('/register') })).headers.location, '/sign-in');
 });
 
 test('a deployment is registered, planned, measured and cancelled with forms alone', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
-    const token = await browser.token('/deployments/new');
-    const wrong = await browser.post('/deployments/new', { token, name: 'a b', url: sim.url });
+    const token = await browser.token('/register');
+    const wrong = await browser.post('/register', { token, name: 'a b', url: sim.url });
     assert.equal(wrong.status, 422);
     assert.match(wrong.body, /role="alert">[^<]*may have letters/);
     assert.match(wrong.body, new RegExp(`name="url" value="${sim.url}"`));
-    const made = await browser.post('/deployments/new', { token, name: 'sim', url: sim.url, labels: 'team=a\r\nstage=b', chips: '2' });
+    const made = await browser.post('/register', { token, name: 'sim', url: sim.url, labels: 'team=a\r\nstage=b', chips: '2' });
     assert.equal(made.headers.location, '/deployments/sim');
     assert.match((await browser.get('/deployments/sim')).body, /class="state good">up/);
 
@@ -244,6 +244,16 @@ test('the overview says why a job failed', async (t) => {
     await client.close();
     const { body } = await new Browser(server.port).get('/');
     assert.match(body, /Failed in the last 24 hours.*<td><bdi>[^<]*out of paper/s);
+});
+
+test('a deployment may be called new', async (t) => {
+    const server = await startServer(t);
+    const browser = new Browser(server.port);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'new', url: 'http://127.0.0.1:9' });
+    assert.match((await browser.get('/deployments')).body, /href="\/deployments\/new">/);
+    assert.match((await browser.get('/deployments/new')).body, /action="\/deployments\/new\/watch"/);
+    await client.close();
 });
 
 test('lists have pages, and filters stand in the query', async (t) => {
