@@ -172,8 +172,19 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
+/* Who changed a deployment without naming it in the answer named it in the arguments. */
+static void complete_changed(const struct tool *tool, const struct call *call,
+                             struct answer *answer)
+{
+    const char *deployment = call_text(call, "deployment");
+
+    if (tool->changes_resources && answer->changed[0] == '\0' && deployment != NULL)
+        text_copy(answer->changed, sizeof answer->changed, deployment);
+}
+
 static void complete(const struct tool *tool, const struct call *call, struct answer *answer)
 {
+    complete_changed(tool, call, answer);
     answer_condense(tool, call_boolean(call, "detail", false), answer);
     answer_link(call->base_url, answer);
 }

@@ -3,14 +3,6 @@
 
 #include "handlers/call.h"
 
-static void report_change(const struct page_request *request, const struct tool *tool,
-                          const struct call *call, const struct answer *answer)
-{
-    if (tool->changes_resources)
-        request->changed(request->host, answer->changed[0] != '\0' ? answer->changed
-                                                                   : call_text(call, "deployment"));
-}
-
 struct call page_call_make(const struct page_request *request)
 {
     struct call call = {
@@ -39,7 +31,8 @@ bool page_call_take(const struct page_request *request, const char *name, json_t
     call.arguments = given;
     done = tool_call(tool, &call, &answer, error);
     if (done) {
-        report_change(request, tool, &call, &answer);
+        if (tool->changes_resources)
+            request->changed(request->host, answer.changed);
         *out = json_incref(answer.structured);
     }
     answer_finish(&answer);

@@ -40,15 +40,14 @@ static void refuse(const struct call_limits *limits, struct exchange *exchange, 
 {
     TEXT_AUTO id = { 0 };
     struct text body = { 0 };
-    char seconds[24], message[256];
+    char message[256];
 
-    snprintf(seconds, sizeof seconds, "%lld", (long long)(wait_ms + 999) / 1000);
-    exchange_add_header(exchange, "Retry-After", seconds);
     find_id(&exchange->body, &id);
     snprintf(message, sizeof message,
              "too many requests: %s may send %lld in a second (setting rate_per_principal); try "
-             "again in %s s",
-             exchange->principal.name, (long long)limits->settings->rate_per_principal, seconds);
+             "again in %lld s",
+             exchange->principal.name, (long long)limits->settings->rate_per_principal,
+             (long long)exchange_retry_after(exchange, wait_ms));
     if (id.length == 0) {
         exchange_refuse(exchange, 429, "%s", message);
         return;

@@ -196,6 +196,15 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
     return false;
 }
 
+void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
+                               void (*work)(struct exchange *exchange))
+{
+    struct error error;
+
+    if (!exchange_submit(exchange, workers, work, &error))
+        exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
+}
+
 /* Where a route is for everybody, there is no principal. */
 bool exchange_may_continue(const struct exchange *exchange)
 {
@@ -259,6 +268,16 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *for
     }
     exchange->http->write_refusal(status, NULL, message, &body);
     exchange_reply(exchange, status, "application/json", &body);
+}
+
+int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms)
+{
+    int64_t seconds = (wait_ms + 999) / 1000;
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)seconds);
+    exchange_add_header(exchange, "Retry-After", text);
+    return seconds;
 }
 
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error)

@@ -112,6 +112,13 @@ void exchange_drop_stream(struct exchange *exchange);
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
+/* The same, and refuses where it is not called: 429 for a principal with too many calls, else 503.
+ */
+void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
+                               void (*work)(struct exchange *exchange));
+
+/* Sets the header Retry-After, in whole seconds, which it returns. */
+int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms);
 /* An error as the answer, in the form that the server's clients know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -279,17 +279,6 @@ struct call rpc_make_call(struct rpc *rpc)
     };
 }
 
-/* Notifies subscribers of the changed deployment, and of the list. */
-static void notify(struct rpc *rpc, const struct call *call, const struct answer *answer)
-{
-    const char *deployment =
-        answer->changed[0] != '\0' ? answer->changed : call_text(call, "deployment");
-
-    if (deployment != NULL)
-        notifier_resource_changed(rpc->server->notifier, deployment);
-    notifier_list_changed(rpc->server->notifier, NOTIFIER_RESOURCES);
-}
-
 static bool answers_task(struct rpc *rpc, const struct answer *answer)
 {
     return answer->job_id[0] != '\0' && method_tasks_known(rpc)
@@ -313,7 +302,7 @@ bool method_tools_call_run(struct rpc *rpc)
         check_size(rpc);
         multi_round_store_answer(rpc, &call.change);
         if (rpc->tool->changes_resources)
-            notify(rpc, &call, &answer);
+            notifier_tool_changed(rpc->server->notifier, answer.changed);
     } else if (!multi_round_answer(rpc, &error)
                && (call.change.written || !multi_round_repeat(rpc))) {
         method_tools_write_error(rpc, &error);

@@ -155,11 +155,7 @@ static bool is_cancelled(void *host)
 
 static void report_change(void *host, const char *deployment)
 {
-    struct notifier *notifier = page_exchange_server(host)->notifier;
-
-    if (deployment != NULL)
-        notifier_resource_changed(notifier, deployment);
-    notifier_list_changed(notifier, NOTIFIER_RESOURCES);
+    notifier_tool_changed(page_exchange_server(host)->notifier, deployment);
 }
 
 bool page_exchange_read_form(struct exchange *exchange)
@@ -255,9 +251,7 @@ void page_exchange_serve(struct exchange *exchange)
 {
     const struct page_server *server = page_exchange_server(exchange);
     bool waits = row_of(exchange)->waits;
-    struct error error;
 
     page_exchange_read_query(exchange);
-    if (!exchange_submit(exchange, waits ? server->waiting : server->workers, work, &error))
-        exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
+    exchange_submit_or_refuse(exchange, waits ? server->waiting : server->workers, work);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/pages/page_sign_in.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/core/rate_limit.h"
@@ -90,28 +89,23 @@ static void take_key(struct exchange *exchange)
 
 static void submit(struct exchange *exchange, void (*work)(struct exchange *exchange))
 {
-    struct error error;
-
-    if (!exchange_submit(exchange, page_exchange_server(exchange)->workers, work, &error))
-        exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
+    exchange_submit_or_refuse(exchange, page_exchange_server(exchange)->workers, work);
 }
 
 /* Attempts that succeed count, too: nobody signs in so often. */
 static bool check_rate(struct exchange *exchange)
 {
     const struct ip_address network = ip_client_network(&exchange->client);
-    char address[IP_TEXT_SIZE], seconds[24];
+    char address[IP_TEXT_SIZE];
     int64_t wait_ms;
 
     ip_format(&network, address);
     if (rate_limit_spend(page_exchange_server(exchange)->sign_in_attempts, address,
                          exchange->started_ns, &wait_ms))
         return true;
-    snprintf(seconds, sizeof seconds, "%lld", (long long)(wait_ms + 999) / 1000);
     gate_count_refused_login(exchange, "too many attempts to sign in");
-    exchange_add_header(exchange, "Retry-After", seconds);
-    exchange_refuse(exchange, 429, "too many attempts to sign in from %s: try again in %s s",
-                    address, seconds);
+    exchange_refuse(exchange, 429, "too many attempts to sign in from %s: try again in %lld s",
+                    address, (long long)exchange_retry_after(exchange, wait_ms));
     return false;
 }
 

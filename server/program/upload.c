@@ -200,7 +200,6 @@ static void work(struct exchange *exchange)
 static void serve(struct exchange *exchange, const char *tool)
 {
     struct upload *upload = exchange->request;
-    struct error error;
 
     if (upload == NULL) {
         exchange_refuse(exchange, 400, "the request has no body: send the file as it is");
@@ -210,8 +209,7 @@ static void serve(struct exchange *exchange, const char *tool)
     upload->arguments = json_object();
     exchange_each_query(exchange, add_argument, upload);
     public_url_of(exchange, upload->base_url);
-    if (!exchange_submit(exchange, uploads_of(exchange)->workers, work, &error))
-        exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
+    exchange_submit_or_refuse(exchange, uploads_of(exchange)->workers, work);
 }
 
 static void serve_import(struct exchange *exchange)
