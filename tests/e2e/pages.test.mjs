@@ -256,6 +256,16 @@ test('a deployment may be called new', async (t) => {
     await client.close();
 });
 
+test('a comparison that is made all the same keeps what was asked', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const add = (hardware) => client.call('run_import', { text: 'concurrency,input_len,output_tok_per_s\n1,64,90\n', name: `${hardware}.csv`, hardware });
+    const [a, b] = [(await add('L4')).run.id, (await add('H100')).run.id];
+    await client.close();
+    const { body } = await new Browser(server.port).get(`/compare?a=${a}&b=${b}&keep_wrong=1`);
+    assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare all the same/);
+});
+
 test('lists have pages, and filters stand in the query', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
