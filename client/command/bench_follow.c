@@ -52,7 +52,7 @@ static void show_bar(struct follow *follow, const json_t *job, const char *messa
     struct terminal terminal = terminal_look(fileno(stderr));
     TEXT_AUTO line = { 0 };
 
-    if (!terminal.is_terminal)
+    if (!terminal.is_drawable)
         return;
     progress_bar_add(&terminal, json_get_number(job, "progress", 0),
                      json_get_number(job, "progress_total", 0), without_place(message), &line);

@@ -225,7 +225,7 @@ static CHECKED bool call(struct client *client, const char *name, const json_t *
     bool done;
 
     text_copy(client->called, sizeof client->called, name);
-    if (!quiet && client->err.is_terminal)
+    if (!quiet && client->err.is_drawable)
         request.progress = show_progress;
     if (client->tools != NULL && !client_find_tool(client, name, &tool, error))
         return false;

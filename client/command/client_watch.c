@@ -304,7 +304,7 @@ static int carry_out(struct watch *watch, int argc, char *const *given)
         client_fail(&watch->client, &error);
         return STATUS_USAGE;
     }
-    watch->live = watch->client.out.is_terminal && !watch->client.json;
+    watch->live = watch->client.out.is_drawable && !watch->client.json;
     if (!run(watch, arguments, &error))
         return client_fail(&watch->client, &error);
     return watch->interrupt.seen ? STATUS_INTERRUPTED : STATUS_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/terminal/readable.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -151,17 +152,42 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
         text_add(out, terminal_style(terminal, STYLE_PLAIN));
 }
 
+#define WRAPPED_LEAST 60 /* columns of a line that somebody else wrapped */
+
+/* A line that goes on in the middle of its sentence: it is wrapped for another width. */
+static bool goes_on(const struct line *line, const struct line *after)
+{
+    size_t spaces = strspn(after->text, " ");
+
+    return line->length >= WRAPPED_LEAST && strchr("#>|", line->text[0]) == NULL
+           && spaces == hanging(line) && islower((unsigned char)after->text[spaces]);
+}
+
+/* The sentence in one piece; returns what follows it. */
+static const char *add_joined(const struct terminal *terminal, struct line line, struct text *out)
+{
+    struct line after = line_at(next_line(&line));
+    TEXT_AUTO joined = { 0 };
+
+    text_add_bytes(&joined, line.text, line.length);
+    for (; goes_on(&line, &after); after = line_at(next_line(&line))) {
+        size_t spaces = strspn(after.text, " ");
+
+        text_add_char(&joined, ' ');
+        text_add_bytes(&joined, after.text + spaces, after.length - spaces);
+        line = after;
+    }
+    add_line(terminal, &(struct line){ text_string(&joined), joined.length }, out);
+    return next_line(&line);
+}
+
 static void add_lines(const struct terminal *terminal, const char *text, struct text *out)
 {
     while (*text != '\0') {
         struct line line = line_at(text), after = line_at(next_line(&line));
 
-        if (is_row(&line) && is_rule(&after)) {
-            text = add_table(terminal, &line, &after, out);
-            continue;
-        }
-        add_line(terminal, &line, out);
-        text = next_line(&line);
+        text = is_row(&line) && is_rule(&after) ? add_table(terminal, &line, &after, out)
+                                                : add_joined(terminal, line, out);
     }
 }
 

@@ -10,13 +10,19 @@
 #define ROWS_USUAL 24
 #define COLUMNS_LEAST 20
 
+static bool obeys_sequences(void)
+{
+    const char *kind = getenv("TERM");
+
+    return kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
+}
+
 /* https://no-color.org: whatever its value, unless empty. */
 static bool may_colour(void)
 {
-    const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
+    const char *refused = getenv("NO_COLOR");
 
-    return (refused == NULL || refused[0] == '\0') && kind != NULL && kind[0] != '\0'
-           && strcmp(kind, "dumb") != 0;
+    return refused == NULL || refused[0] == '\0';
 }
 
 struct terminal terminal_look(int descriptor)
@@ -27,7 +33,8 @@ struct terminal terminal_look(int descriptor)
     terminal.is_terminal = isatty(descriptor) == 1;
     if (!terminal.is_terminal)
         return terminal;
-    terminal.is_coloured = may_colour();
+    terminal.is_drawable = obeys_sequences();
+    terminal.is_coloured = terminal.is_drawable && may_colour();
     if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
         terminal.columns = size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
         terminal.rows = size.ws_row;

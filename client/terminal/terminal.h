@@ -8,6 +8,7 @@
 
 struct terminal {
     bool is_terminal;
+    bool is_drawable;     /* a terminal on which what was written can be replaced */
     bool is_coloured;     /* a terminal that understands colours, without NO_COLOR */
     size_t columns, rows; /* of a pipe: 80 and 24 */
 };

@@ -74,6 +74,33 @@ static void never_splits_a_character(void **state)
     assert_int_equal(display_width_fit(text, strlen(text), 99), 7);
 }
 
+static void sentences_that_were_wrapped_elsewhere_are_wrapped_anew(void **state)
+{
+    static const char start[] =
+        "Saturated at: the smallest load that gives 95 % of what the server";
+    static const char *const parts[][2] = {
+        { "\ncan give.\n", " can give.\n" },    { "\nAnother one\n", "\nAnother one\n" },
+        { "\n- an entry\n", "\n- an entry\n" }, { "\n  indented\n", "\n  indented\n" },
+        { "\n\nlower\n", "\n\nlower\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        TEXT_AUTO given = { 0 }, expected = { 0 };
+
+        text_addf(&given, "%s%s", start, parts[i][0]);
+        text_addf(&expected, "%s%s", start, parts[i][1]);
+        assert_shown(&wide, text_string(&given), text_string(&expected));
+        assert_shown(&a_pipe, text_string(&given), text_string(&given));
+    }
+    assert_shown(
+        &wide,
+        "- an entry of a list, of more than sixty columns, which goes on in the\n  next "
+        "line\n",
+        "- an entry of a list, of more than sixty columns, which goes on in the next line\n");
+    assert_shown(&wide, "short\nlines stay\n", "short\nlines stay\n");
+}
+
 static void nothing_that_a_terminal_obeys_is_shown(void **state)
 {
     static const char foreign[] = "model \033]0;owned\007\033[2J \xc2\x9b"
@@ -182,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_the_columns_of_wide_and_of_combining_characters),
         cmocka_unit_test(never_splits_a_character),
+        cmocka_unit_test(sentences_that_were_wrapped_elsewhere_are_wrapped_anew),
         cmocka_unit_test(nothing_that_a_terminal_obeys_is_shown),
         cmocka_unit_test(json_escapes_what_a_terminal_obeys),
         cmocka_unit_test(a_pipe_gets_the_text_as_it_is),
