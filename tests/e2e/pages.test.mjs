@@ -259,8 +259,9 @@ test('a deployment may be called new', async (t) => {
 test('a comparison that is made all the same keeps what was asked', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
-    const add = (hardware) => client.call('run_import', { text: 'concurrency,input_len,output_tok_per_s\n1,64,90\n', name: `${hardware}.csv`, hardware });
-    const [a, b] = [(await add('L4')).run.id, (await add('H100')).run.id];
+    const add = (hardware, speed) =>
+        client.call('run_import', { text: `concurrency,input_len,output_tok_per_s\n1,64,${speed}\n`, name: `${hardware}.csv`, hardware });
+    const [a, b] = [(await add('L4', 90)).run.id, (await add('H100', 100)).run.id];
     await client.close();
     const { body } = await new Browser(server.port).get(`/compare?a=${a}&b=${b}&keep_wrong=1`);
     assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare all the same/);
