@@ -5,10 +5,10 @@
 
 #include "web/page.h"
 
-bool ask_page_write(const struct page_request *request, struct page_answer *answer,
-                    struct error *error);
-bool ask_page_take(const struct page_request *request, struct page_answer *answer,
-                   struct error *error);
+CHECKED bool ask_page_write(const struct page_request *request, struct page_answer *answer,
+                            struct error *error);
+CHECKED bool ask_page_take(const struct page_request *request, struct page_answer *answer,
+                           struct error *error);
 /* A heading and a list of what waits for this principal's answer; nothing where nothing does. */
 CHECKED bool ask_page_list(const struct page_request *request, size_t *found, struct html *html,
                            struct error *error);

@@ -11,8 +11,8 @@ struct rpc;
 bool url_elicitation_is_needed(const struct rpc *rpc);
 
 /* How the era asks a client; as call->ask. */
-typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions, size_t count,
-                                  json_t **answers, struct error *error);
+CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
+                                          size_t count, json_t **answers, struct error *error);
 /* Asks for every form by a link to its page, and waits until it is filled in: *answers are as if
  * the client had shown it. Other questions go to the client as they are. */
 CHECKED bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,
