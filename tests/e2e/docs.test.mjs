@@ -262,7 +262,7 @@ test('flags exist', async () => {
     const exists = (flag) => flag.endsWith('-') ? [...known].some((each) => each.startsWith(flag)) : known.has(flag);
     for (const { name, content } of documents)
         for (const code of inline(content))
-            for (const [flag] of code.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)) assert.ok(exists(flag), `${name} names ${flag}`);
+            for (const [flag] of code.matchAll(/(?<![\w.-])--[a-z][a-z0-9-]*/g)) assert.ok(exists(flag), `${name} names ${flag}`);
 });
 
 // As GitHub makes them of headings.
