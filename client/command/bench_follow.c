@@ -14,7 +14,7 @@
 #include "client/terminal/progress_bar.h"
 
 #define LOOK_MS 400
-#define LOST_MAX 75 /* looks without an answer, half a minute: a server may be restarted */
+#define LOST_MAX 75 /* failed looks, for half a minute: a server may be restarted */
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
@@ -25,9 +25,9 @@ struct follow {
     struct interrupt interrupt;
     json_t *shown;     /* positions of the cells whose rows are written */
     double done;       /* cells, when the rows were read last; -1: never */
-    bool bar, headed;  /* stands on standard error; the headings are written */
-    unsigned lost;     /* looks without an answer, one after the other */
-    size_t unmeasured; /* of the cells that are over: without figures */
+    bool bar, headed;  /* is on standard error; the headings are written */
+    unsigned lost;     /* looks in a row without an answer */
+    size_t unmeasured; /* of the finished cells, those without figures */
 };
 
 /* ---- The bar ---- */
@@ -85,7 +85,7 @@ static void add_place(const json_t *cell, struct text *out)
         text_addf(out, "repetition %" PRId64 " ", repetition);
 }
 
-/* Why there are no figures, or what to doubt about them. */
+/* Why there are no figures, or why to doubt them. */
 static void add_note(const json_t *cell, struct text *out)
 {
     static const char *const marks[] = { "contaminated",    "uneven",   "overloaded",
@@ -216,10 +216,10 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
             text_addf(&out, "- %s\n", json_string_value(sentence));
     wording_add_refusal(text_string(&out), NULL, &worded);
     text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
-    error_ignore(client_write(&clean)); /* nobody reads it: the sweep is over all the same */
+    error_ignore(client_write(&clean)); /* even if nobody reads it, the sweep is over */
 }
 
-/* What runs in this process ends with it; the sweep goes on when its folder is served again. */
+/* A server in this process ends with it; the sweep goes on when its folder is served again. */
 static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)

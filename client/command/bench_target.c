@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which server measures the model server at an address, and under which name. */
+/* Finds the server that measures the model server at an address, and the name to use for it. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 
 /* ---- Which server ---- */
 
-/* An address such as http://127.0.0.1:8000 means this machine: without a server that was named for
- * it, only one that runs here is asked. */
+/* An address such as http://127.0.0.1:8000 means this machine: unless a server was named, only one
+ * that runs here is asked. */
 static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)
 {
     const char *named = getenv("OPSBRAIN_URL");

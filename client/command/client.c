@@ -60,7 +60,7 @@ int client_fail(const struct client *client, const struct error *error)
     TEXT_AUTO worded = { 0 }, clean = { 0 };
     struct terminal terminal = client->err;
 
-    terminal.is_terminal = false; /* the terminal may break it as it likes: it is one sentence */
+    terminal.is_terminal = false; /* one sentence, which the terminal may break anywhere */
     wording_add_refusal(error->message, client->called, &worded);
     readable_add_text(&terminal, text_string(&worded), &clean);
     fprintf(stderr, "opsbrain: %s", text_string(&clean));
@@ -107,7 +107,7 @@ bool client_find_tool(struct client *client, const char *name, const json_t **ou
 
 /* ---- Calls ---- */
 
-/* Over the last one, on the line where the cursor is. */
+/* Overwrites the last one, on the cursor's line. */
 static void show_progress(void *context, double progress, double total, const char *message)
 {
     struct client *client = context;
@@ -186,7 +186,7 @@ static void param_lines_finish(struct param_lines *lines)
         text_finish(&lines->texts[i]);
 }
 
-/* Asks the person what the call asks, until it has its result. */
+/* Asks the person whatever the call asks, until the call has a result. */
 static CHECKED bool call_in_rounds(struct client *client, struct remote_request *request,
                                    json_t *params, json_t **result, struct error *error)
 {

@@ -14,10 +14,10 @@
 /* What a command ends with, also for scripts: listed by `opsbrain help`. */
 enum exit_status {
     STATUS_DONE = 0,
-    STATUS_FAILED = 1,       /* refused or failed, as the sentence says */
+    STATUS_FAILED = 1,       /* refused, or failed: the sentence says why */
     STATUS_USAGE = 2,        /* the command line is wrong */
     STATUS_NO_SERVER = 3,    /* no server answers */
-    STATUS_NO_ACCESS = 4,    /* a key is needed, is not valid, or its role is too low */
+    STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
     STATUS_INCOMPLETE = 5,   /* bench: it ended without figures for every cell */
     STATUS_INTERRUPTED = 130 /* by Ctrl-C */
 };
@@ -36,23 +36,24 @@ struct client {
 CHECKED bool client_open(struct client *client, struct error *error);
 void client_finish(struct client *client);
 
-/* "opsbrain: <sentence>" on standard error, without what a terminal would obey; the exit status. */
+/* Writes "opsbrain: <sentence>" to standard error, without control characters; returns the exit
+ * status. */
 int client_fail(const struct client *client, const struct error *error);
-/* Writes text to standard output; false if nobody reads it. */
+/* Writes text to standard output; false if its reader is gone. */
 bool client_write(const struct text *text);
 
-/* The server's row of tools/list, borrowed; NULL in *out: it has no such tool. */
+/* The tool as the server's tools/list describes it, borrowed; *out NULL: it has no such tool. */
 CHECKED bool client_find_tool(struct client *client, const char *name, const json_t **out,
                               struct error *error);
-/* Calls a tool, showing its progress on a terminal, and asking the person what it asks. *result: a
- * new reference to {content, structuredContent}. False also for the tool's own error. */
+/* Calls a tool, shows its progress on a terminal, and asks the person what it asks. *result: a new
+ * reference to {content, structuredContent}. A tool's own error also returns false. */
 CHECKED bool client_call(struct client *client, const char *tool, const json_t *arguments,
                          json_t **result, struct error *error);
 /* The same, without showing progress. *structured: a new reference. */
 CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
                                  json_t **structured, struct error *error);
-/* The file that the answer is or names, or its text. */
+/* The file that the answer contains or names, or its text. */
 CHECKED bool client_read_file(struct client *client, const json_t *result, struct text *out,
                               struct error *error);
-/* Shows a tool's answer: its text, as JSON, or the file or picture that it is. */
+/* Shows a tool's answer: as text, as JSON, or as the file or picture in it. */
 CHECKED bool client_show(struct client *client, const json_t *result, struct error *error);

@@ -73,7 +73,7 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
     const char *text = json_get_text(block, "text", "");
     TEXT_AUTO plan = { 0 }, worded = { 0 }, shown = { 0 };
 
-    /* the digest and what follows it are for agents */
+    /* the digest, and what follows it, is for agents */
     text_add_bytes(&plan, text,
                    strstr(text, "\nplan_digest") == NULL
                        ? strlen(text)
@@ -149,7 +149,7 @@ static CHECKED bool has_html(struct bench *bench, bool *out, struct error *error
     return true;
 }
 
-/* As a file: one page, or else Markdown. */
+/* As a file: an HTML page, or else Markdown. */
 static CHECKED bool save(struct bench *bench, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "sweep", bench->sweep), *result = NULL;
@@ -174,7 +174,7 @@ static CHECKED bool save(struct bench *bench, struct error *error)
     return true;
 }
 
-/* Its page ends with the server that was started for it. */
+/* A page's link works only as long as the server that was started for it. */
 static void drop_page(json_t *result)
 {
     json_t *block = json_array_get(json_object_get(result, "content"), 0);
@@ -218,7 +218,7 @@ static CHECKED bool set_usual(const struct tool_flags *flags, json_t *arguments,
            && tool_flags_default(flags, "warmup_limit_s", USUAL_S, arguments, error);
 }
 
-/* *target: what stands without a flag; "": nothing does. */
+/* *target: the word without a flag; "": none. */
 static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc,
                                char *const *given, const char **target, json_t **arguments,
                                struct error *error)
@@ -247,7 +247,7 @@ static CHECKED bool follow(struct bench *bench, bool by_url, int *status, struct
            && (*status == STATUS_INTERRUPTED || finish(bench, by_url, error));
 }
 
-/* The server's schema decides what is a list: a first reading only finds the target. */
+/* Only the server's schema says what is a list: the first reading just finds the target. */
 static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
                               struct error *error)
 {

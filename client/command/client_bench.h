@@ -4,9 +4,9 @@
 
 #include "client/command/client.h"
 
-/* How to get a server where none is named: what the program does, and the client does not know. */
+/* How the program gets a server where none is named. */
 struct bench_host {
-    /* The address of the server that has the data folder; url[0] == '\0': none has it. */
+    /* The address of the server that holds the data folder; url[0] == '\0': none does. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
     /* Starts one in this process, on loopback. *server: for stop. */
     CHECKED bool (*start)(const char *folder, void **server, char url[LOGIN_URL_SIZE],
@@ -27,10 +27,10 @@ struct bench {
 
 int client_bench(const struct bench_host *host, int argc, char *const *argv);
 
-/* The server that has the data folder, or else one on it in this process. */
+/* The server that holds the data folder, or else one started in this process. */
 CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
-/* A server that may be asked to measure `url`, and the deployment that has this address, which is
- * registered if there is none. */
+/* A server that may measure `url`, and the deployment with this address, which is registered if
+ * there is none. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
 
 /* Shows a sweep until it is over, or until Ctrl-C, which leaves it running. *status: how it ended.

@@ -12,25 +12,25 @@ int client_logout(int argc, char *const *argv);
 int client_call_command(int argc, char *const *argv);  /* opsbrain call TOOL name=value ... */
 int client_tools_command(int argc, char *const *argv); /* opsbrain tools */
 int client_completion(int argc, char *const *argv);    /* opsbrain completion bash|zsh|fish */
-int client_complete(int argc, char *const *argv);      /* what the scripts of those ask */
+int client_complete(int argc, char *const *argv);      /* asked by those scripts */
 
 /* A command that is the short name of a tool (client/command/tool_words.h), or a tool's own name.
  */
 int client_word(int argc, char *const *argv);
 
-/* What the commands without a tool of their own take. */
+/* The help of commands that are not tools. */
 CHECKED bool client_bench_help(struct text *out, struct error *error);
 CHECKED bool client_watch_help(struct text *out, struct error *error);
 CHECKED bool client_login_help(struct text *out, struct error *error);
 CHECKED bool client_call_help(struct text *out, struct error *error);
 CHECKED bool client_completion_help(struct text *out, struct error *error);
-/* Whether --help or -h stands after the command's name. */
+/* Whether --help or -h follows the command's name. */
 bool client_asks_for_help(int argc, char *const *argv);
-/* Writes what a command takes to standard output; the exit status. */
+/* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);
 
-/* What a command, a short name or a tool takes; false: there is none of that name here, nor at the
- * server. */
+/* The help of a command, a short name or a tool; false: neither this program nor the server has one
+ * of that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
 /* A line for each command, for `opsbrain help`. */
 void client_help_overview(struct text *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion in shells: their scripts ask `opsbrain complete`, so that what they offer is what this
- * program has. */
+/* Completion in shells: their scripts ask `opsbrain complete`, so that they offer what this program
+ * has. */
 
 #include <stdio.h>
 #include <string.h>
@@ -67,9 +67,9 @@ int client_completion(int argc, char *const *argv)
     return STATUS_USAGE;
 }
 
-/* ---- What may stand there ---- */
+/* ---- Candidates ---- */
 
-/* A candidate that begins with what is typed. */
+/* Adds a candidate if it begins with what was typed. */
 static void offer(const char *typed, const char *candidate)
 {
     if (strncmp(candidate, typed, strlen(typed)) == 0)
@@ -144,7 +144,7 @@ static void offer_flags(const struct tool *tool, const char *typed)
     offer(typed, "--help");
 }
 
-/* The choices of the flag before. */
+/* The choices of the preceding flag. */
 static bool offer_choices(const struct tool *tool, const char *flag, const char *typed)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++) {

@@ -10,8 +10,8 @@
 #include "client/command/client_commands.h"
 #include "client/terminal/hidden_line.h"
 
-/* A key on the command line stands in the shell's history, and every process of the machine sees
- * it. */
+/* A key on the command line is kept in the shell's history, and visible to every process on the
+ * machine. */
 static CHECKED bool check_words(int argc, char *const *argv, struct error *error)
 {
     char url[LOGIN_URL_SIZE];
@@ -52,7 +52,7 @@ static bool is_open_to_others(const char *url)
            && strncmp(url + 7, "localhost", 9) != 0 && strncmp(url + 7, "[::1]", 5) != 0;
 }
 
-/* Stored only if the server takes it. */
+/* Stored only if the server accepts it. */
 static CHECKED bool sign_in(struct client *client, struct error *error)
 {
     const struct login *login = &client->remote.login;
@@ -112,7 +112,8 @@ static int carry_out(int argc, char *const *argv,
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
-    error_ignore(client_open(&client, &error)); /* what is stored may be what is to be mended */
+    error_ignore(
+        client_open(&client, &error)); /* what is stored may be broken, and about to be replaced */
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);
         status = STATUS_USAGE;

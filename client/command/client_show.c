@@ -75,7 +75,7 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
     return finish(&text, error);
 }
 
-/* What the answer names, which may be more than it has. */
+/* The files that the answer names, which may be more than it contains. */
 bool client_read_file(struct client *client, const json_t *result, struct text *out,
                       struct error *error)
 {
@@ -99,7 +99,7 @@ bool client_read_file(struct client *client, const json_t *result, struct text *
     return true;
 }
 
-/* The words about it go where they are not in the file. */
+/* Sentences about it go to standard error, where they are not in the file. */
 static CHECKED bool show_file(struct client *client, const json_t *result, struct error *error)
 {
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);
@@ -121,7 +121,7 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
     return finish(&clean, error);
 }
 
-/* An answer that is a file names the resource that is all of it. */
+/* An answer that stands for a file names the resource with all of it. */
 static bool is_file(const json_t *structured)
 {
     return json_get_text(structured, "resource", NULL) != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files as they are, to where the server imports them. */
+/* Uploads files, unchanged, to the server's import. */
 
 #include "client/command/client_upload.h"
 
@@ -82,7 +82,7 @@ static void add_arguments(struct text *url, const json_t *arguments)
     }
 }
 
-/* A dataset has a name, without the file's ending; an import keeps that of the file. */
+/* A dataset is named after the file without its ending; an import keeps the file's name. */
 static void add_name(const struct tool_word *word, const char *path, const json_t *arguments,
                      struct text *url)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain import FILE..., and whatever else has an address for files (tool_words.h). */
+/* opsbrain import FILE..., and other commands that upload files (tool_words.h). */
 #pragma once
 
 #include "client/command/client.h"
 #include "client/command/tool_words.h"
 
-/* Sends each file with the arguments, until one is refused, and shows what it became. */
+/* Sends each file with the arguments until one is refused, and shows what the server made of it. */
 CHECKED bool client_upload(struct client *client, const struct tool_word *word,
                            const char *const *paths, size_t count, const json_t *arguments,
                            struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain watch: a model server's figures as they are, in the terminal. */
+/* opsbrain watch: a model server's live figures in the terminal. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "client/terminal/screen.h"
 
 #define KEPT 1024      /* samples: more than a terminal has columns for */
-#define TWO_ABREAST 60 /* columns from which charts stand in pairs */
+#define TWO_ABREAST 60 /* columns from which charts are drawn in pairs */
 #define ROWS_MOST 16   /* of a chart */
 #define RETRY_MS 1000
 #define INTERVAL_USUAL "2"
@@ -40,12 +40,12 @@ struct watch {
     struct client client;
     struct interrupt interrupt;
     struct screen screen;
-    struct terminal drawn;       /* as it was when the view was drawn */
+    struct terminal drawn;       /* as last drawn */
     double values[SERIES][KEPT]; /* the newest last */
     size_t count;
     char deployment[64];
-    struct error trouble; /* why the newest sample is missing; kind NONE: it is not */
-    bool live, ended;     /* on a terminal; by q, Ctrl-C or a signal */
+    struct error trouble; /* why the newest sample is missing; kind NONE: it is there */
+    bool live, ended;     /* on a terminal, by q, Ctrl-C or a signal */
     int64_t limit;        /* of samples */
 };
 

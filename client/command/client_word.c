@@ -63,7 +63,7 @@ static CHECKED bool call(struct order *order, const json_t *arguments, struct er
            && client_show(&order->client, result, error);
 }
 
-/* What stands after the command's name, or after `call TOOL`. *usage: the command line is wrong. */
+/* The words after the command's name, or after `call TOOL`. *usage: the command line is wrong. */
 static CHECKED bool carry_out(struct order *order, int argc, char *const *given, bool *usage,
                               struct error *error)
 {

@@ -35,7 +35,7 @@ static bool is_type(const struct tool_flags *flags, const char *name, const char
 
 /* ---- Values ---- */
 
-/* A number where it is one: what is not stays text, and the server says what it should be. */
+/* A number if it is one; anything else stays text, and the server says what it should be. */
 static json_t *read_number(const char *value, size_t length)
 {
     struct error ignored;
@@ -161,12 +161,12 @@ bool tool_flags_default(const struct tool_flags *flags, const char *name, const 
 
 /* ---- Words ---- */
 
-/* The words that are left, and what was found. */
+/* The remaining words, and what was found. */
 struct scan {
     const struct tool_flags *flags;
     int argc, at;
     char *const *words;
-    bool ended; /* by "--": no flag follows */
+    bool ended; /* after "--", no word is a flag */
 };
 
 static bool is_flag(const struct scan *scan, const char *word)
@@ -199,7 +199,7 @@ static const struct own_flag *find_own(const struct tool_flags *flags, const cha
     return NULL;
 }
 
-/* The value after a flag that has none of its own; NULL: it stands alone. */
+/* The value that follows a flag without "="; NULL: there is none. */
 static const char *next_value(struct scan *scan, const char *name)
 {
     const struct own_flag *own = find_own(scan->flags, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words after a command: what they are to the tool, by its schema. */
+/* Turns the words after a command into a tool's arguments, by its schema. */
 #pragma once
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 
 #define FLAG_FILES_MAX 64
 
-/* A flag that is the command's own; one of the two is where it goes. */
+/* A flag of the command itself; its value goes to one of the two. */
 struct own_flag {
     const char *name; /* "yes" */
     bool *set;

@@ -98,7 +98,7 @@ const struct tool_word *tool_word_find(const char *name, size_t operands)
     return first;
 }
 
-/* What an id's prefix says it is of. */
+/* The kind of thing that an id's prefix stands for. */
 static const char *kind_of(const char *value)
 {
     static const struct {
@@ -124,7 +124,7 @@ static void choose(const struct operand *operand, const char *value, char out[TO
     }
 }
 
-/* Of the optional ones, the first are those that are given. */
+/* Given fewer operands than there are optional ones, the first are meant. */
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE])
 {

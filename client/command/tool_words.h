@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short names of tools on the command line, and which of their arguments stand there without a
- * flag. A tool without a row is a command by its own name. */
+/* Short names of tools on the command line, and which of their arguments need no flag. A tool
+ * without a row is a command under its own name. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,16 +14,18 @@ struct tool_word {
     /* Names of parameters, in order: "[x]" may be omitted; of "run|sweep|deployment" the value's
      * prefix chooses one, or it is the last. */
     const char *operands;
-    const char *upload; /* where each file that is an operand is sent instead; NULL: none are */
+    const char *upload; /* the path to which each operand, a file, is uploaded; NULL: operands are
+                           no files */
 };
 
 extern const struct tool_word tool_words[]; /* ends with a NULL name */
 
 /* The row of that name for so many operands, or the first one of that name; NULL: none. */
 const struct tool_word *tool_word_find(const char *name, size_t operands);
-/* Whether the row takes so many. */
+/* Whether the row takes so many operands. */
 bool tool_word_takes(const struct tool_word *word, size_t operands);
-/* The parameter that the index-th of `given` operands is, in `out`; false: one too many. */
+/* Copies the name of the parameter that the index-th of `given` operands stands for; false: there
+ * are too many. */
 #define TOOL_WORD_PARAM_SIZE 64
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE]);

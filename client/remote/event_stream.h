@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a stream of events (text/event-stream): the data of each, whatever the pieces. */
+/* Reads a stream of events (text/event-stream) in pieces of any size, and gives the data of each
+ * event. */
 #pragma once
 
 #include "base/core/text.h"
 
 struct event_stream {
     struct text line, data;
-    bool after_return; /* a CR ended the last line: an LF after it does not end another */
+    bool after_return; /* the last line ended with a CR: an LF after it does not end another line */
 };
 
 /* Called with each event's data; false stops. */

@@ -105,7 +105,7 @@ static CHECKED bool load(json_t **out, struct error *error)
     return done && parse(text_string(&path), &bytes, out, error);
 }
 
-/* Complete or not at all, and never readable by others. */
+/* Written completely or not at all, and never readable by others. */
 static CHECKED bool write_file(const char *path, const char *bytes, struct error *error)
 {
     TEXT_AUTO temporary = { 0 };
@@ -114,7 +114,7 @@ static CHECKED bool write_file(const char *path, const char *bytes, struct error
     bool done;
 
     text_addf(&temporary, "%s.%ld", path, (long)getpid());
-    unlink(text_string(&temporary)); /* of a process that was killed */
+    unlink(text_string(&temporary)); /* left by a process that was killed */
     file =
         open(text_string(&temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
@@ -189,7 +189,7 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* What is in the environment is enough where there is no place for the file. */
+/* Without a place for the file, the environment is enough. */
 static CHECKED bool load_if_needed(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");

@@ -16,7 +16,7 @@ struct login {
 };
 
 CHECKED bool login_read(struct login *out, struct error *error);
-/* The same for this server, such as one that was found by its data folder. */
+/* The same for this server, which was found by its data folder, say. */
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
 /* Checks a server's address as people write it, with or without "/mcp". */
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);

@@ -12,7 +12,7 @@
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
 #define LONGEST_MS (24 * 3600 * INT64_C(1000))
-#define SILENT_MS 120000 /* without even the comment that keeps a stream open */
+#define SILENT_MS 120000 /* without anything, even a comment that keeps the stream open */
 #define CONNECT_MS 5000
 #define HEADERS_MAX 16
 
@@ -82,7 +82,7 @@ static void report_progress(const struct arrival *arrival, const json_t *message
                                json_get_text(params, "message", ""));
 }
 
-/* A notification, or the answer. What is not JSON is found missing at the end. */
+/* A notification, or the answer. Anything but JSON is ignored: the answer is missed at the end. */
 static bool take_message(void *context, const char *data, size_t length)
 {
     struct arrival *arrival = context;
@@ -120,7 +120,7 @@ static bool is_cancelled(void *context)
 
 /* ---- What went wrong ---- */
 
-/* The server's sentence: of a JSON-RPC error, an upload's refusal, or none. */
+/* The server's sentence in a JSON-RPC error or a refused upload, or none. */
 static void add_sentence(const char *bytes, size_t length, struct text *out)
 {
     json_auto_t *body = NULL;
@@ -152,7 +152,7 @@ static CHECKED bool refuse_key(const struct remote *remote, long status, const c
                      remote->login.url, remote->login.url);
 }
 
-/* It answered, but with an error's status. */
+/* The server answered with an HTTP error. */
 static CHECKED bool explain_status(const struct remote *remote,
                                    const struct outbound_response *response, struct error *error)
 {
@@ -272,7 +272,7 @@ bool remote_ask(const struct remote *remote, const struct remote_request *reques
                                          .headers = headers };
     bool done;
 
-    /* everything, whatever list the server shows to agents */
+    /* all tools, whichever the server lists for agents */
     text_addf(&url, "%s/mcp?tools=all", remote->login.url);
     outgoing.url = text_string(&url);
     list_headers(request, lines, headers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A running server, asked in MCP without sessions (2026-07-28). */
+/* A running server, called by MCP without sessions (2026-07-28). */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 
 struct remote {
     struct login login;
-    bool can_ask;                     /* a person is there to answer what a call asks */
+    bool can_ask;                     /* a person can answer what a call asks */
     bool (*cancelled)(void *context); /* NULL: never */
     void *context;
 };
@@ -18,7 +18,7 @@ struct remote {
 /* One JSON-RPC request. */
 struct remote_request {
     const char *method;
-    const char *name;           /* what Mcp-Name repeats; NULL: nothing */
+    const char *name;           /* repeated in Mcp-Name; NULL: nothing */
     const json_t *params;       /* borrowed; NULL: none */
     const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
     /* With progress: called for each message; total 0: not known. NULL: without. */
@@ -26,12 +26,12 @@ struct remote_request {
     void *context;
 };
 
-/* *result: a new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key;
- * BUSY; CANCELLED; INVALID: what the server says. Each sentence says what to do. */
+/* *result: a new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key is
+ * at fault; BUSY; CANCELLED; INVALID: the server's own error. Each sentence says what to do. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
-/* POSTs a file as it is: `path` with its query, from the server's root. *answer: a new reference.
- */
+/* POSTs a file unchanged to `path`, which has the query and begins at the server's root. *answer: a
+ * new reference. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
 /* "Name: value" as a header of 2026-07-28: as it is, or in base64. */

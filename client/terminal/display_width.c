@@ -10,8 +10,8 @@ void display_width_begin(void)
     setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* Of the character that the text begins with, and its bytes. What is no character takes a column,
- * as does every character where the C library has no tables. */
+/* The columns and bytes of the text's first character. An invalid byte takes one column, as does
+ * every character if the C library has no tables. */
 static size_t first_width(const char *text, size_t length, size_t *bytes)
 {
     mbstate_t state = { 0 };

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Once, before the others: makes the C library's tables of characters those of UTF-8. Numbers are
- * written as before. */
+/* Call it once, before the others: selects the C library's UTF-8 tables. Numbers are formatted as
+ * before. */
 void display_width_begin(void);
 size_t display_width(const char *text, size_t length);
-/* The number of bytes at the front that fit into so many columns; no character is split. */
+/* The number of leading bytes that fit into so many columns; no character is split. */
 size_t display_width_fit(const char *text, size_t length, size_t columns);

@@ -8,8 +8,8 @@
 #include "base/core/memory.h"
 #include "client/terminal/display_width.h"
 
-#define GAP 2        /* columns between two of the table's */
-#define NARROWEST 12 /* to which a column of words is wrapped */
+#define GAP 2        /* columns between two columns of the table */
+#define NARROWEST 12 /* the least width to which a column of words is wrapped */
 
 struct column {
     size_t natural, width;
@@ -22,7 +22,7 @@ struct grid {
     size_t column_count, cell_count, cell_capacity;
 };
 
-/* One part of the columns: the first of all, and those of [from, to). */
+/* A block of columns: the table's first, and those of [from, to). */
 struct block {
     size_t from, to;
 };
@@ -113,7 +113,7 @@ static struct column *widest_of_words(const struct grid *grid)
     return widest;
 }
 
-/* Beside the first column, at most half as wide as the terminal, there is room for any other. */
+/* The first column is at most half as wide as the terminal, so that any other fits beside it. */
 static void cap_widths(const struct grid *grid, size_t columns)
 {
     struct column *first = &grid->columns[0];
@@ -137,7 +137,7 @@ static void choose_widths(const struct grid *grid, size_t columns)
     cap_widths(grid, columns);
 }
 
-/* As many of the columns from `from` on as fit beside the first; at least one. */
+/* The number of columns, from `from` on, that fit beside the first; at least one. */
 static struct block choose_block(const struct grid *grid, size_t from, size_t columns)
 {
     size_t used = grid->columns[0].width, to = from;
@@ -156,7 +156,7 @@ static void add_spaces(struct text *out, size_t count)
         text_add_char(out, ' ');
 }
 
-/* The bytes of the next line of a cell that is wrapped between words, where it can be. */
+/* The bytes of the next line of a cell, which is wrapped between words where possible. */
 static size_t line_length(const char *text, size_t columns)
 {
     size_t length = strlen(text), fits = display_width_fit(text, length, columns), at = fits;
@@ -182,7 +182,7 @@ static void add_cell_line(const struct column *column, const char **rest, bool l
     add_spaces(out, column->right || last ? 0 : padding);
 }
 
-/* Ends a line without the spaces at its end. */
+/* Ends a line, without trailing spaces. */
 static void end_line(struct text *out, size_t begin)
 {
     while (out->length > begin && out->data[out->length - 1] == ' ')
@@ -198,7 +198,7 @@ static bool is_left(const char *const *rests, size_t count)
     return false;
 }
 
-/* Which column of the grid the block's i-th is. */
+/* The grid's index of the block's i-th column. */
 static size_t column_of(const struct block *block, size_t i)
 {
     return i == 0 ? 0 : block->from + i - 1;

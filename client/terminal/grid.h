@@ -9,9 +9,9 @@
 struct grid;
 
 struct grid *grid_create(void);
-/* The next column's heading: before the first cell. */
+/* Adds a column's heading; to be called before the first cell. */
 void grid_column(struct grid *grid, const char *heading, size_t length, bool right);
-/* The next cell, in order of rows. The text must be printable. */
+/* Adds the next cell, row by row. The text must be printable. */
 void grid_cell(struct grid *grid, const char *text, size_t length);
 void grid_cellf(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t grid_columns(const struct grid *grid);

@@ -65,7 +65,7 @@ bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
     bool is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before), done;
 
     if (is_terminal)
-        fputs(prompt, stderr); /* now nothing that is typed is shown, or lost */
+        fputs(prompt, stderr); /* from here on, nothing that is typed is shown or lost */
     done = read_line(out);
     if (is_terminal) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);

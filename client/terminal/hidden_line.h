@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A secret from standard input: typed without being shown, or piped. */
+/* Reads a secret from standard input: typed without being shown, or piped. */
 #pragma once
 
 #include "base/core/error.h"
@@ -7,6 +7,6 @@
 
 #define HIDDEN_LINE_LIMIT 512
 
-/* Shows the prompt on standard error if a terminal is there, and reads the first line, without
+/* Shows the prompt on standard error if that is a terminal, and reads the first line, without the
  * spaces around it. CANCELLED: Ctrl-C. The caller wipes *out. */
 CHECKED bool hidden_line_read(const char *prompt, struct text *out, struct error *error);

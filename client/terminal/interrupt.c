@@ -39,7 +39,8 @@ bool interrupt_seen(void *context)
     return !interrupt_sleep(context, 0);
 }
 
-/* After a signal they stay blocked: the command ends, in order, however often Ctrl-C is pressed. */
+/* After the first signal they stay blocked: the command ends in order, however often Ctrl-C is
+ * pressed. */
 void interrupt_end(struct interrupt *interrupt)
 {
     sigset_t signals;

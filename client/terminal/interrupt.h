@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C, SIGTERM and SIGHUP as something to look at, so that a command can end in order. */
+/* Ctrl-C, SIGTERM and SIGHUP as a state that a command asks for, so that it can end in order. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@ struct interrupt {
     bool seen;
 };
 
-/* From now on the signals are only noted, on this thread; other threads do not take them. */
+/* From now on the signals are only noted, by this thread; other threads do not receive them. */
 void interrupt_begin(struct interrupt *interrupt);
-/* Whether there was one; its context is a struct interrupt. */
+/* Whether there was a signal; the context is a struct interrupt. */
 bool interrupt_seen(void *context);
 /* Waits; false: interrupted before the time was over. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);

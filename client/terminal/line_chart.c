@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define AXIS 6 /* columns: a figure and the line */
+#define AXIS 6 /* columns: a figure and the axis */
 #define DOTS_ACROSS 2
 #define DOTS_DOWN 4
 
