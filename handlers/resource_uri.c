@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* URIs of resources: built from templates, and parsed. */
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/formats/percent.h"
 #include "handlers/resource.h"
 #include "handlers/values.h"
 
@@ -45,13 +45,6 @@ void resource_uri(const struct resource *resource, const char *value, char out[R
         text_copy(out, RESOURCE_URI_SIZE, resource->uri);
 }
 
-static int hex_digit(char c)
-{
-    if (!isxdigit((unsigned char)c))
-        return -1;
-    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* Resolves %XX. False: a broken escape, a NUL, or more than fits. */
 static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZE])
 {
@@ -61,12 +54,11 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
         char c = bytes[i];
 
         if (c == '%') {
-            int high = i + 2 < length ? hex_digit(bytes[i + 1]) : -1;
-            int low = i + 2 < length ? hex_digit(bytes[i + 2]) : -1;
+            int byte = percent_decode(bytes + i, length - i);
 
-            if (high < 0 || low < 0)
+            if (byte < 0)
                 return false;
-            c = (char)(high * 16 + low);
+            c = (char)byte;
             i += 2;
         }
         if (c == '\0' || written + 1 == INSTANCE_VALUE_SIZE)

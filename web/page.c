@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/formats/percent.h"
+
 const char *page_value(const struct page_values *values, const char *name)
 {
     for (size_t i = 0; i < values->count; i++)
@@ -62,22 +64,9 @@ void page_form_begin(const struct page_request *request, struct html *html, cons
               { "value", request->token });
 }
 
-/* Letters, digits and `more` stay as they are. */
-static void add_escaped(struct text *url, const char *string, const char *more)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-    for (; *string != '\0'; string++)
-        if (strchr(plain, *string) != NULL || strchr(more, *string) != NULL)
-            text_add_char(url, *string);
-        else
-            text_addf(url, "%%%02X", (unsigned char)*string);
-}
-
 void page_url_add_path(struct text *url, const char *path)
 {
-    add_escaped(url, path, "/");
+    percent_encode(path, "/", url);
 }
 
 void page_url_add(struct text *url, const char *name, const char *value)
@@ -85,7 +74,7 @@ void page_url_add(struct text *url, const char *name, const char *value)
     if (value == NULL)
         return;
     text_add_char(url, strchr(text_string(url), '?') != NULL ? '&' : '?');
-    add_escaped(url, name, "");
+    percent_encode(name, "", url);
     text_add_char(url, '=');
-    add_escaped(url, value, "");
+    percent_encode(value, "", url);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/formats/percent.h"
 #include "base/json/json.h"
 
 #define FILE_LIMIT ((off_t)64 << 20) /* what the server takes */
@@ -32,20 +33,10 @@ static CHECKED bool read_file(const char *path, struct text *out, struct error *
                      path);
 }
 
-static bool is_unreserved(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-           || (c != '\0' && strchr("-._~", c) != NULL);
-}
-
 static void add_query(struct text *url, const char *name, const char *value)
 {
     text_addf(url, "%c%s=", strchr(text_string(url), '?') == NULL ? '?' : '&', name);
-    for (; *value != '\0'; value++)
-        if (is_unreserved(*value))
-            text_add_char(url, *value);
-        else
-            text_addf(url, "%%%02X", (unsigned char)*value);
+    percent_encode(value, "", url);
 }
 
 static void add_argument(struct text *url, const char *name, const json_t *value)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/formats/percent.h"
 #include "server/http/http_text.h"
 
 /* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of them for
@@ -384,19 +385,11 @@ static bool end_chunk_line(struct request_guard *guard, struct input *input)
     return end_line(guard, input, guard->in_trailer ? PART_LINE : PART_CHUNK);
 }
 
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = c != '\0' ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
 static bool read_chunk_size(struct request_guard *guard, struct input *input)
 {
     int digit;
 
-    for (; input->at < input->end && (digit = hex_digit(*input->at)) >= 0; input->at++) {
+    for (; input->at < input->end && (digit = percent_hex_digit(*input->at)) >= 0; input->at++) {
         if (guard->length++ == CHUNK_DIGITS)
             return refuse(guard, BAD_CHUNK);
         guard->body_left = guard->body_left << 4 | (uint64_t)digit;

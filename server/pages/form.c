@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/core/memory.h"
+#include "base/formats/percent.h"
 
 #define NAME_BYTES_MAX 200
 #define READ_FOR(limit) (2 * (limit)) /* bytes that are looked at, since some are dropped */
@@ -49,23 +50,13 @@ void form_add(struct form *form, const char *name, size_t name_length, const cha
     added->value = take_printable(value, length, FORM_VALUE_BYTES_MAX);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 static void decode(const char *bytes, size_t length, struct text *out)
 {
     for (size_t i = 0; i < length && out->length < READ_FOR(FORM_VALUE_BYTES_MAX); i++) {
-        int high = i + 2 < length && bytes[i] == '%' ? hex_digit(bytes[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(bytes[i + 2]) : -1;
+        int byte = percent_decode(bytes + i, length - i);
 
-        if (low >= 0) {
-            text_add_char(out, (char)(high << 4 | low));
+        if (byte >= 0) {
+            text_add_char(out, (char)byte);
             i += 2;
         } else {
             text_add_char(out, bytes[i] == '+' ? ' ' : bytes[i]);
