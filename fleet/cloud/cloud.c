@@ -139,15 +139,17 @@ static enum cloud_verdict judge_failure(const struct exchange *exchange,
 {
     switch ((int)response->failure) {
     case FAILURE_TLS:
-    case FAILURE_CLIENT_LIMIT:
         return CLOUD_REFUSED;
+    case FAILURE_CLIENT_LIMIT:
     case FAILURE_DNS:
     case FAILURE_CONNECT_REFUSED:
     case FAILURE_CONNECT_TIMEOUT:
         return CLOUD_AGAIN;
     default:
         if (response->sent_ns == 0)
-            return CLOUD_REFUSED; /* a refused address, a bad URL */
+            return response->failure == FAILURE_CANCELLED || response->failure == FAILURE_RESET
+                       ? CLOUD_AGAIN
+                       : CLOUD_REFUSED; /* a refused address, a bad URL */
         return exchange->is_read ? CLOUD_AGAIN : CLOUD_LOST;
     }
 }
@@ -265,8 +267,8 @@ static CHECKED bool send_with(const struct exchange *exchange, const char *token
 
 static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct error *error)
 {
-    bool again =
-        error->kind == ERROR_UPSTREAM || error->kind == ERROR_TIMEOUT || error->kind == ERROR_BUSY;
+    bool again = error->kind == ERROR_UPSTREAM || error->kind == ERROR_TIMEOUT
+                 || error->kind == ERROR_BUSY || error->kind == ERROR_CANCELLED;
 
     out->verdict = again ? CLOUD_AGAIN : CLOUD_REFUSED;
     out->retry_after_s = USUAL_WAIT_S;

@@ -19,17 +19,24 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* What the provider says of a reply; *wait_s: at least, before the next one. */
+/* What the provider says of a reply; *wait_s: at least, before the next one. The step's poll_url
+ * stays unless the provider names another. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
 {
     const struct step *step = &apply->plan.steps[index];
+    struct apply_step *own = &apply->steps[index];
+    char next[sizeof own->poll_url] = "";
+    enum step_state state;
 
     *wait_s = reply->retry_after_s > 0 ? reply->retry_after_s : 0;
     if (reply->status == 404 && step->absent_is_done)
         return STEP_DONE;
-    return apply->plan.target.provider->outcome(step, reply, apply->steps[index].poll_url, error);
+    state = apply->plan.target.provider->outcome(step, reply, next, error);
+    if (state == STEP_WAIT && next[0] != '\0')
+        text_copy(own->poll_url, sizeof own->poll_url, next);
+    return state;
 }
 
 static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *action,
@@ -79,7 +86,7 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     error_ignore(apply->frame->call(apply->cloud, "GET", step->poll_url, NULL, NULL, &reply,
                                     &problem)); /* the reply has it */
     *state = judge(apply, index, &reply, wait_s, &problem);
-    if (*state == STEP_RETRY || *state == STEP_LOST)
+    if (*state == STEP_RETRY || *state == STEP_LOST || reply.status == 0)
         *state = STEP_WAIT; /* only the look failed */
     if (*state == STEP_WAIT)
         return true;
@@ -162,7 +169,8 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
     for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
         if (job_run_stop(apply->run) != JOB_STOP_NO)
             return APPLY_STOPPED;
-        if (!advance(apply, index, &state, &wait_s, error) || state == STEP_FAILED)
+        if (apply_is_past_end(apply, error) || !advance(apply, index, &state, &wait_s, error)
+            || state == STEP_FAILED)
             return APPLY_FAILED;
         attempts += state == STEP_RETRY;
         if (attempts > ATTEMPTS_MAX) {

@@ -166,6 +166,15 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
     return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
 }
 
+/* A process that ends cannot write the journal, or call anybody: the next one goes on. */
+static bool stops_for_now(const struct apply *apply, enum apply_end end)
+{
+    enum job_stop stop = job_run_stop(apply->run);
+
+    return stop == JOB_STOP_YIELD || stop == JOB_STOP_LOST
+           || (end == APPLY_STOPPED && stop != JOB_STOP_CANCEL);
+}
+
 /* Only what makes something new is undone: a change that was half done is for its next plan. */
 static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
 {
@@ -181,7 +190,7 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
         end = apply_await(apply, error);
     if (end == APPLY_DONE)
         return finish_done(apply, outcome, error);
-    if (end == APPLY_STOPPED && job_run_stop(apply->run) != JOB_STOP_CANCEL)
+    if (stops_for_now(apply, end))
         return JOB_END_YIELDED;
     text_copy(apply->problem, sizeof apply->problem,
               end == APPLY_STOPPED ? "it was cancelled" : error->message);

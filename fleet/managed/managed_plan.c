@@ -92,8 +92,8 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     struct recipe plain = { 0 };
     bool done;
 
-    if (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE)
-        return true; /* it was adopted */
+    if (is_ending(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
+        return true; /* to end it needs no recipe; what was adopted has none */
     if (!managed_target_allows(&plan->target, wish->recipe))
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s does not allow the recipe %s: target_show lists those it "
@@ -103,8 +103,7 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
         return false;
     if (strcmp(plain.provider, plan->target.plain.provider) == 0)
         done = recipe_override(&plain, wish->overrides, &plan->recipe, error)
-               && (is_ending(wish->verb)
-                   || making->frame->fit(&plan->recipe, making->frame->catalog, error));
+               && making->frame->fit(&plan->recipe, making->frame->catalog, error);
     else
         done = error_set(error, ERROR_INVALID, "the recipe %s is for %s, and the target %s is %s",
                          plain.name, plain.provider, plan->target.plain.name,
@@ -174,6 +173,7 @@ static void fill_desired(const struct making *making, struct managed_plan *plan,
                           .instance = making->frame->instance,
                           .place = place,
                           .kind = wish->kind,
+                          .made_ms = making->created_ms,
                           .ends_ms = plan->row.ends_ms,
                           .end_destroys = strcmp(wish->at_end, "stop") != 0,
                           .replicas = wish->replicas,
@@ -184,8 +184,6 @@ static void fill_desired(const struct making *making, struct managed_plan *plan,
 
 static void find_price(struct making *making, struct managed_plan *plan)
 {
-    int64_t replicas = making->wish.replicas;
-
     plan->row.usd_known = 1;
     if (is_ending(making->wish.verb))
         return;
@@ -194,11 +192,10 @@ static void find_price(struct making *making, struct managed_plan *plan)
         return;
     making->frame->price(making->frame->context, plan->desired.recipe, plan->desired.place,
                          making->wish.kind, &making->price);
-    if (replicas == 0)
-        replicas = recipe_integer(plan->desired.recipe, "replicas", 1);
     plan->row.usd_known = making->price.known;
     if (making->price.known)
-        plan->row.usd_per_hour = making->price.usd_per_hour * (double)replicas;
+        plan->row.usd_per_hour =
+            making->price.usd_per_hour * (double)desired_replicas(&plan->desired);
 }
 
 static CHECKED bool check_guard(const struct managed_plan *plan, struct error *error)

@@ -214,6 +214,20 @@ static void look(struct managed_reconciler *reconciler, const struct fleet_manag
         tell(reconciler, row->deployment, sight.sentence, sight.is_trouble);
 }
 
+/* A round is long where clouds are slow: what is known of one is read again before it is judged. */
+static void look_at(struct managed_reconciler *reconciler, const char *deployment,
+                    struct managed_round *round)
+{
+    struct fleet_managed_row row;
+    struct error error;
+    bool found;
+
+    if (!fleet_managed_find(reconciler->frame->store, deployment, &row, &found, &error) || !found)
+        return;
+    look(reconciler, &row, round);
+    fleet_managed_finish(&row);
+}
+
 /* ---- Orphans ---- */
 
 static bool is_known(const struct fleet_managed_row *rows, size_t count, const char *deployment)
@@ -323,7 +337,7 @@ bool managed_reconcile_round(struct managed_reconciler *reconciler, struct manag
         || !fleet_managed_list(frame->store, &rows, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        look(reconciler, &rows[i], out);
+        look_at(reconciler, rows[i].deployment, out);
     drop_gone(reconciler);
     done = search(reconciler, rows, count, out, error);
     fleet_managed_rows_free(rows, count);

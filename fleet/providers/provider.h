@@ -39,6 +39,9 @@ struct desired {
     const char *request_seed;    /* the plan's id: the ids of its requests are derived from it */
 };
 
+/* How many servers there may be at once: what was asked for, or as many as the recipe scales to. */
+int64_t desired_replicas(const struct desired *desired);
+
 /* One request of a plan. They are sent in order, each after the one before it is done. */
 struct step {
     char name[64];         /* unique in the plan: "service", "expiry", "firewall" */

@@ -5,6 +5,7 @@
 
 #include "base/core/memory.h"
 #include "fleet/providers/provider.h"
+#include "fleet/recipes/recipe.h"
 
 extern const struct provider provider_cloud_run, provider_kubernetes;
 
@@ -70,4 +71,11 @@ void observed_list_free(struct observed *list, size_t count)
     for (size_t i = 0; i < count; i++)
         observed_finish(&list[i]);
     free(list);
+}
+
+int64_t desired_replicas(const struct desired *desired)
+{
+    if (desired->replicas > 0 || desired->recipe == NULL)
+        return desired->replicas > 0 ? desired->replicas : 1;
+    return recipe_integer(desired->recipe, "scale.max", 1);
 }

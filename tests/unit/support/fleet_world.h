@@ -56,7 +56,7 @@ struct fleet_world {
     int faults_left;
     bool never_ready, broken_service;
     double usd; /* of a recipe; below 0: not known */
-    int recipe_revision;
+    int recipe_revision, scale_max;
 };
 
 static inline void fleet_world_event(struct fleet_world *world)
@@ -177,14 +177,14 @@ static inline bool fleet_call(struct cloud *cloud, const char *method, const cha
 
     (void)content_type;
     fleet_world_event(world);
+    if (strstr(url, "?dry") == NULL && fleet_takes_fault(world, url, FAULT_BUSY))
+        return fleet_reply(out, 503, CLOUD_AGAIN, "busy", error);
     if (strcmp(method, "GET") == 0)
         return fleet_read(world, url, out, error);
     if (strstr(url, "?dry") != NULL)
         return world->fault == FAULT_REFUSE && world->fault_at[0] == '\0'
                    ? fleet_reply(out, 403, CLOUD_REFUSED, "quota of 0", error)
                    : fleet_reply(out, 200, CLOUD_DONE, "", error);
-    if (fleet_takes_fault(world, url, FAULT_BUSY))
-        return fleet_reply(out, 503, CLOUD_AGAIN, "busy", error);
     if (fleet_takes_fault(world, url, FAULT_REFUSE))
         return fleet_reply(out, 403, CLOUD_REFUSED, "not allowed", error);
     done = fleet_write(world, method, url, body, out, error);
@@ -244,6 +244,7 @@ static inline enum step_state fleet_test_outcome(const struct step *step,
                                                  const struct cloud_reply *reply,
                                                  char poll_url[1024], struct error *error)
 {
+    poll_url[0] = '\0';
     if (reply->verdict == CLOUD_AGAIN)
         return error_set(error, ERROR_BUSY, "%s", reply->message) ? STEP_DONE : STEP_RETRY;
     if (reply->verdict == CLOUD_LOST)
@@ -422,7 +423,7 @@ static inline bool fleet_test_cloud(void *context, const struct fleet_target *ta
     "\"licence\":{\"name\":\"free\",\"accept_at\":\"https://huggingface.co/google/gemma-small\"}," \
     "\"hardware\":\"nvidia-l4\",\"chips\":1,"                                                      \
     "\"host\":{\"cpu\":4,\"memory_gib\":16,\"shared_memory_gib\":8},"                              \
-    "\"kinds\":[\"on_demand\"],\"scale\":{\"min\":1,\"max\":1},"                                   \
+    "\"kinds\":[\"on_demand\"],\"scale\":{\"min\":1,\"max\":%d},"                                  \
     "\"cost\":[{\"item\":\"aws.g6.2xlarge\",\"quantity\":1}],"                                     \
     "\"overrides\":{\"max_model_len\":{\"least\":1024,\"most\":131072}},"                          \
     "\"kubernetes\":{\"resource\":\"nvidia.com/gpu\"}}"
@@ -436,7 +437,7 @@ static inline bool fleet_test_recipe(void *context, const char *name, struct rec
 
     if (strcmp(name, "gemma-small") != 0)
         return error_set(error, ERROR_NOT_FOUND, "no recipe is named \"%s\"", name);
-    snprintf(document, sizeof document, FLEET_RECIPE, world->recipe_revision);
+    snprintf(document, sizeof document, FLEET_RECIPE, world->recipe_revision, world->scale_max);
     return recipe_parse(document, strlen(document), out, error);
 }
 
@@ -468,6 +469,7 @@ static inline struct fleet_world *fleet_world_create(void)
     assert_true(world != MAP_FAILED);
     world->usd = 1;
     world->recipe_revision = 1;
+    world->scale_max = 1;
     return world;
 }
 

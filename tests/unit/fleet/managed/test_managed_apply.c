@@ -309,12 +309,17 @@ static void set_fault(struct rig *rig, enum fleet_fault fault, const char *at, i
 
 static void a_request_that_is_refused_for_now_is_repeated(void **state)
 {
+    static const char *const at[] = { "/service/", "?operation" };
     struct rig *rig = *state;
-    char plan[ID_SIZE];
 
-    set_fault(rig, FAULT_BUSY, "/service/", 2);
-    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    check_world(rig, "gemma", 1, true);
+    for (size_t i = 0; i < 2; i++) {
+        char name[NAME_SIZE], plan[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_BUSY, at[i], 2);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        check_world(rig, name, 1, true);
+    }
 }
 
 static void a_lost_answer_is_settled_by_what_is_there(void **state)

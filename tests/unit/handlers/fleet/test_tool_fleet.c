@@ -148,6 +148,17 @@ static void a_target_is_removed_with_consent_and_without_deployments(void **stat
 
 /* ---- Plans ---- */
 
+static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+
+    cloud->scale_max = 3;
+    register_lab(world, "");
+    made = plan(world, "");
+    assert_true(json_get_number(made, "usd_per_hour", 0) > 2.9);
+}
+
 static void a_plan_shows_requests_cost_end_and_door_and_changes_nothing(void **state)
 {
     struct world *world = *state;
@@ -416,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_target_is_an_admins_and_names_its_credential),
         TEST(a_target_is_removed_with_consent_and_without_deployments),
+        TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
         TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
         TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
         TEST(what_nothing_ends_says_so_first),
