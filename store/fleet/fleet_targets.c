@@ -191,6 +191,39 @@ static CHECKED bool advance(struct sql_connection *connection, const struct flee
     return sql_run(&sql, error);
 }
 
+static CHECKED bool check_unused(struct sql_connection *connection, const char *name,
+                                 const char *so, struct error *error)
+{
+    char deployment[64];
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT deployment FROM fleet_managed WHERE target = ?1 "
+                                         "AND state <> 'gone' ORDER BY deployment LIMIT 1");
+
+    sql_bind_text(&sql, 1, name);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (!found)
+        return true;
+    sql_text(&sql, 0, deployment, sizeof deployment);
+    return error_set(error, ERROR_CONFLICT,
+                     "the target \"%s\" has the managed deployment %s%s: call deployment_destroy "
+                     "first",
+                     name, deployment, so);
+}
+
+/* Where a target is must not change under what runs there: it could no longer be found, or ended.
+ */
+static CHECKED bool check_place(struct sql_connection *connection,
+                                const struct fleet_target_row *old,
+                                const struct fleet_target_row *wanted, struct error *error)
+{
+    if (strcmp(old->place, wanted->place) == 0 && strcmp(old->regions, wanted->regions) == 0)
+        return true;
+    return check_unused(connection, old->name,
+                        ", so that its project, cluster, namespace and regions stay as they are",
+                        error);
+}
+
 static CHECKED bool apply_put(struct sql_connection *connection, void *context, struct error *error)
 {
     struct edit *edit = context;
@@ -210,6 +243,8 @@ static CHECKED bool apply_put(struct sql_connection *connection, void *context, 
         return error_set(error, ERROR_CONFLICT,
                          "the target \"%s\" is one of %s: choose another name for %s", old.name,
                          old.provider, edit->wanted.provider);
+    if (found && !check_place(connection, &old, &edit->wanted, error))
+        return false;
     edit->row.revision = old.revision + 1;
     edit->row.changed_ms = edit->now_ms;
     edit->row.retired_ms = 0;
@@ -232,26 +267,6 @@ bool fleet_target_put(struct store *store, const struct fleet_target_row *target
     return true;
 }
 
-static CHECKED bool check_unused(struct sql_connection *connection, const char *name,
-                                 struct error *error)
-{
-    char deployment[64];
-    bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT deployment FROM fleet_managed WHERE target = ?1 "
-                                         "AND state <> 'gone' ORDER BY deployment LIMIT 1");
-
-    sql_bind_text(&sql, 1, name);
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (!found)
-        return true;
-    sql_text(&sql, 0, deployment, sizeof deployment);
-    return error_set(error, ERROR_CONFLICT,
-                     "the target \"%s\" has the managed deployment %s: call deployment_destroy "
-                     "first",
-                     name, deployment);
-}
-
 static CHECKED bool apply_retire(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
@@ -260,7 +275,7 @@ static CHECKED bool apply_retire(struct sql_connection *connection, void *contex
         sql_begin(connection, "UPDATE fleet_targets SET retired_ms = ?2 WHERE name = ?1");
 
     if (!fleet_target_read(connection, edit->wanted.name, &edit->row, error)
-        || !check_unused(connection, edit->wanted.name, error))
+        || !check_unused(connection, edit->wanted.name, "", error))
         return false;
     sql_bind_text(&sql, 1, edit->wanted.name);
     sql_bind_integer(&sql, 2, edit->now_ms);

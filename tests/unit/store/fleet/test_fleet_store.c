@@ -173,11 +173,21 @@ static void a_target_with_a_managed_deployment_stays(void **state)
     struct change change = ledger_change("root", "target_remove");
     struct fleet_plan_row plan;
 
-    put(ledger, target_of("lab"));
+    struct fleet_target_row wanted = target_of("lab"), row;
+    bool changed;
+
+    put(ledger, wanted);
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
     begin(ledger, &plan);
     assert_refused(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error),
                    ERROR_CONFLICT, "the managed deployment gemma");
+    wanted.total_usd = 7.5;
+    put(ledger, wanted);
+    strcpy(wanted.place, "{\"project\":\"elsewhere\"}");
+    assert_refused(
+        ledger,
+        fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
+        ERROR_CONFLICT, "so that its project, cluster, namespace and regions stay");
 }
 
 /* ---- The go-ahead ---- */
