@@ -50,7 +50,7 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
 
 static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struct error *error)
 {
-    bool was_lost = apply->steps[index].stage == STAGE_MAYBE;
+    bool was_lost = apply->steps[index].stage != STAGE_DONE;
     unsigned absences = 0;
 
     for (unsigned round = 0; round < LOOKS_MAX; round++) {

@@ -125,9 +125,11 @@ static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_ma
     const char *state = state_of(row, observed, now_ms);
     json_auto_t *sighting = managed_document_sighting(observed);
     FREE_AUTO char *written = json_write(sighting);
-    struct fleet_sighting noted = {
-        .id = row->id, .state = state, .observed = written, .now_ms = now_ms
-    };
+    struct fleet_sighting noted = { .id = row->id,
+                                    .plan_id = row->plan_id,
+                                    .state = state,
+                                    .observed = written,
+                                    .now_ms = now_ms };
 
     describe(row, observed, state, sighting, out);
     noted.problem = out->is_trouble ? out->sentence : "";
@@ -144,6 +146,7 @@ bool managed_sight_take(const struct fleet_frame *frame, const struct fleet_mana
     *out = (struct managed_sight){ 0 };
     if (!observe(frame, row, &observed, error)) {
         const struct fleet_sighting noted = { .id = row->id,
+                                              .plan_id = row->plan_id,
                                               .problem = error->message,
                                               .now_ms = frame->now_ms() };
         struct error problem;

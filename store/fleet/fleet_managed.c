@@ -157,13 +157,14 @@ static CHECKED bool apply_note(struct sql_connection *connection, void *context,
         "UPDATE fleet_managed SET state = coalesce(?2, state), observed = coalesce(?3, observed), "
         "observed_ms = CASE WHEN ?3 IS NULL THEN observed_ms ELSE ?5 END, problem = ?4, "
         "ended_ms = CASE WHEN ?2 = 'gone' THEN ?5 ELSE ended_ms END "
-        "WHERE id = ?1 AND state <> 'gone'");
+        "WHERE id = ?1 AND plan_id = ?6 AND state <> 'gone'");
 
     sql_bind_text(&sql, 1, sighting->id);
     sql_bind_text(&sql, 2, sighting->state);
     sql_bind_text(&sql, 3, sighting->observed);
     sql_bind_text(&sql, 4, sighting->problem);
     sql_bind_integer(&sql, 5, sighting->now_ms);
+    sql_bind_text(&sql, 6, sighting->plan_id);
     return job_execute(connection, COUNT "WHERE id = ?1 AND state <> 'gone'", sighting->id,
                        sighting->now_ms, error)
            && sql_run(&sql, error);

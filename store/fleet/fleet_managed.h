@@ -41,11 +41,12 @@ CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 
-/* What was seen, with the time up to which its spending is now counted. It changes nothing else,
- * and nothing at all once the row has changed hands. */
+/* What was seen, with the time up to which its spending is now counted. Where another plan has
+ * changed the row since it was read, only its spending is counted. */
 struct fleet_sighting {
-    const char *id, *state; /* state NULL: as before */
-    const char *observed;   /* JSON; NULL: it could not be observed */
+    const char *id, *plan_id; /* as the row was read */
+    const char *state;        /* NULL: as before */
+    const char *observed;     /* JSON; NULL: it could not be observed */
     const char *problem;
     int64_t now_ms;
 };

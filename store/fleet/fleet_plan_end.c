@@ -104,22 +104,46 @@ struct requeuing {
     size_t count;
 };
 
-/* Of the plan only id and principal are set. */
+/* Of the plan only id, principal and the job that left it are set. */
 static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
                                   bool *found, struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "SELECT id, principal FROM fleet_plans p WHERE state = 'applying' "
-                              "AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = p.job_id "
-                              "AND j.state IN ('queued', 'running')) ORDER BY id LIMIT 1");
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT id, principal, job_id FROM fleet_plans p WHERE state = 'applying' "
+                    "AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = p.job_id "
+                    "AND j.state IN ('queued', 'running')) ORDER BY id LIMIT 1");
 
     if (!sql_find(&sql, found, error))
         return false;
     if (*found) {
         sql_text(&sql, 0, out->id, sizeof out->id);
         sql_text(&sql, 1, out->principal, sizeof out->principal);
+        sql_text(&sql, 2, out->job_id, sizeof out->job_id);
     }
     return true;
+}
+
+/* A plan that was cancelled stays cancelled. */
+static CHECKED bool keep_cancel(struct sql_connection *connection, const char *old, const char *job,
+                                struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE jobs SET cancel_requested_ms = (SELECT o.cancel_requested_ms "
+                              "FROM jobs o WHERE o.id = ?2) WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, job);
+    sql_bind_text(&sql, 2, old);
+    return sql_run(&sql, error);
+}
+
+static CHECKED bool queue_again(struct sql_connection *connection,
+                                const struct fleet_plan_row *plan, int64_t now_ms,
+                                struct error *error)
+{
+    char job_id[ID_SIZE];
+
+    return fleet_plan_queue(connection, plan, plan->principal, now_ms, job_id, error)
+           && keep_cancel(connection, plan->job_id, job_id, error);
 }
 
 static CHECKED bool apply_requeue(struct sql_connection *connection, void *context,
@@ -130,12 +154,9 @@ static CHECKED bool apply_requeue(struct sql_connection *connection, void *conte
 
     for (requeuing->count = 0; found;) {
         struct fleet_plan_row plan = { 0 };
-        char job_id[ID_SIZE];
 
         if (!find_stranded(connection, &plan, &found, error)
-            || (found
-                && !fleet_plan_queue(connection, &plan, plan.principal, requeuing->now_ms, job_id,
-                                     error)))
+            || (found && !queue_again(connection, &plan, requeuing->now_ms, error)))
             return false;
         requeuing->count += found;
     }

@@ -548,8 +548,10 @@ static void a_plan_whose_job_is_over_gets_another(void **state)
 {
     struct ledger *ledger = *state;
     const struct job_ending ending = { .state = JOB_FAILED };
+    struct change change = ledger_change("alice", "job_cancel");
     struct fleet_plan_row plan;
     struct claim claim, next;
+    struct job job;
     size_t count;
 
     put(ledger, target_of("lab"));
@@ -558,11 +560,14 @@ static void a_plan_whose_job_is_over_gets_another(void **state)
     assert_ok(ledger, fleet_plan_requeue(ledger->store, NOW, &count, &ledger->error));
     assert_int_equal(count, 0);
     claim = claim_next(ledger);
+    assert_ok(ledger, job_cancel(ledger->store, claim.job_id, NOW, &change, &job, &ledger->error));
     assert_ok(ledger, job_finish(ledger->store, &claim, &ending, NOW, &ledger->error));
     assert_ok(ledger, fleet_plan_requeue(ledger->store, NOW, &count, &ledger->error));
     assert_int_equal(count, 1);
     next = claim_next(ledger);
     assert_string_not_equal(claim.job_id, next.job_id);
+    assert_ok(ledger, job_find(ledger->store, next.job_id, &job, &ledger->error));
+    assert_true(job.cancel_requested_ms != 0);
 }
 
 static void spending_is_counted_while_it_runs(void **state)
@@ -579,6 +584,12 @@ static void spending_is_counted_while_it_runs(void **state)
     finish(ledger, &plan, "running");
     assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
     sighting.id = row.id;
+    sighting.plan_id = "pln_an_older_one";
+    sighting.state = "gone";
+    sighting.now_ms = NOW + 1;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
+    sighting.plan_id = row.plan_id;
+    sighting.state = NULL;
     sighting.now_ms = NOW + 1 + 2 * HOUR_MS;
     assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
     assert_ok(ledger, fleet_managed_warn(ledger->store, row.id, 1, &first, &ledger->error));
@@ -591,6 +602,7 @@ static void spending_is_counted_while_it_runs(void **state)
     assert_true(row.spent_usd > 3.99 && row.spent_usd < 4.01);
     assert_string_equal(row.observed, "{\"state\":\"ready\"}");
     sighting.id = row.id;
+    sighting.plan_id = row.plan_id;
     assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
     fleet_managed_finish(&row);
     assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
