@@ -74,14 +74,14 @@ static bool is_overdue(const struct apply *apply, int64_t *since_ms)
     return now_ms - *since_ms > apply->frame->patience_ms;
 }
 
-bool apply_is_past_end(const struct apply *apply, struct error *error)
+bool apply_check_end(const struct apply *apply, struct error *error)
 {
     const struct fleet_plan_row *row = &apply->plan.row;
 
     if (row->ends_ms == 0 || apply->frame->now_ms() < row->ends_ms || is_verb(apply, VERB_STOP)
         || is_verb(apply, VERB_DESTROY))
-        return false;
-    return !error_set(error, ERROR_TIMEOUT, "%s was not ready before its end", row->deployment);
+        return true;
+    return error_set(error, ERROR_TIMEOUT, "%s was not ready before its end", row->deployment);
 }
 
 enum apply_end apply_await(struct apply *apply, struct error *error)
@@ -102,7 +102,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
                       observed->message);
             return APPLY_FAILED;
         }
-        if (apply_is_past_end(apply, error))
+        if (!apply_check_end(apply, error))
             return APPLY_FAILED;
         if (is_overdue(apply, &since_ms)) {
             error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",

@@ -42,8 +42,8 @@ CHECKED bool apply_recall(struct apply *apply, struct error *error);
 /* What is at a step's resource. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
 CHECKED enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error);
-/* Whether the life that the plan gives is over before the plan is carried out: `error` says so. */
-bool apply_is_past_end(const struct apply *apply, struct error *error);
+/* TIMEOUT: the life that the plan gives is over before the plan is carried out. */
+CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
 /* Waits between two looks: longer with each. False: the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 

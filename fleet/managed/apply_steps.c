@@ -169,7 +169,7 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
     for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
         if (job_run_stop(apply->run) != JOB_STOP_NO)
             return APPLY_STOPPED;
-        if (apply_is_past_end(apply, error) || !advance(apply, index, &state, &wait_s, error)
+        if (!apply_check_end(apply, error) || !advance(apply, index, &state, &wait_s, error)
             || state == STEP_FAILED)
             return APPLY_FAILED;
         attempts += state == STEP_RETRY;
