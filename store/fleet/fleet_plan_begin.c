@@ -13,6 +13,7 @@ struct planning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
+    struct fleet_plan_row whole; /* the same, as the life that it is part of; borrows from `plan` */
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
 };
@@ -24,7 +25,7 @@ static CHECKED bool check_allowed(struct sql_connection *connection,
     size_t count;
 
     return fleet_plan_read_approvals(connection, planning->id, &approvals, &count, error)
-           && fleet_plan_allowed(&planning->target, &planning->plan, approvals, count, error);
+           && fleet_plan_allowed(&planning->target, &planning->whole, approvals, count, error);
 }
 
 static CHECKED bool check_total(struct sql_connection *connection, const struct planning *planning,
@@ -146,6 +147,23 @@ static CHECKED bool check_target(const struct planning *planning, struct error *
                      (long long)planning->target.revision, (long long)plan->target_revision);
 }
 
+/* What a life may last and cost counts from its beginning, however often it is extended. */
+static CHECKED bool find_whole(struct sql_connection *connection, struct planning *planning,
+                               struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT created_ms FROM fleet_managed "
+                                         "WHERE deployment = ?1 AND state <> 'gone'");
+
+    planning->whole = planning->plan;
+    sql_bind_text(&sql, 1, planning->plan.deployment);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (found)
+        planning->whole.created_ms = sql_integer(&sql, 0);
+    return true;
+}
+
 static CHECKED bool begin(struct sql_connection *connection, struct planning *planning,
                           struct error *error)
 {
@@ -153,14 +171,14 @@ static CHECKED bool begin(struct sql_connection *connection, struct planning *pl
 
     if (!fleet_plan_check_good(plan, planning->now_ms, error)
         || !fleet_target_read(connection, plan->target, &planning->target, error)
-        || !check_target(planning, error))
+        || !check_target(planning, error) || !find_whole(connection, planning, error))
         return false;
     if (planning->way != NULL
         && !fleet_plan_insert_approval(connection, planning->id, planning->way, planning->now_ms,
                                        planning->change, error))
         return false;
     if (!check_allowed(connection, planning, error)
-        || !fleet_plan_within(&planning->target, plan, error)
+        || !fleet_plan_within(&planning->target, &planning->whole, error)
         || !check_alone(connection, planning, error) || !check_total(connection, planning, error))
         return false;
     return (strcmp(plan->verb, "create") == 0 ? begin_new(connection, planning, error)

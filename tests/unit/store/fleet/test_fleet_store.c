@@ -38,8 +38,9 @@ static struct fleet_target_row put(struct ledger *ledger, struct fleet_target_ro
     return row;
 }
 
-static struct fleet_plan_row plan_with(struct ledger *ledger, const char *verb,
-                                       const char *deployment, double usd, int64_t life_ms)
+static struct fleet_plan_row plan_later(struct ledger *ledger, const char *verb,
+                                        const char *deployment, double usd, int64_t life_ms,
+                                        int64_t later_ms)
 {
     struct change change = ledger_change("alice", "deployment_plan");
     char document[] = "{\"steps\":[]}";
@@ -50,7 +51,7 @@ static struct fleet_plan_row plan_with(struct ledger *ledger, const char *verb,
                                    .usd_known = usd >= 0,
                                    .usd_per_hour = usd >= 0 ? usd : 0,
                                    .ends_ms = life_ms == 0 ? 0 : NOW + life_ms,
-                                   .created_ms = NOW,
+                                   .created_ms = NOW + later_ms,
                                    .good_until_ms = NOW + 24 * HOUR_MS };
     struct fleet_plan_row out;
 
@@ -60,6 +61,12 @@ static struct fleet_plan_row plan_with(struct ledger *ledger, const char *verb,
     assert_ok(ledger, fleet_plan_add(ledger->store, &plan, &change, &out, &ledger->error));
     fleet_plan_finish(&out);
     return out;
+}
+
+static struct fleet_plan_row plan_with(struct ledger *ledger, const char *verb,
+                                       const char *deployment, double usd, int64_t life_ms)
+{
+    return plan_later(ledger, verb, deployment, usd, life_ms, 0);
 }
 
 static bool begin_as(struct ledger *ledger, const char *principal, const char *way,
@@ -226,6 +233,9 @@ static void an_agent_may_up_to_what_the_target_grants(void **state)
     refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
     plan = plan_with(ledger, "create", "small", 1, HOUR_MS);
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_AGENT, &plan, &begun));
+    finish(ledger, &plan, "running");
+    plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* its second hour */
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
 }
 
 static void two_people_are_two_principals(void **state)
