@@ -81,8 +81,7 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
     const char *digest = strstr(json_get_text(container, "imageID", ""), "sha256:");
 
     text_copy(out->place, sizeof out->place,
-              at(pod, "spec", "nodeName") != NULL ? json_string_value(at(pod, "spec", "nodeName"))
-                                                  : "");
+              json_get_text(json_object_get(pod, "spec"), "nodeName", ""));
     if (digest != NULL)
         text_copy(out->image_digest, sizeof out->image_digest, digest);
     if (strcmp(json_get_text(scheduled, "status", "True"), "False") == 0)

@@ -379,6 +379,26 @@ static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
     observed_finish(&now);
 }
 
+static void test_a_node_without_a_name_is_no_place(void **state)
+{
+    static const char *const names[] = { "null", "7", "[\"node-1\"]" };
+    json_auto_t *deployment = json_loads("{\"spec\":{\"replicas\":1}}", 0, NULL);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        TEXT_AUTO text = { 0 };
+        json_auto_t *pods = NULL;
+        struct observed now = { 0 };
+
+        text_addf(&text, "{\"items\":[{\"spec\":{\"nodeName\":%s}}]}", names[i]);
+        pods = json_loads(text_string(&text), 0, NULL);
+        kubernetes_read(deployment, pods, NULL, &now);
+        assert_string_equal(now.place, "");
+        assert_string_equal(now.state, "starting");
+        observed_finish(&now);
+    }
+}
+
 static void test_a_whole_life(void **state)
 {
     struct world *world = *state;
@@ -620,6 +640,7 @@ int main(void)
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
         cmocka_unit_test(test_the_pod_that_waits_is_the_one_that_tells),
+        cmocka_unit_test(test_a_node_without_a_name_is_no_place),
         LIVE(test_a_whole_life),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_port_has_a_key),
