@@ -162,6 +162,15 @@ static CHECKED bool read_secret(const json_t *secret, char out[SECRET_VALUE_SIZE
     return true;
 }
 
+/* Whether `url` is `base` or what lies below it: port 3000 is not the beginning of port 30001. */
+static bool is_below(const char *url, const char *base)
+{
+    size_t length = strlen(base);
+
+    return length > 0 && strncmp(url, base, length) == 0
+           && (url[length] == '/' || url[length] == '\0');
+}
+
 bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
                     char out[SECRET_VALUE_SIZE], struct error *error)
 {
@@ -171,8 +180,7 @@ bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
     char url[512];
 
     out[0] = '\0';
-    if (cloud_server(cloud)[0] != '\0'
-        && strncmp(observed->address, cloud_server(cloud), strlen(cloud_server(cloud))) == 0)
+    if (is_below(observed->address, cloud_server(cloud)))
         return cloud_server_token(cloud, out, error);
     if (strstr(observed->address, ".svc:") != NULL || end == NULL)
         return true;

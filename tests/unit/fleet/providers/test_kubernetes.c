@@ -474,6 +474,22 @@ static void test_a_server_at_a_port_has_a_key(void **state)
     assert_string_equal(key, "abc");
 }
 
+static void test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers(void **state)
+{
+    struct world *world = *state;
+    char key[SECRET_VALUE_SIZE];
+    struct observed now = { .name = "gemma", .resource = DEPLOYMENTS "gemma" };
+
+    fake_kubernetes_add(&world->fake, SECRETS "gemma-key",
+                        "{\"kind\":\"Secret\",\"data\":{\"key\":\"YWJj\"}}");
+    snprintf(now.address, sizeof now.address, "%s1", cloud_server(world->life.cloud));
+    assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_string_equal(key, "abc");
+    snprintf(now.address, sizeof now.address, "%s", cloud_server(world->life.cloud));
+    assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_string_equal(key, "canary-kubernetes");
+}
+
 /* ---- Others' resources, and faults ---- */
 
 static void test_what_others_made_survives_every_verb(void **state)
@@ -644,6 +660,7 @@ int main(void)
         LIVE(test_a_whole_life),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_port_has_a_key),
+        LIVE(test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers),
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_anothers_of_that_name_is_not_taken),
         LIVE(test_another_of_that_name_since_is_not_deleted),
