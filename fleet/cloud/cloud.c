@@ -120,16 +120,21 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
     return cloud_url_check(url, error);
 }
 
-/* Reads the answer's body: JSON of any status, and text of 2xx. */
-static void take_body(struct outbound_response *response, struct cloud_reply *out)
+/* Reads the answer's body: JSON of any status, and text of 2xx where text was asked for. The page
+ * of a network that wants a login is no answer. */
+static void take_body(const struct exchange *exchange, struct outbound_response *response,
+                      struct cloud_reply *out)
 {
     bool is_json = strncasecmp(response->content_type, "application/json", 16) == 0;
+    bool is_text = exchange->is_read && exchange->content_type != NULL
+                   && strcmp(exchange->content_type, CLOUD_TEXT) == 0
+                   && strncasecmp(response->content_type, "text/plain", 10) == 0;
     struct error ignored;
 
     if (is_json
         && json_parse(text_string(&response->body), response->body.length, &out->body, &ignored))
         return;
-    if (out->status >= 200 && out->status < 300 && !is_json)
+    if (out->status >= 200 && out->status < 300 && is_text)
         out->text = text_take(&response->body);
 }
 
@@ -217,7 +222,7 @@ static CHECKED bool take_reply(const struct exchange *exchange, bool done,
 
     out->status = answered ? response->status : 0;
     if (answered)
-        take_body(response, out);
+        take_body(exchange, response, out);
     if (answered && done && (out->body != NULL || out->text != NULL)) {
         out->verdict = CLOUD_DONE;
         return true;

@@ -70,7 +70,7 @@ const char *cloud_server(const struct cloud *cloud);
 
 /* What may be done after an answer that is not 2xx. */
 enum cloud_verdict {
-    CLOUD_DONE = 1, /* 2xx */
+    CLOUD_DONE = 1, /* 2xx, and it is an answer of an API */
     CLOUD_AGAIN,    /* it was not done, and may be later: the same request, after retry_after_s */
     CLOUD_LOST,     /* it was sent and may have been done: read the resource before anything else */
     CLOUD_REFUSED,  /* never: the request, or what the caller may do, has to change */
@@ -80,7 +80,7 @@ struct cloud_reply {
     long status; /* 0: there was no answer */
     enum cloud_verdict verdict;
     json_t *body;      /* of any status; NULL if it is not JSON */
-    char *text;        /* a 2xx body that is not JSON (logs); NULL otherwise */
+    char *text;        /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
     char kind[64];     /* the cloud's word: "ALREADY_EXISTS", "AlreadyExists", "SERVICE_DISABLED" */
     char message[480]; /* one sentence; "" after 2xx */
     int64_t retry_after_s; /* how long to wait before the same request; after CLOUD_AGAIN, > 0 */
@@ -88,12 +88,14 @@ struct cloud_reply {
 void cloud_reply_finish(struct cloud_reply *reply);
 #define CLOUD_REPLY_AUTO __attribute__((cleanup(cloud_reply_finish))) struct cloud_reply
 
+#define CLOUD_TEXT "text/plain, */*" /* Kubernetes refuses text/plain alone for its logs */
+
 /* One exchange, and a second one with a new token after a 401. `url` begins with the base URL of a
  * service in the table ("https://run.googleapis.com/v2/..."), or is a path ("/apis/...") on the
  * credential's own API server; anything else is FORBIDDEN before a credential is read.
  * `content_type` NULL: application/json; of a GET it is what is accepted. `body` NULL: none. True
- * for 2xx; otherwise `error` has the sentence. `out` is filled in both cases: free it. Never waits
- * to repeat a request. */
+ * for 2xx with JSON, or with the text that was asked for; otherwise `error` has the sentence. `out`
+ * is filled in both cases: free it. Never waits to repeat a request. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);

@@ -284,7 +284,7 @@ static void read_log(struct cloud *cloud, const struct desired *desired, const j
     snprintf(url, sizeof url, "/api/v1/namespaces/%s/pods/%.253s/log?container=server&tailLines=1",
              desired->target->namespace,
              json_get_text(json_object_get(pod, "metadata"), "name", ""));
-    if (cloud_call(cloud, "GET", url, NULL, NULL, &reply, &ignored) && reply.text != NULL)
+    if (cloud_call(cloud, "GET", url, CLOUD_TEXT, NULL, &reply, &ignored) && reply.text != NULL)
         text_add_printable(out, reply.text, strlen(reply.text), 250);
 }
 

@@ -453,8 +453,41 @@ static void test_verdicts_of_calls(void **state)
     world->status = 0;
     world->type = "text/plain";
     world->answer = "a line\n";
-    assert_true(call(cloud, "GET", "/log", &reply, &error));
+    assert_true(cloud_call(cloud, "GET", "/log", CLOUD_TEXT, NULL, &reply, &error));
     assert_string_equal(reply.text, "a line\n");
+    cloud_reply_finish(&reply);
+    cloud_destroy(cloud);
+}
+
+/* A network that wants a login, or a proxy, answers 200 in the API's place. */
+static void test_a_page_in_place_of_an_answer_is_none(void **state)
+{
+    static const struct {
+        const char *method, *type, *answer;
+        enum cloud_verdict verdict;
+    } rows[] = {
+        { "POST", "text/html", "<title>Log in</title>", CLOUD_LOST },
+        { "POST", "text/plain", "ok", CLOUD_LOST },
+        { "PATCH", "application/json", "", CLOUD_LOST },
+        { "DELETE", "text/plain", "", CLOUD_LOST },
+        { "GET", "text/html", "<title>Log in</title>", CLOUD_AGAIN },
+        { "GET", "text/plain", "ok", CLOUD_AGAIN },
+    };
+    struct world *world = *state;
+    struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
+    struct cloud_reply reply;
+    struct error error;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        world->type = rows[i].type;
+        world->answer = rows[i].answer;
+        assert_false(call(cloud, rows[i].method, "/apis", &reply, &error));
+        assert_int_equal(reply.verdict, rows[i].verdict);
+        assert_non_null(strstr(reply.message, "200 with a body that is not JSON"));
+        cloud_reply_finish(&reply);
+    }
+    world->type = "text/html"; /* nor is it a log */
+    assert_false(cloud_call(cloud, "GET", "/log", CLOUD_TEXT, NULL, &reply, &error));
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
 }
@@ -544,6 +577,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_pods_token_is_read_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verdicts_of_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_none, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_reads_are_repeated_and_changes_never, set_up,
                                         tear_down),
         cmocka_unit_test(test_names_of_credentials),
