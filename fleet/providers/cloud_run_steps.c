@@ -232,11 +232,9 @@ static void add_create(const struct list *list, const struct observed *now, bool
 
 static void add_extend(const struct list *list)
 {
-    if (list->desired->ends_ms > 0) {
-        add_account(list);
-        add_job(list);
-        add_right(list);
-    } else
+    if (list->desired->ends_ms > 0)
+        add_job(list); /* the account and its right are there since the service was made */
+    else
         add_removal(list, "end-before", list->job, "Removes the end of");
     add_patch(list, "label", "labels",
               json_pack("{s:o}", "labels", cloud_run_labels(list->desired)), "Writes its end on");
@@ -258,6 +256,22 @@ static void add_destroy(const struct list *list, const struct observed *now)
     add_removal(list, "remove-end-account", text_string(&account), "Deletes the account of");
 }
 
+static CHECKED bool check_end(enum provider_verb verb, const struct desired *desired,
+                              const struct observed *now, struct error *error)
+{
+    if (desired->ends_ms == 0)
+        return true;
+    if (desired->made_ms > 0 && desired->ends_ms > desired->made_ms + YEAR_MS)
+        return error_set(error, ERROR_INVALID,
+                         "on Cloud Run a life is at most 364 days: Cloud Scheduler knows no year");
+    if (verb == VERB_EXTEND && now->ends_ms == 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s in %s has no end, and on Cloud Run only a new service gets one: the "
+                         "right to end it would replace the rights that others have on it",
+                         desired->deployment, desired->place);
+    return true;
+}
+
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
@@ -269,13 +283,9 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
     if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
         return error_set(error, ERROR_NOT_FOUND, "there is no service %s in %s",
                          desired->deployment, desired->place);
-    if (desired->ends_ms > 0 && desired->made_ms > 0
-        && desired->ends_ms > desired->made_ms + YEAR_MS)
-        return error_set(error, ERROR_INVALID,
-                         "on Cloud Run a life is at most 364 days: Cloud Scheduler knows no year");
     if ((verb == VERB_CREATE || verb == VERB_UPDATE) && desired->recipe == NULL)
         return error_set(error, ERROR_INVALID, "a service is made of a recipe");
-    return cloud_run_check(desired, error);
+    return check_end(verb, desired, now, error) && cloud_run_check(desired, error);
 }
 
 bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,

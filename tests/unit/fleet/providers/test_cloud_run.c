@@ -137,7 +137,9 @@ static void check_refused(struct world *world, enum provider_verb verb, const ch
 
 static struct step *make_steps(struct world *world, enum provider_verb verb, size_t *count)
 {
-    struct observed now = { .exists = verb != VERB_CREATE, .ours = true };
+    struct observed now = { .exists = verb != VERB_CREATE,
+                            .ours = true,
+                            .ends_ms = INT64_C(1764003600000) };
     struct step *steps = NULL;
 
     if (!world->life.provider->steps(verb, &world->life.desired, &now, &steps, count,
@@ -168,7 +170,7 @@ static void test_verbs_are_these_steps(void **state)
     check_names(world, VERB_STOP, "scale stopped");
     check_names(world, VERB_START, "scale ready");
     check_names(world, VERB_SCALE, "scale ready");
-    check_names(world, VERB_EXTEND, "end-account end-before end end-right label");
+    check_names(world, VERB_EXTEND, "end-before end label");
     check_names(world, VERB_DESTROY, "remove-service gone remove-end remove-end-account");
 }
 
@@ -370,6 +372,20 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
+/* The rights on a service are written as a whole: only those of a new one are ours to write. */
+static void test_a_service_without_an_end_gets_none(void **state)
+{
+    struct world *world = *state;
+
+    world->life.desired.ends_ms = 0;
+    must_apply(world, VERB_CREATE);
+    world->life.desired.ends_ms = INT64_C(1764003600000);
+    check_refused(world, VERB_EXTEND, "would replace the rights that others have");
+    assert_int_equal(world->life.error.kind, ERROR_UNSUPPORTED);
+    world->life.desired.ends_ms = 0;
+    must_apply(world, VERB_EXTEND);
+}
+
 /* ---- Faults ---- */
 
 static void test_quota_errors_in_all_three_places(void **state)
@@ -539,6 +555,7 @@ int main(void)
         LIVE(test_what_the_platform_refuses_is_refused_before),
         LIVE(test_a_whole_life),
         LIVE(test_the_end_is_a_request_to_this_service_alone),
+        LIVE(test_a_service_without_an_end_gets_none),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_told_apart),
         LIVE(test_a_service_that_has_changed_since_is_not_touched),
