@@ -263,10 +263,11 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 }
 
 static const char *const permissions[] = {
-    "run.services.create",        "run.services.get",           "run.services.list",
-    "run.services.update",        "run.services.delete",        "run.services.setIamPolicy",
-    "run.operations.get",         "run.routes.invoke",          "iam.serviceAccounts.actAs",
-    "iam.serviceAccounts.create", "iam.serviceAccounts.delete", "cloudscheduler.jobs.create",
+    "run.services.create",        "run.services.get",          "run.services.list",
+    "run.services.update",        "run.services.delete",       "run.services.setIamPolicy",
+    "run.operations.get",         "run.routes.invoke",         "iam.serviceAccounts.actAs",
+    "iam.serviceAccounts.create", "iam.serviceAccounts.get",   "iam.serviceAccounts.delete",
+    "cloudscheduler.jobs.create", "cloudscheduler.jobs.get",   "cloudscheduler.jobs.update",
     "cloudscheduler.jobs.delete", "secretmanager.secrets.get",
 };
 #define PERMISSIONS (sizeof permissions / sizeof permissions[0])

@@ -94,6 +94,12 @@ static void set_parent(struct step *step, const char *url)
     *strrchr(step->url, '/') = '\0';
 }
 
+/* By which what has no labels is known as ours. */
+static json_t *mark(const struct list *list)
+{
+    return json_sprintf("opsbrain %.63s %.63s", list->desired->instance, list->desired->deployment);
+}
+
 static void add_account(const struct list *list)
 {
     struct step *step = add(list, "end-account", "POST", "Creates an account for the end of");
@@ -103,8 +109,10 @@ static void add_account(const struct list *list)
              list->desired->target->project, list->account);
     set_parent(step, step->resource);
     text_copy(step->undo_url, sizeof step->undo_url, step->resource);
-    step->body = json_pack("{s:s, s:{s:s+}}", "accountId", id, "serviceAccount", "displayName",
-                           "Ends the service ", list->desired->deployment);
+    step->creates = true;
+    step->body =
+        json_pack("{s:s, s:{s:s+, s:o}}", "accountId", id, "serviceAccount", "displayName",
+                  "Ends the service ", list->desired->deployment, "description", mark(list));
 }
 
 static json_t *schedule(int64_t ends_ms)
@@ -145,7 +153,16 @@ static void add_removal(const struct list *list, const char *name, const char *u
     step->absent_is_done = true;
 }
 
-/* A job of an earlier plan has another time: it is replaced. */
+static json_t *job_body(const struct list *list)
+{
+    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:i, s:s}}", "name",
+                     list->job + strlen(SCHEDULER), "description", mark(list), "schedule",
+                     schedule(list->desired->ends_ms), "timeZone", "Etc/UTC", "httpTarget",
+                     end_request(list), "retryConfig", "retryCount", 5, "minBackoffDuration",
+                     "30s");
+}
+
+/* A job that a service of this name left has another time: it is replaced. */
 static void add_job(const struct list *list)
 {
     struct step *step;
@@ -156,10 +173,18 @@ static void add_job(const struct list *list)
     set_parent(step, list->job);
     text_copy(step->undo_url, sizeof step->undo_url, list->job);
     step->creates = true;
-    step->body =
-        json_pack("{s:s, s:o, s:s, s:o, s:{s:i, s:s}}", "name", list->job + strlen(SCHEDULER),
-                  "schedule", schedule(list->desired->ends_ms), "timeZone", "Etc/UTC", "httpTarget",
-                  end_request(list), "retryConfig", "retryCount", 5, "minBackoffDuration", "30s");
+    step->body = job_body(list);
+}
+
+/* The job stays, so that a service that runs is never without its end. */
+static void add_job_change(const struct list *list)
+{
+    struct step *step = add(list, "end", "PATCH", "Moves the Cloud Scheduler job that ends");
+
+    text_copy(step->resource, sizeof step->resource, list->job);
+    snprintf(step->url, sizeof step->url, "%s?updateMask=description,schedule,timeZone,httpTarget",
+             list->job);
+    step->body = job_body(list);
 }
 
 /* The service is new: nobody else has a right on it yet, and the invokers are those of the
@@ -233,7 +258,7 @@ static void add_create(const struct list *list, const struct observed *now, bool
 static void add_extend(const struct list *list)
 {
     if (list->desired->ends_ms > 0)
-        add_job(list); /* the account and its right are there since the service was made */
+        add_job_change(list); /* the account and its right are there since the service was made */
     else
         add_removal(list, "end-before", list->job, "Removes the end of");
     add_patch(list, "label", "labels",

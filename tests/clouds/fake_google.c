@@ -196,6 +196,7 @@ static void create(struct fake_google *fake, const struct fake_request *request,
 {
     json_auto_t *body = json_loads(request->body, 0, NULL);
     char path[512];
+    json_t *made;
 
     if (!check_body(fake, type, body, reply))
         return;
@@ -208,8 +209,23 @@ static void create(struct fake_google *fake, const struct fake_request *request,
         say(reply, 409, "ALREADY_EXISTS", "it exists");
         return;
     }
-    json_object_set(fake->objects, path, body);
-    show(reply, body);
+    made = strcmp(type, "Account") == 0 ? json_object_get(body, "serviceAccount") : body;
+    json_object_set(fake->objects, path, made);
+    show(reply, made);
+}
+
+static void change_job(struct fake_google *fake, const struct fake_request *request,
+                       struct fake_reply *reply)
+{
+    json_auto_t *body = json_loads(request->body, 0, NULL);
+    json_t *job = json_object_get(fake->objects, request->path);
+
+    if (job == NULL)
+        say(reply, 404, "NOT_FOUND", "no such job");
+    else if (check_body(fake, "Job", body, reply)) {
+        json_object_update(job, body);
+        show(reply, job);
+    }
 }
 
 static void delete (struct fake_google *fake, const struct fake_request *request,
@@ -256,6 +272,8 @@ static void change(struct fake_google *fake, const struct fake_request *request,
     fake->changes += !is_dry;
     if (strcmp(request->method, "DELETE") == 0)
         delete (fake, request, reply, is_dry);
+    else if (strcmp(request->method, "PATCH") == 0 && strstr(path, "/jobs/") != NULL)
+        change_job(fake, request, reply);
     else if (strcmp(request->method, "PATCH") == 0)
         change_service(fake, request, reply, is_dry);
     else if (strstr(path, ":setIamPolicy") != NULL) {

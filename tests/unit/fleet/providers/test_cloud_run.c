@@ -170,7 +170,7 @@ static void test_verbs_are_these_steps(void **state)
     check_names(world, VERB_STOP, "scale stopped");
     check_names(world, VERB_START, "scale ready");
     check_names(world, VERB_SCALE, "scale ready");
-    check_names(world, VERB_EXTEND, "end-before end label");
+    check_names(world, VERB_EXTEND, "end label");
     check_names(world, VERB_DESTROY, "remove-service gone remove-end remove-end-account");
 }
 
@@ -372,6 +372,52 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
+/* Neither has labels: a request whose answer was lost is known by the description. */
+static void test_what_ends_it_is_marked_and_undone(void **state)
+{
+    struct world *world = *state;
+    size_t count = 0;
+    struct step *steps = make_steps(world, VERB_CREATE, &count);
+    const char *path;
+    const json_t *object;
+    int marked = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(steps[i].name, "end-account") == 0 || strcmp(steps[i].name, "end") == 0) {
+            assert_true(steps[i].creates);
+            assert_string_equal(steps[i].undo_url, steps[i].resource);
+            assert_int_equal(life_do(&world->life, &steps[i]), STEP_DONE);
+        }
+    step_list_free(steps, count);
+    json_object_foreach(world->fake.objects, path, object)
+        marked += strcmp(json_get_text(object, "description", ""), "opsbrain inst-1 gemma") == 0;
+    assert_int_equal(marked, 2);
+}
+
+/* A failed one undoes what it made: never the job of a service that runs. */
+static void test_an_extension_moves_the_job(void **state)
+{
+    struct world *world = *state;
+    const char *path;
+    const json_t *object;
+    size_t count = 0;
+    struct step *steps;
+
+    must_apply(world, VERB_CREATE);
+    world->life.desired.ends_ms += 3600000;
+    steps = make_steps(world, VERB_EXTEND, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_false(steps[i].creates);
+    assert_string_equal(steps[0].method, "PATCH");
+    world->fake.loses_reply = true;
+    assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
+    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* twice is once */
+    step_list_free(steps, count);
+    json_object_foreach(world->fake.objects, path, object)
+        if (strstr(path, "/jobs/") != NULL)
+            assert_string_equal(json_get_text(object, "schedule", ""), "0 18 24 11 *");
+}
+
 /* The rights on a service are written as a whole: only those of a new one are ours to write. */
 static void test_a_service_without_an_end_gets_none(void **state)
 {
@@ -555,6 +601,8 @@ int main(void)
         LIVE(test_what_the_platform_refuses_is_refused_before),
         LIVE(test_a_whole_life),
         LIVE(test_the_end_is_a_request_to_this_service_alone),
+        LIVE(test_what_ends_it_is_marked_and_undone),
+        LIVE(test_an_extension_moves_the_job),
         LIVE(test_a_service_without_an_end_gets_none),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_told_apart),
