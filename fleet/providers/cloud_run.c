@@ -126,6 +126,7 @@ void cloud_run_read(const json_t *service, struct observed *out)
     read_name(json_get_text(service, "name", ""), out);
     read_state(service, out);
     out->fields = fields_of(service);
+    out->labels = json_is_object(labels) ? json_deep_copy(labels) : NULL;
     image = json_get_text(out->fields, "image", "");
     text_copy(out->uid, sizeof out->uid, json_get_text(service, "uid", ""));
     text_copy(out->etag, sizeof out->etag, json_get_text(service, "etag", ""));

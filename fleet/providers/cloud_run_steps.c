@@ -200,6 +200,24 @@ static void add_right(const struct list *list)
                            "roles/run.developer", "members", "serviceAccount:", list->account);
 }
 
+/* Ours over those that others wrote: a change replaces them all. */
+static json_t *all_labels(const struct list *list, const struct observed *now)
+{
+    json_t *out = now->labels != NULL ? json_deep_copy(now->labels) : json_object();
+    json_auto_t *ours = cloud_run_labels(list->desired);
+
+    json_object_del(out, CLOUD_RUN_ENDS);
+    json_object_update(out, ours);
+    return out;
+}
+
+/* Refused if somebody has changed the service since it was looked at. */
+static void set_etag(json_t *body, const struct observed *now)
+{
+    if (now->etag[0] != '\0')
+        json_object_set_new(body, "etag", json_string(now->etag));
+}
+
 static void add_service(const struct list *list, const struct observed *now, bool is_update)
 {
     struct step *step =
@@ -216,8 +234,10 @@ static void add_service(const struct list *list, const struct observed *now, boo
     text_copy(step->undo_url, sizeof step->undo_url, step->resource);
     step->creates = !is_update;
     step->body = cloud_run_service(list->desired);
-    if (is_update && now != NULL && now->etag[0] != '\0')
-        json_object_set_new(step->body, "etag", json_string(now->etag));
+    if (is_update) {
+        json_object_set_new(step->body, "labels", all_labels(list, now));
+        set_etag(step->body, now);
+    }
 }
 
 static void add_wait(const struct list *list, const char *name, const char *summary)
@@ -255,14 +275,16 @@ static void add_create(const struct list *list, const struct observed *now, bool
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-static void add_extend(const struct list *list)
+static void add_extend(const struct list *list, const struct observed *now)
 {
+    json_t *body = json_pack("{s:o}", "labels", all_labels(list, now));
+
+    set_etag(body, now);
     if (list->desired->ends_ms > 0)
         add_job_change(list); /* the account and its right are there since the service was made */
     else
         add_removal(list, "end-before", list->job, "Removes the end of");
-    add_patch(list, "label", "labels",
-              json_pack("{s:o}", "labels", cloud_run_labels(list->desired)), "Writes its end on");
+    add_patch(list, "label", "labels", body, "Writes its end on");
 }
 
 static void add_destroy(const struct list *list, const struct observed *now)
@@ -327,7 +349,7 @@ bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
     if (verb == VERB_CREATE || verb == VERB_UPDATE)
         add_create(&list, now, verb == VERB_UPDATE);
     else if (verb == VERB_EXTEND)
-        add_extend(&list);
+        add_extend(&list, now);
     else if (verb == VERB_DESTROY)
         add_destroy(&list, now);
     else if (verb == VERB_STOP) {

@@ -89,6 +89,7 @@ struct observed {
     bool ours;                         /* its labels have our instance and this deployment */
     int64_t ends_ms;                   /* written on it; 0: none */
     int64_t replicas, ready_replicas;
+    json_t *labels; /* all of them, where a change replaces them all; NULL */
     json_t *fields; /* what drift is compared by, flat: {"image": ..., "replicas": 1}; NULL */
 };
 void observed_finish(struct observed *observed);

@@ -63,7 +63,9 @@ struct step *step_list_add(struct step **steps, size_t *count)
 void observed_finish(struct observed *observed)
 {
     json_decref(observed->fields);
+    json_decref(observed->labels);
     observed->fields = NULL;
+    observed->labels = NULL;
 }
 
 void observed_list_free(struct observed *list, size_t count)

@@ -418,6 +418,39 @@ static void test_an_extension_moves_the_job(void **state)
             assert_string_equal(json_get_text(object, "schedule", ""), "0 18 24 11 *");
 }
 
+static void test_labels_of_others_stay(void **state)
+{
+    static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
+    struct world *world = *state;
+    struct observed before;
+    struct step *steps;
+    size_t count;
+
+    must_apply(world, VERB_CREATE);
+    json_object_set_new(json_object_get(fake_google_get(&world->fake, SERVICE), "labels"), "team",
+                        json_string("search"));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *labels;
+
+        must_apply(world, verbs[i]);
+        labels = json_object_get(fake_google_get(&world->fake, SERVICE), "labels");
+        assert_string_equal(json_get_text(labels, "team", ""), "search");
+        assert_string_equal(json_get_text(labels, "opsbrain-ends", ""), "1764003600");
+    }
+    before = look(world);
+    must_apply(world, VERB_SCALE); /* somebody changes it */
+    assert_true(world->life.provider->steps(VERB_EXTEND, &world->life.desired, &before, &steps,
+                                            &count, &world->life.error));
+    assert_int_equal(life_do(&world->life, &steps[count - 1]), STEP_FAILED);
+    assert_non_null(strstr(world->life.error.message, "etag"));
+    step_list_free(steps, count);
+    observed_finish(&before);
+    world->life.desired.ends_ms = 0;
+    must_apply(world, VERB_EXTEND);
+    assert_null(json_object_get(json_object_get(fake_google_get(&world->fake, SERVICE), "labels"),
+                                "opsbrain-ends"));
+}
+
 /* The rights on a service are written as a whole: only those of a new one are ours to write. */
 static void test_a_service_without_an_end_gets_none(void **state)
 {
@@ -603,6 +636,7 @@ int main(void)
         LIVE(test_the_end_is_a_request_to_this_service_alone),
         LIVE(test_what_ends_it_is_marked_and_undone),
         LIVE(test_an_extension_moves_the_job),
+        LIVE(test_labels_of_others_stay),
         LIVE(test_a_service_without_an_end_gets_none),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_told_apart),
