@@ -227,20 +227,21 @@ static void add_annotation(const struct list *list)
              list->desired->deployment);
 }
 
-static void add_create(const struct list *list, bool is_update)
+static void add_create(const struct list *list, const struct observed *now, bool is_update)
 {
     add_secrets(list);
     if (list->desired->ends_ms > 0)
-        add_end(list, is_update);
+        add_end(list, is_update && now->ends_ms > 0);
     add_apply(list, &server_objects[0], is_update);
     add_apply(list, &server_objects[1], is_update);
     add_wait(list, "ready", "Waits until it is ready", false);
 }
 
-static void add_extend(const struct list *list)
+/* What ends it is made where it had no end, and changed where it had one. */
+static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)
-        add_end(list, true);
+        add_end(list, now->ends_ms > 0);
     else
         add_removals(list, end_objects);
     add_annotation(list);
@@ -283,9 +284,9 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
     if (!check_state(verb, desired, now, error))
         return false;
     if (verb == VERB_CREATE || verb == VERB_UPDATE)
-        add_create(&list, verb == VERB_UPDATE);
+        add_create(&list, now, verb == VERB_UPDATE);
     else if (verb == VERB_EXTEND)
-        add_extend(&list);
+        add_extend(&list, now);
     else if (verb == VERB_DESTROY) {
         if (now != NULL && now->exists)
             add_deletion(&list, now);

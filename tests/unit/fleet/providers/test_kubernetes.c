@@ -536,6 +536,36 @@ static void test_anothers_of_that_name_is_not_taken(void **state)
     }
 }
 
+/* A deployment that had no end gets one: no object of that name is changed by force. */
+static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
+{
+    static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < 4; i++) {
+        struct observed now = { .exists = true,
+                                .ends_ms = i % 2 == 0 ? 0 : INT64_C(1764000000000) };
+        struct step *steps;
+        size_t count;
+        const struct step *end;
+
+        assert_true(world->life.provider->steps(verbs[i / 2], &world->life.desired, &now, &steps,
+                                                &count, &world->life.error));
+        end = find_step(steps, count, "end");
+        assert_int_equal(end->creates, now.ends_ms == 0);
+        assert_int_equal(strstr(end->url, "force=true") == NULL, now.ends_ms == 0);
+        step_list_free(steps, count);
+    }
+    world->life.desired.ends_ms = 0;
+    must_apply(world, VERB_CREATE);
+    fake_kubernetes_add(&world->fake, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end",
+                        "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    world->life.desired.ends_ms = INT64_C(1764003600000);
+    assert_false(life_apply(&world->life, VERB_EXTEND));
+    assert_string_equal(world->life.step, "end");
+    assert_int_equal(world->life.state, STEP_EXISTS);
+}
+
 static void test_another_of_that_name_since_is_not_deleted(void **state)
 {
     struct world *world = *state;
@@ -663,6 +693,7 @@ int main(void)
         LIVE(test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers),
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_anothers_of_that_name_is_not_taken),
+        LIVE(test_an_end_that_is_new_is_made_and_not_forced),
         LIVE(test_another_of_that_name_since_is_not_deleted),
         LIVE(test_faults_are_told_apart),
         LIVE(test_lists_have_pages),
