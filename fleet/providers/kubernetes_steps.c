@@ -85,7 +85,7 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-static void add_apply(const struct list *list, const struct object *object, bool is_update)
+static struct step *add_apply(const struct list *list, const struct object *object, bool is_update)
 {
     static const char query[] = "?fieldManager=opsbrain&fieldValidation=Strict";
     struct step *step = add(list, object->name, "PATCH");
@@ -101,6 +101,7 @@ static void add_apply(const struct list *list, const struct object *object, bool
     snprintf(step->summary, sizeof step->summary, "%s the %s %s%s in %s: %s",
              is_update ? "Changes" : "Creates", object->kind, list->desired->deployment,
              object->suffix, list->desired->target->namespace, object->summary);
+    return step;
 }
 
 static void add_secret(const struct list *list, const char *secret)
@@ -227,13 +228,26 @@ static void add_annotation(const struct list *list)
              list->desired->deployment);
 }
 
+/* An update leaves as many as an autoscaler or a person set: without the member an apply that set
+ * it before would set it to 1. */
+static void keep_replicas(struct step *step, const struct observed *now)
+{
+    if (now->replicas > 0)
+        json_object_set_new(json_object_get(step->body, "spec"), "replicas",
+                            json_integer(now->replicas));
+}
+
 static void add_create(const struct list *list, const struct observed *now, bool is_update)
 {
+    struct step *deployment;
+
     add_secrets(list);
     if (list->desired->ends_ms > 0)
         add_end(list, is_update && now->ends_ms > 0);
     add_apply(list, &server_objects[0], is_update);
-    add_apply(list, &server_objects[1], is_update);
+    deployment = add_apply(list, &server_objects[1], is_update);
+    if (is_update)
+        keep_replicas(deployment, now);
     add_wait(list, "ready", "Waits until it is ready", false);
 }
 

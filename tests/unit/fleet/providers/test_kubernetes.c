@@ -566,6 +566,28 @@ static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
     assert_int_equal(world->life.state, STEP_EXISTS);
 }
 
+static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    assert_int_equal(
+        json_object_set_new(
+            json_object_get(fake_kubernetes_get(&world->fake, DEPLOYMENTS "gemma"), "spec"),
+            "replicas", json_integer(5)),
+        0);
+    must_apply(world, VERB_UPDATE);
+    now = look(world);
+    assert_int_equal(now.replicas, 5);
+    observed_finish(&now);
+    must_apply(world, VERB_STOP); /* of a stopped one, which is started again, the recipe says */
+    must_apply(world, VERB_UPDATE);
+    now = look(world);
+    assert_int_equal(now.replicas, 1);
+    observed_finish(&now);
+}
+
 static void test_another_of_that_name_since_is_not_deleted(void **state)
 {
     struct world *world = *state;
@@ -694,6 +716,7 @@ int main(void)
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_anothers_of_that_name_is_not_taken),
         LIVE(test_an_end_that_is_new_is_made_and_not_forced),
+        LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
         LIVE(test_another_of_that_name_since_is_not_deleted),
         LIVE(test_faults_are_told_apart),
         LIVE(test_lists_have_pages),
