@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/formats/percent.h"
 #include "base/json/json.h"
 #include "base/net/url.h"
 #include "fleet/providers/cloud_run.h"
@@ -209,16 +210,18 @@ static CHECKED bool list_place(struct cloud *cloud, const char *project, const c
     for (int page = 0; page < PAGES_MAX; page++) {
         CLOUD_REPLY_AUTO reply = { 0 };
         TEXT_AUTO url = { 0 };
+        const char *token;
 
-        text_addf(&url, CLOUD_RUN "projects/%s/locations/%s/services?pageSize=100%s%s", project,
-                  place, next[0] != '\0' ? "&pageToken=" : "", next);
+        text_addf(&url, CLOUD_RUN "projects/%s/locations/%s/services?pageSize=100%s", project,
+                  place, next[0] != '\0' ? "&pageToken=" : "");
+        percent_encode(next, "", &url);
         if (!cloud_read(cloud, text_string(&url), &reply, error))
             return false;
         add_page(reply.body, out, count, warnings);
-        text_copy(next, sizeof next, json_get_text(reply.body, "nextPageToken", ""));
-        if (next[0] == '\0')
+        token = json_get_text(reply.body, "nextPageToken", "");
+        if (token[0] == '\0')
             return true;
-        if (strpbrk(next, "&?#/ ") != NULL)
+        if (text_copy(next, sizeof next, token) < strlen(token))
             break;
     }
     json_array_append_new(warnings,

@@ -7,6 +7,7 @@
 #include "base/core/base64.h"
 #include "base/core/digest.h"
 #include "base/core/memory.h"
+#include "base/formats/percent.h"
 #include "base/json/json.h"
 #include "fleet/cloud/cloud_problem.h"
 #include "fleet/providers/cloud_run.h"
@@ -292,8 +293,11 @@ static void add_destroy(const struct list *list, const struct observed *now)
     TEXT_AUTO url = { 0 };
     TEXT_AUTO account = { 0 };
 
-    text_addf(&url, CLOUD_RUN "%s%s%s", list->name,
-              now != NULL && now->etag[0] != '\0' ? "?etag=" : "", now != NULL ? now->etag : "");
+    text_addf(&url, CLOUD_RUN "%s", list->name);
+    if (now != NULL && now->etag[0] != '\0') {
+        text_add(&url, "?etag=");
+        percent_encode(now->etag, "", &url);
+    }
     if (now == NULL || now->exists)
         add_removal(list, "remove-service", text_string(&url), "Deletes the Cloud Run service");
     add_wait(list, "gone", "Waits until it is gone:");

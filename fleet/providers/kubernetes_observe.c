@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/core/clock.h"
+#include "base/formats/percent.h"
 #include "base/json/json.h"
 #include "fleet/providers/kubernetes.h"
 
@@ -405,9 +406,11 @@ bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, str
     for (int page = 0; page < PAGES_MAX; page++) {
         CLOUD_REPLY_AUTO reply = { 0 };
         TEXT_AUTO url = { 0 };
+        const char *token;
 
-        text_addf(&url, "/apis/apps/v1/namespaces/%s/deployments?limit=%d%s%s", target->namespace,
-                  PAGE_LIMIT, next[0] != '\0' ? "&continue=" : "", next);
+        text_addf(&url, "/apis/apps/v1/namespaces/%s/deployments?limit=%d%s", target->namespace,
+                  PAGE_LIMIT, next[0] != '\0' ? "&continue=" : "");
+        percent_encode(next, "", &url);
         if (!cloud_read(cloud, text_string(&url), &reply, error)) {
             observed_list_free(*out, *count);
             *out = NULL;
@@ -415,12 +418,10 @@ bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, str
             return false;
         }
         add_page(reply.body, out, count);
-        text_copy(next, sizeof next,
-                  json_get_text(json_object_get(reply.body, "metadata"), "continue", ""));
-        if (next[0] == '\0')
+        token = json_get_text(json_object_get(reply.body, "metadata"), "continue", "");
+        if (token[0] == '\0')
             return true;
-        if (next[strspn(next, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")]
-            != '\0')
+        if (text_copy(next, sizeof next, token) < strlen(token))
             break;
     }
     json_array_append_new(warnings, json_string("there are more Deployments than were read"));

@@ -293,21 +293,25 @@ static void list(struct fake_google *fake, const struct fake_request *request,
                  struct fake_reply *reply)
 {
     char *token = fake_server_parameter(request, "pageToken");
-    int page = token != NULL ? (int)strtol(token, NULL, 10) : 0, at = 0;
+    int page = 0, at = 0;
     json_auto_t *body = json_object();
     json_t *services = json_array(), *object;
     const char *path;
 
+    if (token != NULL && sscanf(token, "p&/ +%d", &page) != 1)
+        page = -1; /* a token that it did not give: an empty page */
     free(token);
     json_object_foreach(fake->objects, path, object)
         if (strncmp(path, request->path, strlen(request->path)) == 0
-            && (!fake->pages || at++ == page / 2) && (!fake->pages || page != 1))
+            && (!fake->pages || (page >= 0 && at++ == page / 2 && page != 1)))
             json_array_append(services, object);
     if (json_array_size(services) > 0) /* an empty list omits the member */
         json_object_set(body, "services", services);
     json_decref(services);
-    if (fake->pages && page < 2)
-        json_object_set_new(body, "nextPageToken", json_string(page == 0 ? "1" : "2"));
+    if (fake->pages && page >= 0 && page < 2)
+        json_object_set_new(body, "nextPageToken", json_sprintf("p&/ +%d", page + 1));
+    if (fake->page_token != NULL)
+        json_object_set_new(body, "nextPageToken", json_string(fake->page_token));
     if (fake->pages)
         json_object_set_new(body, "unreachable", json_pack("[s]", "projects/p/locations/x"));
     show(reply, body);

@@ -16,9 +16,10 @@ struct fake_google {
     int status;                                      /* of the next change; 0: done */
     const char *answer;                              /* its body */
     bool loses_reply;
-    bool numbers; /* int64 as numbers */
-    bool pages;   /* lists come in three pages, the second of them empty */
-    int gpus;     /* quota */
+    bool numbers;           /* int64 as numbers */
+    bool pages;             /* lists come in three pages, the second of them empty */
+    const char *page_token; /* of every list; NULL: as it is */
+    int gpus;               /* quota */
     int changes, tokens;
     long long versions;
 };

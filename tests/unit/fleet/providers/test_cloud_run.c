@@ -589,6 +589,39 @@ static void test_lists_have_pages_and_gaps(void **state)
     observed_list_free(list, count);
 }
 
+static void test_a_token_that_does_not_fit_ends_the_list(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    char token[600];
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    memset(token, 'a', sizeof token - 1);
+    token[sizeof token - 1] = '\0';
+    world->fake.page_token = token;
+    assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                           warnings, &world->life.error));
+    assert_int_equal(count, 1);
+    assert_int_equal(json_array_size(warnings), 1);
+    observed_list_free(list, count);
+}
+
+static void test_an_etag_is_encoded(void **state)
+{
+    struct world *world = *state;
+    struct observed now = { .exists = true, .ours = true, .etag = "\"a&b=/+#\"" };
+    struct step *steps;
+    size_t count;
+
+    assert_true(world->life.provider->steps(VERB_DESTROY, &world->life.desired, &now, &steps,
+                                            &count, &world->life.error));
+    assert_string_equal(steps[0].url,
+                        "https://run.googleapis.com" SERVICE "?etag=%22a%26b%3D%2F%2B%23%22");
+    step_list_free(steps, count);
+}
+
 static void test_each_missing_permission_is_named(void **state)
 {
     struct world *world = *state;
@@ -644,6 +677,8 @@ int main(void)
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_a_token_that_does_not_fit_ends_the_list),
+        LIVE(test_an_etag_is_encoded),
         LIVE(test_each_missing_permission_is_named),
         LIVE(test_commands),
     };
