@@ -269,7 +269,8 @@ static void add_create(const struct list *list, const struct observed *now, bool
     if (ends && !is_update) {
         add_account(list);
         add_job(list);
-    }
+    } else if (is_update && observed_end_moves(now, list->desired))
+        add_job_change(list); /* the service's labels follow with the service */
     add_service(list, now, is_update);
     if (ends && !is_update)
         add_right(list);
@@ -310,12 +311,15 @@ static void add_destroy(const struct list *list, const struct observed *now)
 static CHECKED bool check_end(enum provider_verb verb, const struct desired *desired,
                               const struct observed *now, struct error *error)
 {
+    static const unsigned writing =
+        VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START) | VERB_BIT(VERB_UPDATE);
+
     if (desired->ends_ms == 0)
         return true;
     if (desired->made_ms > 0 && desired->ends_ms > desired->made_ms + YEAR_MS)
         return error_set(error, ERROR_INVALID,
                          "on Cloud Run a life is at most 364 days: Cloud Scheduler knows no year");
-    if (verb == VERB_EXTEND && now->ends_ms == 0)
+    if ((writing & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%s in %s has no end, and on Cloud Run only a new service gets one: the "
                          "right to end it would replace the rights that others have on it",
@@ -363,6 +367,8 @@ bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
                   "Stops every instance of");
         add_wait(&list, "stopped", "Waits until it is stopped:");
     } else {
+        if (verb == VERB_START && observed_end_moves(now, desired))
+            add_extend(&list, now);
         add_patch(&list, "scale", "scaling",
                   json_pack("{s:o}", "scaling", cloud_run_scaling(desired)), "Scales");
         add_wait(&list, "ready", "Waits until it is ready:");

@@ -308,6 +308,8 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
         add_removal(&list, &server_objects[0]);
         add_removals(&list, end_objects);
     } else {
+        if (verb == VERB_START && observed_end_moves(now, desired))
+            add_extend(&list, now);
         add_scale(&list, verb == VERB_STOP ? 0 : replicas_of(desired));
         add_wait(&list, verb == VERB_STOP ? "stopped" : "ready",
                  verb == VERB_STOP ? "Waits until its pods are gone" : "Waits until it is ready",

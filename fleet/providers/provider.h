@@ -93,6 +93,8 @@ struct observed {
     json_t *fields; /* what drift is compared by, flat: {"image": ..., "replicas": 1}; NULL */
 };
 void observed_finish(struct observed *observed);
+/* Whether it is to end at another time than is written on it, which has whole seconds. */
+bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
 
 struct provider {

@@ -68,6 +68,11 @@ void observed_finish(struct observed *observed)
     observed->labels = NULL;
 }
 
+bool observed_end_moves(const struct observed *now, const struct desired *desired)
+{
+    return desired->ends_ms > 0 && desired->ends_ms / 1000 != now->ends_ms / 1000;
+}
+
 void observed_list_free(struct observed *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -394,12 +394,24 @@ static void test_what_ends_it_is_marked_and_undone(void **state)
     assert_int_equal(marked, 2);
 }
 
+static void check_schedule(struct world *world, const char *schedule)
+{
+    const char *path;
+    const json_t *object;
+    int jobs = 0;
+
+    json_object_foreach(world->fake.objects, path, object)
+        if (strstr(path, "/jobs/") != NULL) {
+            assert_string_equal(json_get_text(object, "schedule", ""), schedule);
+            jobs++;
+        }
+    assert_int_equal(jobs, 1);
+}
+
 /* A failed one undoes what it made: never the job of a service that runs. */
 static void test_an_extension_moves_the_job(void **state)
 {
     struct world *world = *state;
-    const char *path;
-    const json_t *object;
     size_t count = 0;
     struct step *steps;
 
@@ -413,9 +425,7 @@ static void test_an_extension_moves_the_job(void **state)
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* twice is once */
     step_list_free(steps, count);
-    json_object_foreach(world->fake.objects, path, object)
-        if (strstr(path, "/jobs/") != NULL)
-            assert_string_equal(json_get_text(object, "schedule", ""), "0 18 24 11 *");
+    check_schedule(world, "0 18 24 11 *");
 }
 
 static void test_labels_of_others_stay(void **state)
@@ -461,8 +471,32 @@ static void test_a_service_without_an_end_gets_none(void **state)
     world->life.desired.ends_ms = INT64_C(1764003600000);
     check_refused(world, VERB_EXTEND, "would replace the rights that others have");
     assert_int_equal(world->life.error.kind, ERROR_UNSUPPORTED);
+    check_refused(world, VERB_START, "would replace the rights that others have");
     world->life.desired.ends_ms = 0;
     must_apply(world, VERB_EXTEND);
+    must_apply(world, VERB_START);
+}
+
+static void test_a_start_and_an_update_write_the_end_that_the_plan_shows(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_STOP);
+    world->life.desired.ends_ms += 3600000;
+    check_names(world, VERB_START, "end label scale ready");
+    check_names(world, VERB_UPDATE, "secret-hf-token end service ready");
+    must_apply(world, VERB_START);
+    now = look(world);
+    assert_int_equal(now.ends_ms, world->life.desired.ends_ms);
+    observed_finish(&now);
+    world->life.desired.ends_ms += 3600000;
+    must_apply(world, VERB_UPDATE);
+    now = look(world);
+    assert_int_equal(now.ends_ms, world->life.desired.ends_ms);
+    observed_finish(&now);
+    check_schedule(world, "0 19 24 11 *");
 }
 
 /* ---- Faults ---- */
@@ -671,6 +705,7 @@ int main(void)
         LIVE(test_an_extension_moves_the_job),
         LIVE(test_labels_of_others_stay),
         LIVE(test_a_service_without_an_end_gets_none),
+        LIVE(test_a_start_and_an_update_write_the_end_that_the_plan_shows),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_told_apart),
         LIVE(test_a_service_that_has_changed_since_is_not_touched),

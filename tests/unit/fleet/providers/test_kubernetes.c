@@ -147,7 +147,9 @@ static void check_state(struct world *world, const char *pod, const char *state,
 
 static struct step *make_steps(struct world *world, enum provider_verb verb, size_t *count)
 {
-    struct observed now = { .exists = verb != VERB_CREATE, .ours = true, .uid = "u-1" };
+    struct observed now = {
+        .exists = verb != VERB_CREATE, .ours = true, .uid = "u-1", .ends_ms = INT64_C(1764003600000)
+    };
     struct step *steps = NULL;
 
     if (!world->life.provider->steps(verb, &world->life.desired, &now, &steps, count,
@@ -536,6 +538,30 @@ static void test_anothers_of_that_name_is_not_taken(void **state)
     }
 }
 
+static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_STOP);
+    world->life.desired.ends_ms += 3600500;
+    must_apply(world, VERB_START);
+    now = look(world);
+    assert_string_equal(now.state, "ready");
+    assert_int_equal(now.ends_ms, INT64_C(1764007200000));
+    observed_finish(&now);
+    {
+        FREE_AUTO char *job = json_write(
+            fake_kubernetes_get(&world->fake, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end"));
+
+        assert_non_null(strstr(job, "-ge 1764007200 ]"));
+    }
+    world->fake.changes = 0; /* once it is written it stays */
+    must_apply(world, VERB_START);
+    assert_int_equal(world->fake.changes, 1);
+}
+
 /* A deployment that had no end gets one: no object of that name is changed by force. */
 static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
 {
@@ -715,6 +741,7 @@ int main(void)
         LIVE(test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers),
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_anothers_of_that_name_is_not_taken),
+        LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_an_end_that_is_new_is_made_and_not_forced),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
         LIVE(test_another_of_that_name_since_is_not_deleted),
