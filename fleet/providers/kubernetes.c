@@ -48,6 +48,7 @@ static const struct right {
     { "create", "batch", "cronjobs", "" },
     { "patch", "batch", "cronjobs", "" },
     { "deletecollection", "batch", "cronjobs", "" },
+    { "get", "", "serviceaccounts", "" },
     { "create", "", "serviceaccounts", "" },
     { "patch", "", "serviceaccounts", "" },
     { "deletecollection", "", "serviceaccounts", "" },

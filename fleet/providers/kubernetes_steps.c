@@ -22,9 +22,10 @@ static const struct object {
     const char *suffix;
     json_t *(*body)(const struct desired *desired);
     const char *summary;
+    bool is_bare; /* without a member that two could disagree on */
 } end_objects[] = {
     { "end-account", "ServiceAccount", "/api/v1", "serviceaccounts", "-end", kubernetes_end_account,
-      "an account for its end" },
+      "an account for its end", true },
     { "end-role", "Role", "/apis/rbac.authorization.k8s.io/v1", "roles", "-end",
       kubernetes_end_role, "the right to end this one Deployment" },
     { "end-binding", "RoleBinding", "/apis/rbac.authorization.k8s.io/v1", "rolebindings", "-end",
@@ -85,6 +86,18 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
+/* An apply conflicts with another's object where the two disagree, and takes over a bare one. One
+ * that an earlier end left is ours, and found so by the apply of the plan: it has no dry run. */
+static void set_post(const struct list *list, const struct object *object, struct step *step)
+{
+    text_copy(step->method, sizeof step->method, "POST");
+    snprintf(step->url, sizeof step->url,
+             "%s/namespaces/%s/%s?fieldManager=opsbrain&fieldValidation=Strict", object->api,
+             list->desired->target->namespace, object->list);
+    step->dry_run_url[0] = '\0';
+    step->content_type[0] = '\0';
+}
+
 static struct step *add_apply(const struct list *list, const struct object *object, bool is_update)
 {
     static const char query[] = "?fieldManager=opsbrain&fieldValidation=Strict";
@@ -98,6 +111,8 @@ static struct step *add_apply(const struct list *list, const struct object *obje
     snprintf(step->content_type, sizeof step->content_type, APPLY);
     step->body = object->body(list->desired);
     step->creates = !is_update;
+    if (object->is_bare && !is_update)
+        set_post(list, object, step);
     snprintf(step->summary, sizeof step->summary, "%s the %s %s%s in %s: %s",
              is_update ? "Changes" : "Creates", object->kind, list->desired->deployment,
              object->suffix, list->desired->target->namespace, object->summary);
@@ -389,8 +404,12 @@ static void add_manifest(const struct step *step, struct text *out)
 {
     FREE_AUTO char *json = json_dumps(step->body, JSON_INDENT(1));
 
-    text_addf(out, "kubectl apply --server-side --field-manager=opsbrain%s -f - <<'END'\n%s\nEND\n",
-              strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
+    if (strcmp(step->method, "POST") == 0)
+        text_addf(out, "kubectl create --field-manager=opsbrain -f - <<'END'\n%s\nEND\n", json);
+    else
+        text_addf(out,
+                  "kubectl apply --server-side --field-manager=opsbrain%s -f - <<'END'\n%s\nEND\n",
+                  strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
 }
 
 static const char *kind_of(const struct step *step, const struct object *objects)
@@ -420,7 +439,7 @@ void kubernetes_command(const struct desired *desired, const struct step *step, 
 {
     const char *name = desired->deployment, *namespace = desired->target->namespace;
 
-    if (strcmp(step->content_type, APPLY) == 0)
+    if (strcmp(step->content_type, APPLY) == 0 || strcmp(step->method, "POST") == 0)
         add_manifest(step, out);
     else if (strcmp(step->method, "GET") == 0)
         add_waiting(desired, step, out);

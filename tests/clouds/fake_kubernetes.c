@@ -280,6 +280,29 @@ static void apply(struct fake_kubernetes *fake, const struct fake_request *reque
     }
 }
 
+static void create(struct fake_kubernetes *fake, const struct fake_request *request,
+                   struct fake_reply *reply)
+{
+    json_auto_t *body = json_loads(request->body, 0, NULL);
+    const char *name = json_get_text(json_object_get(body, "metadata"), "name", "");
+    TEXT_AUTO path = { 0 };
+    TEXT_AUTO wrong = { 0 };
+    bool is_unknown;
+
+    text_addf(&path, "%s/%s", request->path, name);
+    if (!fake_fields_check(fake->fields, json_get_text(body, "kind", ""), body, &wrong,
+                           &is_unknown))
+        say(reply, 400, "BadRequest", "%s is unknown or has the wrong type", text_string(&wrong));
+    else if (json_object_get(fake->objects, text_string(&path)) != NULL)
+        say(reply, 409, "AlreadyExists", "\"%s\" already exists", name);
+    else {
+        json_object_set(fake->objects, text_string(&path), body);
+        bump(fake, body);
+        reply->status = 201;
+        show(reply, body);
+    }
+}
+
 static void review(const struct fake_kubernetes *fake, const struct fake_request *request,
                    struct fake_reply *reply)
 {
@@ -307,6 +330,8 @@ static void change(struct fake_kubernetes *fake, const struct fake_request *requ
         say(reply, 404, "NotFound", "\"%s\" not found", request->path);
     else if (strcmp(request->method, "DELETE") == 0)
         delete_one(fake, request, reply, is_dry);
+    else if (strcmp(request->method, "POST") == 0 && is_collection(request->path))
+        create(fake, request, reply);
     else if (strcmp(request->content_type, "application/apply-patch+yaml") == 0)
         apply(fake, request, reply, is_dry);
     else if (strcmp(request->content_type, "application/merge-patch+json") == 0)

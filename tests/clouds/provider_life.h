@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json/json.h"
 #include "fleet/providers/provider.h"
 
 struct life {
@@ -49,6 +50,21 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     return life->state = state;
 }
 
+/* Whether what a step would make is there already, and has our label. */
+static inline bool life_finds_ours(struct life *life, const struct step *step)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    const json_t *about;
+
+    if (life->state != STEP_EXISTS
+        || !cloud_call(life->cloud, "GET", step->resource, NULL, NULL, &reply, &life->error))
+        return false;
+    about = json_object_get(reply.body, "metadata");
+    return strcmp(json_get_text(json_object_get(about, "labels"), "opsbrain/instance", ""),
+                  life->desired.instance)
+           == 0;
+}
+
 /* True if every step of the verb is done; `observed` may be NULL. */
 static inline bool life_apply(struct life *life, enum provider_verb verb)
 {
@@ -64,7 +80,8 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
         step_list_free(steps, count);
         return false;
     }
-    while (done < count && life_do(life, &steps[done]) == STEP_DONE)
+    while (done < count
+           && (life_do(life, &steps[done]) == STEP_DONE || life_finds_ours(life, &steps[done])))
         done++;
     step_list_free(steps, count);
     observed_finish(&now);

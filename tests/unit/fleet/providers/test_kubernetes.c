@@ -307,6 +307,8 @@ static void test_commands_of_kubectl(void **state)
     step_list_free(steps, count);
     assert_non_null(strstr(out.data, "kubectl get secret hf-secret -n llm\n"));
     assert_non_null(strstr(out.data, "kubectl apply --server-side --field-manager=opsbrain -f -"));
+    assert_non_null(strstr(out.data, "kubectl create --field-manager=opsbrain -f - <<'END'\n{\n "
+                                     "\"apiVersion\": \"v1\",\n \"kind\": \"ServiceAccount\""));
     assert_non_null(strstr(out.data, "kubectl rollout status deployment/gemma -n llm\n"));
     assert_non_null(strstr(out.data, "kubectl delete deployment/gemma --cascade=foreground"));
     assert_non_null(strstr(out.data, "kubectl delete CronJob -l opsbrain/instance=inst-1,"));
@@ -408,6 +410,7 @@ static void test_a_whole_life(void **state)
     size_t before = fake_kubernetes_count(&world->fake);
 
     must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_CREATE); /* twice is once */
     assert_int_equal(fake_kubernetes_count(&world->fake), before + 6);
     now = look(world);
     assert_true(now.exists && now.ours);
@@ -560,6 +563,24 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
     world->fake.changes = 0; /* once it is written it stays */
     must_apply(world, VERB_START);
     assert_int_equal(world->fake.changes, 1);
+}
+
+static void test_anothers_account_is_not_taken(void **state)
+{
+    static const char path[] = "/api/v1/namespaces/llm/serviceaccounts/gemma-end";
+    struct world *world = *state;
+    size_t count = 0;
+    struct step *steps = make_steps(world, VERB_CREATE, &count);
+    const struct step *step = find_step(steps, count, "end-account");
+
+    fake_kubernetes_add(&world->fake, path, "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    assert_int_equal(life_do(&world->life, step), STEP_EXISTS);
+    assert_non_null(strstr(world->life.error.message, "already exists"));
+    assert_null(json_object_get(
+        json_object_get(fake_kubernetes_get(&world->fake, path), "metadata"), "labels"));
+    assert_string_equal(step->resource, path); /* what is looked at then */
+    assert_string_equal(step->undo_url, path);
+    step_list_free(steps, count);
 }
 
 /* A deployment that had no end gets one: no object of that name is changed by force. */
@@ -741,6 +762,7 @@ int main(void)
         LIVE(test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers),
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_anothers_of_that_name_is_not_taken),
+        LIVE(test_anothers_account_is_not_taken),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_an_end_that_is_new_is_made_and_not_forced),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
