@@ -42,7 +42,7 @@ bool tool_sets_has(const struct tool *tool, const char *words)
     size_t length;
 
     words = next_word(words, &length);
-    if (length == 0)
+    if (length == 0 || tool->sets == 0)
         return true;
     for (; length > 0; words = next_word(words + length, &length))
         if (is_of(tool, words, length))

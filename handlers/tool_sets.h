@@ -10,4 +10,5 @@
  * from.
  */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
+/* A tool that is in no set is always listed. */
 bool tool_sets_has(const struct tool *tool, const char *words);

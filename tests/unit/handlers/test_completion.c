@@ -34,7 +34,16 @@ static void get_refused(struct world *world, const char *name, const char *argum
     world_audited(world, "prompts/get", error_kind_name(kind), "");
 }
 
-/* Words that look like tools must be tools. */
+static bool is_argument(const char *word)
+{
+    for (size_t i = 0; tools[i] != NULL; i++)
+        for (const struct param *param = tools[i]->params; param->name != NULL; param++)
+            if (strcmp(param->name, word) == 0)
+                return true;
+    return false;
+}
+
+/* Words that look like tools must be tools, unless they are names of arguments. */
 static size_t tools_named(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -51,7 +60,7 @@ static size_t tools_named(const char *text)
         subject = strcspn(word, "_") + 1;
         for (size_t i = 0; word[subject - 1] == '_' && tools[i] != NULL; i++)
             if (strncmp(word, tools[i]->name, subject) == 0) {
-                if (tool_find(word) == NULL)
+                if (tool_find(word) == NULL && !is_argument(word))
                     fail_msg("it names %s, which is not a tool", word);
                 named++;
                 break;
