@@ -20,7 +20,7 @@ static bool is_reached(const struct apply *apply, const struct observed *observe
         return !observed->exists || strcmp(observed->state, "stopped") == 0;
     if (is_verb(apply, VERB_EXTEND))
         return observed->exists
-               && (observed->ends_ms == 0 || observed->ends_ms == apply->plan.row.ends_ms);
+               && (observed->ends_ms == 0 || !observed_end_moves(observed, &apply->plan.desired));
     return strcmp(observed->state, "ready") == 0;
 }
 

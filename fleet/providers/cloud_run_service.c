@@ -29,16 +29,9 @@ json_t *cloud_run_labels(const struct desired *desired)
     return out;
 }
 
-static int64_t most_instances(const struct desired *desired)
-{
-    if (desired->replicas > 0 || desired->recipe == NULL)
-        return desired->replicas > 0 ? desired->replicas : 1;
-    return recipe_integer(desired->recipe, "scale.max", 1);
-}
-
 json_t *cloud_run_scaling(const struct desired *desired)
 {
-    int64_t most = most_instances(desired), least = 0;
+    int64_t most = desired_replicas(desired), least = 0;
 
     if (desired->recipe != NULL)
         least = recipe_integer(desired->recipe, "scale.min", 0);
@@ -231,16 +224,16 @@ static json_t *make_template(const struct desired *desired)
 {
     const struct recipe *recipe = desired->recipe;
     json_t *container = make_container(desired);
-    json_t *out =
-        json_pack("{s:o, s:s, s:o, s:I, s:{s:I, s:I}, s:[o]}", "labels", cloud_run_labels(desired),
-                  "executionEnvironment", "EXECUTION_ENVIRONMENT_GEN2", "timeout",
-                  json_sprintf("%llds", (long long)recipe_integer(recipe, "cloud_run.timeout_s",
-                                                                  TIMEOUT_MAX_S)),
-                  "maxInstanceRequestConcurrency",
-                  (json_int_t)recipe_integer(recipe, "scale.concurrency",
-                                             recipe_integer(recipe, "arguments.--max-num-seqs", 8)),
-                  "scaling", "minInstanceCount", (json_int_t)recipe_integer(recipe, "scale.min", 0),
-                  "maxInstanceCount", (json_int_t)most_instances(desired), "containers", container);
+    json_t *out = json_pack(
+        "{s:o, s:s, s:o, s:I, s:{s:I, s:I}, s:[o]}", "labels", cloud_run_labels(desired),
+        "executionEnvironment", "EXECUTION_ENVIRONMENT_GEN2", "timeout",
+        json_sprintf("%llds",
+                     (long long)recipe_integer(recipe, "cloud_run.timeout_s", TIMEOUT_MAX_S)),
+        "maxInstanceRequestConcurrency",
+        (json_int_t)recipe_integer(recipe, "scale.concurrency",
+                                   recipe_integer(recipe, "arguments.--max-num-seqs", 8)),
+        "scaling", "minInstanceCount", (json_int_t)recipe_integer(recipe, "scale.min", 0),
+        "maxInstanceCount", (json_int_t)desired_replicas(desired), "containers", container);
 
     add_places(desired, out);
     add_volumes(desired, out, container);

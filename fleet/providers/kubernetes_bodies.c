@@ -270,12 +270,6 @@ static json_t *annotations(const struct desired *desired)
                      desired->recipe->name, "opsbrain/model", desired->recipe->model);
 }
 
-static int64_t replicas_of(const struct desired *desired)
-{
-    return desired->replicas > 0 ? desired->replicas
-                                 : recipe_integer(desired->recipe, "scale.max", 1);
-}
-
 json_t *kubernetes_deployment(const struct desired *desired)
 {
     json_t *about = metadata(desired, "");
@@ -287,11 +281,11 @@ json_t *kubernetes_deployment(const struct desired *desired)
     json_object_set_new(
         out, "spec",
         json_pack("{s:I, s:{s:o}, s:{s:s, s:{s:i, s:i}}, s:I, s:i, s:{s:o, s:o}}", "replicas",
-                  (json_int_t)replicas_of(desired), "selector", "matchLabels", selector, "strategy",
-                  "type", "RollingUpdate", "rollingUpdate", "maxUnavailable", 0, "maxSurge", 1,
-                  "progressDeadlineSeconds", (json_int_t)(startup_s(desired->recipe) + PROGRESS_S),
-                  "revisionHistoryLimit", 5, "template", "metadata", pod_metadata(desired), "spec",
-                  make_pod(desired)));
+                  (json_int_t)desired_replicas(desired), "selector", "matchLabels", selector,
+                  "strategy", "type", "RollingUpdate", "rollingUpdate", "maxUnavailable", 0,
+                  "maxSurge", 1, "progressDeadlineSeconds",
+                  (json_int_t)(startup_s(desired->recipe) + PROGRESS_S), "revisionHistoryLimit", 5,
+                  "template", "metadata", pod_metadata(desired), "spec", make_pod(desired)));
     return out;
 }
 

@@ -295,13 +295,6 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
     return true;
 }
 
-static int64_t replicas_of(const struct desired *desired)
-{
-    if (desired->replicas > 0 || desired->recipe == NULL)
-        return desired->replicas > 0 ? desired->replicas : 1;
-    return recipe_integer(desired->recipe, "scale.max", 1);
-}
-
 bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
                       const struct observed *now, struct step **out, size_t *count,
                       struct error *error)
@@ -325,7 +318,7 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
     } else {
         if (verb == VERB_START && observed_end_moves(now, desired))
             add_extend(&list, now);
-        add_scale(&list, verb == VERB_STOP ? 0 : replicas_of(desired));
+        add_scale(&list, verb == VERB_STOP ? 0 : desired_replicas(desired));
         add_wait(&list, verb == VERB_STOP ? "stopped" : "ready",
                  verb == VERB_STOP ? "Waits until its pods are gone" : "Waits until it is ready",
                  false);
