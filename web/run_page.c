@@ -121,20 +121,48 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
+static json_t *cells_of(const json_t *shown)
+{
+    const json_t *import = json_object_get(shown, "import");
+
+    return json_object_get(import != NULL ? import : shown, "cells");
+}
+
+/* All pages of run_show's answer as one. *out: a new reference. */
+static CHECKED bool show_whole(const struct page_request *request, json_t **out,
+                               struct error *error)
+{
+    json_auto_t *whole = NULL, *cursor = NULL;
+
+    do {
+        json_auto_t *page = NULL;
+
+        if (!page_call_take(request, "run_show",
+                            json_pack("{s:s, s:i, s:b, s:O*}", "run", page_place(request, "id"),
+                                      "limit", 200, "detail", 1, "cursor", cursor),
+                            &page, error))
+            return false;
+        json_decref(cursor);
+        cursor = json_incref(json_object_get(page, "next_cursor"));
+        if (whole == NULL)
+            whole = json_incref(page);
+        else
+            json_array_extend(cells_of(whole), cells_of(page));
+    } while (cursor != NULL);
+    json_object_del(whole, "next_cursor");
+    *out = json_incref(whole);
+    return true;
+}
+
 bool run_page_json(const struct page_request *request, struct page_answer *answer,
                    struct error *error)
 {
-    const char *id = page_place(request, "id");
     json_auto_t *shown = NULL;
-    FREE_AUTO char *written = NULL;
 
-    if (!page_call_take(request, "run_show",
-                        json_pack("{s:s, s:i, s:b}", "run", id, "limit", 200, "detail", 1), &shown,
-                        error))
+    if (!show_whole(request, &shown, error))
         return false;
     answer->type = "application/json";
-    written = json_dumps(shown, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    text_add(&answer->body, written);
+    json_add(&answer->body, shown);
     return true;
 }
 

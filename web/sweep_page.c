@@ -207,14 +207,12 @@ bool sweep_page_json(const struct page_request *request, struct page_answer *ans
                      struct error *error)
 {
     json_auto_t *report = NULL;
-    FREE_AUTO char *written = NULL;
 
     if (!page_call_take(request, "run_report",
                         json_pack("{s:s}", "sweep", page_place(request, "id")), &report, error))
         return false;
     answer->type = "application/json";
-    written = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    text_add(&answer->body, written);
+    json_add(&answer->body, report);
     return true;
 }
 

@@ -61,6 +61,13 @@ test('a run has a page and files, with the figures of run_show', async (t) => {
         }
     assert.equal((await get(server, `/runs/${ids[0]}.csv`)).status, 200);
     assert.equal(JSON.parse((await get(server, `/runs/${ids[0]}.json`)).body).import.cells.length, 6);
+
+    const lines = Array.from({ length: 450 }, (_, i) => `${i + 1},64,1.0,0.5,2,ok`);
+    const text = ['concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status', ...lines].join('\n');
+    const { run } = await client.call('run_import', { text, name: 'long.csv' });
+    const whole = JSON.parse((await get(server, `/runs/${run.id}.json`)).body);
+    assert.deepEqual(whole.import.cells.map((cell) => cell.concurrency), lines.map((_, i) => i + 1));
+    assert.equal(whole.next_cursor, undefined);
 });
 
 test('a chart is drawn once, and sent again only where it changed', async (t) => {
