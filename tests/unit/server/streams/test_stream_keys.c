@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that outlive the right to read them: their connections are cut within a second. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -118,9 +119,12 @@ static void must_end_within_a_second(struct http_client clients[SORTS])
     assert_true(served_falls(&served_running, 0));
 }
 
+/* Whether or not an event waits to be read. */
 static void must_be_open(const struct http_client *client)
 {
-    assert_int_equal(recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK), -1);
+    ssize_t got = recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK);
+
+    assert_true(got > 0 || (got < 0 && errno == EAGAIN));
 }
 
 static void execute(const char *script)
