@@ -149,7 +149,7 @@ test('the exit status says whose fault it is', async (t) => {
         [['tools', 'extra'], 2, /one word too many/],
         [['bench', 'demo', '--deployment', 'other'], 2, /one word too many/],
         [['bench', 'demo', '--users', '1', '--users', '4'], 1, /--yes starts it/],
-        [['bench', 'swp_../../x', '--yes'], 0, /owned/], // the name of a deployment
+        [['bench', 'swp_../../x', '--yes'], 1, /must begin with http/], // neither a sweep nor a name: an address
     ];
     for (const [args, status, sentence] of cases) {
         const { code, stderr } = await run(...args);
