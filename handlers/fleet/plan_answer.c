@@ -156,6 +156,14 @@ bool plan_answer_check_owner(const struct call *call, struct error *error)
     return allowed;
 }
 
+bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,
+                        struct error *error)
+{
+    const struct managed_wish wish = plan_answer_wish(call, verb);
+
+    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+}
+
 bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error)
 {
     if (frame->only_reads == NULL || !atomic_load(frame->only_reads))

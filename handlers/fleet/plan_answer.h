@@ -5,6 +5,12 @@
 #include "fleet/managed/managed_plan.h"
 #include "handlers/tool.h"
 
+#define PARAM_MANAGED_DEPLOYMENT                                                                   \
+    {                                                                                              \
+        "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,                          \
+                                  .help = "A managed deployment."                                  \
+    }
+
 extern const struct field plan_answer_fields[];
 /* Structure and text. */
 CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *row,
@@ -15,6 +21,11 @@ CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish
                               struct answer *answer, struct error *error);
 /* The members of a wish that a call has under the usual names; the others are empty. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
+
+/* Makes and stores the plan of a change to a managed deployment, which only its owner and admins
+ * may plan, and answers with it. */
+CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,
+                                struct error *error);
 
 /* Only its owner and admins may change a managed deployment. */
 CHECKED bool plan_answer_check_owner(const struct call *call, struct error *error);

@@ -8,8 +8,7 @@
 #include "handlers/fleet/plan_answer.h"
 
 static const struct param params[] = {
-    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "A managed deployment." },
+    PARAM_MANAGED_DEPLOYMENT,
     PARAM_CONFIRM("The same name again, as confirmation."),
     { 0 },
 };

@@ -4,8 +4,7 @@
 #include "handlers/fleet/plan_answer.h"
 
 static const struct param params[] = {
-    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "A managed deployment." },
+    PARAM_MANAGED_DEPLOYMENT,
     { "life_s", VALUE_INTEGER, .required = true, .low = 600, .high = 366 * 86400,
       .help = "Seconds from now until it ends." },
     { 0 },
@@ -13,9 +12,7 @@ static const struct param params[] = {
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    const struct managed_wish wish = plan_answer_wish(call, VERB_EXTEND);
-
-    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+    return plan_answer_change(call, VERB_EXTEND, answer, error);
 }
 
 const struct tool tool_deployment_extend = {

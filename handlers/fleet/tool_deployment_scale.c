@@ -4,8 +4,7 @@
 #include "handlers/fleet/plan_answer.h"
 
 static const struct param params[] = {
-    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "A managed deployment." },
+    PARAM_MANAGED_DEPLOYMENT,
     { "replicas", VALUE_INTEGER, .required = true, .low = 1, .high = 64,
       .help = "How many from then on." },
     { 0 },
@@ -13,9 +12,7 @@ static const struct param params[] = {
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    const struct managed_wish wish = plan_answer_wish(call, VERB_SCALE);
-
-    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+    return plan_answer_change(call, VERB_SCALE, answer, error);
 }
 
 const struct tool tool_deployment_scale = {
@@ -23,7 +20,7 @@ const struct tool tool_deployment_scale = {
     .title = "Plan another number of replicas",
     .help = "Plans another number of replicas of a managed deployment, with its cost then. "
             "deployment_apply carries the plan out.",
-    .more = "It needs a go-ahead like a new deployment; deployment_stop takes none away but all.",
+    .more = "It needs a go-ahead like a new deployment; deployment_stop stops all of them.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,
