@@ -331,7 +331,7 @@ bool scraper_create(const struct access *access, struct scraper **out, struct er
     scraper->access = access;
     scraper->store = access->store;
     init_lock(scraper);
-    if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, &scraper->workers, error)) {
+    if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, 0, &scraper->workers, error)) {
         release(scraper);
         return false;
     }

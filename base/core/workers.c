@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/core/memory.h"
 #include "base/core/thread.h"
@@ -30,6 +31,7 @@ struct workers {
     size_t limit, first, queued;
     struct worker *threads, *idle;
     unsigned started;
+    int niceness;
     char name[16];
 };
 
@@ -74,17 +76,19 @@ static void *run_thread(void *context)
     struct worker *worker = context;
     struct work work;
 
+    setpriority(PRIO_PROCESS, 0, worker->workers->niceness); /* of this thread; see sched(7) */
     while (take(worker, &work))
         work.run(work.context);
     return NULL;
 }
 
-bool workers_create(const char *name, unsigned threads, size_t queue_limit, struct workers **out,
-                    struct error *error)
+bool workers_create(const char *name, unsigned threads, size_t queue_limit, int niceness,
+                    struct workers **out, struct error *error)
 {
     struct workers *workers = memory_zeroed(1, sizeof *workers);
 
     pthread_mutex_init(&workers->lock, NULL);
+    workers->niceness = niceness;
     workers->limit = queue_limit > 0 ? queue_limit : 1;
     workers->queue = memory_zeroed(workers->limit, sizeof *workers->queue);
     workers->threads = memory_zeroed(threads, sizeof *workers->threads);

@@ -34,6 +34,9 @@ static void write_queues(const struct metrics_sources *sources, struct text *out
                    (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
                    (double)workers_queued(sources->waiting));
+    promtext_value(
+        out, "opsbrain_queue_depth", "queue=\"pages\"",
+        (double)(workers_queued(sources->pages_workers) + workers_queued(sources->pages_waiting)));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"store\"",
                    (double)store_queued(sources->services->store));
 }

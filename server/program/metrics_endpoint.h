@@ -16,7 +16,7 @@ struct metrics_sources {
     struct http *http;
     struct sessions *sessions;
     struct telemetry *telemetry;
-    struct workers *workers, *waiting;
+    struct workers *workers, *waiting, *pages_workers, *pages_waiting;
 };
 
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out);

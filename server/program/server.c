@@ -125,9 +125,13 @@ static CHECKED bool open_workers(struct server *server, struct error *error)
     const struct settings *settings = server->settings;
     size_t queue = (size_t)settings->queue_limit;
 
-    return workers_create("worker", (unsigned)settings->workers, queue, &server->workers, error)
-           && workers_create("waiting", (unsigned)settings->waiting_workers, queue,
-                             &server->waiting, error);
+    return workers_create("worker", (unsigned)settings->workers, queue, 0, &server->workers, error)
+           && workers_create("waiting", (unsigned)settings->waiting_workers, queue, 0,
+                             &server->waiting, error)
+           && workers_create("page", PAGE_WORKERS, queue, PAGE_NICENESS, &server->pages_workers,
+                             error)
+           && workers_create("page-wait", PAGE_WAITING_WORKERS, queue, PAGE_NICENESS,
+                             &server->pages_waiting, error);
 }
 
 static CHECKED bool show_task(void *context, const char *id, const char *base_url, json_t **out,
@@ -171,14 +175,16 @@ static void connect_parts(struct server *server, const struct server_parts *part
     server->pages.sign_ins = server->sign_ins;
     server->pages.sign_in_attempts = server->sign_in_attempts;
     server->pages.notifier = server->notifier;
-    server->pages.workers = server->workers;
-    server->pages.waiting = server->waiting;
+    server->pages.workers = server->pages_workers;
+    server->pages.waiting = server->pages_waiting;
     server->metrics = (struct metrics_sources){ .services = parts->services,
                                                 .http = server->http,
                                                 .sessions = server->sessions,
                                                 .telemetry = server->telemetry,
                                                 .workers = server->workers,
-                                                .waiting = server->waiting };
+                                                .waiting = server->waiting,
+                                                .pages_workers = server->pages_workers,
+                                                .pages_waiting = server->pages_waiting };
 }
 
 static CHECKED bool open_parts(struct server *server, const struct server_parts *parts,
@@ -285,7 +291,9 @@ void server_stop(struct server *server, int64_t patience_ms)
     http_server_stop(server->http);
     workers_destroy(server->workers);
     workers_destroy(server->waiting);
-    server->workers = server->waiting = NULL;
+    workers_destroy(server->pages_workers);
+    workers_destroy(server->pages_waiting);
+    server->workers = server->waiting = server->pages_workers = server->pages_waiting = NULL;
     http_server_close(server->http);
 }
 

@@ -12,6 +12,12 @@
 
 struct authority;
 
+/* A page takes tens of milliseconds of CPU time, and a person waits that long without noticing; the
+ * agents' calls beside it do not. */
+#define PAGE_WORKERS 2
+#define PAGE_WAITING_WORKERS 4
+#define PAGE_NICENESS 10
+
 struct server {
     const struct settings *settings; /* lent, as the next */
     const struct services *services;
@@ -23,6 +29,7 @@ struct server {
     struct rate_limit *kept_bytes;       /* of each principal's events */
     struct telemetry *telemetry;
     struct workers *workers, *waiting;
+    struct workers *pages_workers, *pages_waiting; /* pages make way for calls */
     struct sessions *sessions;
     struct notifier *notifier;
     bool listening; /* to jobs and scrapes, for the notifier */

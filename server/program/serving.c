@@ -36,7 +36,7 @@ struct serving {
 
 static unsigned count_readers(const struct settings *settings)
 {
-    return STORE_READERS + (unsigned)settings->workers;
+    return STORE_READERS + (unsigned)settings->workers + PAGE_WORKERS;
 }
 
 static CHECKED bool create_server(struct serving *serving, struct error *error)

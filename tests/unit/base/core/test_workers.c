@@ -60,7 +60,7 @@ static struct workers *make(unsigned threads, size_t limit)
     struct workers *workers = NULL;
     struct error error;
 
-    assert_true(workers_create("test-worker", threads, limit, &workers, &error));
+    assert_true(workers_create("test-worker", threads, limit, 0, &workers, &error));
     return workers;
 }
 
@@ -173,7 +173,7 @@ static void names_its_threads(void **state)
     char name[16] = "";
 
     (void)state;
-    assert_true(workers_create("a-name-too-long", 1, 1, &workers, &error));
+    assert_true(workers_create("a-name-too-long", 1, 1, 0, &workers, &error));
     assert_true(workers_submit(workers, note_name, name, &error));
     workers_destroy(workers);
     assert_string_equal(name, "a-name-too-");
