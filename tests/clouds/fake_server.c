@@ -12,6 +12,8 @@
 struct fake_server {
     fake_answer_function *answer;
     void *context;
+    fake_guard_function *guard; /* NULL: none */
+    void *guard_context;
     pthread_mutex_t lock;
     struct MHD_Daemon *daemon;
 };
@@ -66,6 +68,20 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct fake
     return result;
 }
 
+static void answer(struct fake_server *server, const struct fake_request *request,
+                   struct fake_reply *reply)
+{
+    fake_guard_function *guard = server->guard;
+
+    if (guard != NULL && guard(server->guard_context, FAKE_BEFORE, request, reply))
+        return;
+    pthread_mutex_lock(&server->lock);
+    server->answer(server->context, request, reply);
+    pthread_mutex_unlock(&server->lock);
+    if (guard != NULL)
+        guard(server->guard_context, FAKE_AFTER, request, reply);
+}
+
 static enum MHD_Result serve(void *context, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *bytes,
                              size_t *length, void **kept)
@@ -93,9 +109,7 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     request.metadata_flavor = header_of(connection, "Metadata-Flavor");
     request.body = text_string(&received->body);
     request.length = received->body.length;
-    pthread_mutex_lock(&server->lock);
-    server->answer(server->context, &request, &reply);
-    pthread_mutex_unlock(&server->lock);
+    answer(server, &request, &reply);
     if (!reply.breaks_off)
         result = send_reply(connection, &reply);
     text_finish(&reply.body);
@@ -123,6 +137,12 @@ struct fake_server *fake_server_start(fake_answer_function *answer, void *contex
 int fake_server_port(const struct fake_server *server)
 {
     return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+}
+
+void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context)
+{
+    server->guard = guard;
+    server->guard_context = context;
 }
 
 void fake_server_stop(struct fake_server *server)
