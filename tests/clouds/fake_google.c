@@ -343,10 +343,12 @@ static void answer(void *context, const struct fake_request *request, struct fak
         reply->header = "Metadata-Flavor";
         reply->value = "Google";
         fake->tokens++;
-        text_add(&reply->body, strstr(request->path, "identity") != NULL
-                                   ? "id.eyJleHAiOjk5OTk5OTk5OTl9.token"
-                                   : "{\"access_token\":\"" TOKEN "\",\"expires_in\":3600}");
-    } else if (strcmp(request->bearer, TOKEN) != 0)
+        if (strstr(request->path, "identity") != NULL)
+            text_add(&reply->body, "id.eyJleHAiOjk5OTk5OTk5OTl9.token");
+        else
+            text_addf(&reply->body, "{\"access_token\":\"" TOKEN "-%d\",\"expires_in\":3600}",
+                      fake->tokens);
+    } else if (strncmp(request->bearer, TOKEN "-", sizeof TOKEN) != 0)
         say(reply, 401, "UNAUTHENTICATED", "no token");
     else if (strstr(request->path, ":testIamPermissions") != NULL)
         test_permissions(fake, request, reply);

@@ -72,14 +72,15 @@ static void answer(struct fake_server *server, const struct fake_request *reques
                    struct fake_reply *reply)
 {
     fake_guard_function *guard = server->guard;
+    void *memory = NULL;
 
-    if (guard != NULL && guard(server->guard_context, FAKE_BEFORE, request, reply))
+    if (guard != NULL && guard(server->guard_context, FAKE_BEFORE, request, reply, &memory))
         return;
     pthread_mutex_lock(&server->lock);
     server->answer(server->context, request, reply);
     pthread_mutex_unlock(&server->lock);
     if (guard != NULL)
-        guard(server->guard_context, FAKE_AFTER, request, reply);
+        guard(server->guard_context, FAKE_AFTER, request, reply, &memory);
 }
 
 static enum MHD_Result serve(void *context, struct MHD_Connection *connection, const char *url,
@@ -143,6 +144,16 @@ void fake_server_guard(struct fake_server *server, fake_guard_function *guard, v
 {
     server->guard = guard;
     server->guard_context = context;
+}
+
+void fake_server_hold(struct fake_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+}
+
+void fake_server_release(struct fake_server *server)
+{
+    pthread_mutex_unlock(&server->lock);
 }
 
 void fake_server_stop(struct fake_server *server)

@@ -32,13 +32,17 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
 struct fake_server;
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
 int fake_server_port(const struct fake_server *server);
+/* While it is held, nothing is answered: its objects can be read and changed. */
+void fake_server_hold(struct fake_server *server);
+void fake_server_release(struct fake_server *server);
 void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
 
 /* What stands before the answers: called before a request is carried out, where true means that
  * `reply` is filled and nothing is to be done, and after it, with the reply that will be sent. */
 enum fake_moment { FAKE_BEFORE, FAKE_AFTER };
 typedef bool fake_guard_function(void *context, enum fake_moment moment,
-                                 const struct fake_request *request, struct fake_reply *reply);
+                                 const struct fake_request *request, struct fake_reply *reply,
+                                 void **memory); /* between the two */
 void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context);
 
 /* A parameter of the query, decoded; NULL: it is not there. The caller frees it. */

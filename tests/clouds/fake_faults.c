@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/clouds/fake_faults.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json/json.h"
+
+static void write_down(struct fake_faults *faults, const struct fake_request *request)
+{
+    if (faults->log != NULL)
+        json_array_append_new(faults->log,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s%}", "method", request->method,
+                                        "path", request->path, "query", request->query, "bearer",
+                                        request->bearer, "body", request->body, request->length));
+}
+
+/* The request that the fault meets, and the same again. */
+static bool meets(struct fake_faults *faults, const struct fake_request *request)
+{
+    char this[sizeof faults->met];
+
+    snprintf(this, sizeof this, "%s %s", request->method, request->path);
+    if (faults->left == 0)
+        return false;
+    if (faults->met[0] == '\0' && faults->requests == faults->at)
+        memcpy(faults->met, this, sizeof this);
+    if (strcmp(faults->met, this) != 0)
+        return false;
+    faults->left--;
+    return true;
+}
+
+/* What is killed before its request is done never had it done. */
+static bool kills(struct fake_faults *faults, struct fake_reply *reply)
+{
+    if (faults->victim == 0 || ++faults->events != faults->kill_at)
+        return false;
+    kill(faults->victim, SIGKILL);
+    faults->killed = true;
+    reply->breaks_off = true;
+    return true;
+}
+
+static void count_created(struct fake_faults *faults)
+{
+    size_t existing;
+
+    fake_server_hold(faults->server);
+    existing = json_object_size(faults->objects);
+    fake_server_release(faults->server);
+    if (existing > faults->existing)
+        faults->created += (int)(existing - faults->existing);
+    faults->existing = existing;
+}
+
+static void disturb(const struct fake_fault *fault, struct fake_reply *reply)
+{
+    nanosleep(&(struct timespec){ fault->delay_ms / 1000, fault->delay_ms % 1000 * 1000000 }, NULL);
+    if (fault->changed != NULL)
+        fault->changed(&reply->body);
+    if (fault->is_kept)
+        return;
+    text_clear(&reply->body);
+    text_add(&reply->body, fault->body != NULL ? fault->body : "");
+    reply->status = fault->status;
+    reply->type = fault->type;
+    reply->header = fault->header;
+    reply->value = fault->value;
+    reply->breaks_off = fault->breaks_off;
+}
+
+static bool guard(void *context, enum fake_moment moment, const struct fake_request *request,
+                  struct fake_reply *reply, void **memory)
+{
+    struct fake_faults *faults = context;
+    const struct fake_fault *fault = NULL;
+    bool killed;
+
+    pthread_mutex_lock(&faults->lock);
+    if (moment == FAKE_BEFORE) {
+        faults->requests++;
+        write_down(faults, request);
+        *memory = meets(faults, request) ? (void *)(uintptr_t)faults->fault : NULL;
+    }
+    if (moment == FAKE_AFTER)
+        count_created(faults);
+    killed = kills(faults, reply);
+    pthread_mutex_unlock(&faults->lock);
+    fault = *memory;
+    if (killed || fault == NULL || fault->is_done != (moment == FAKE_AFTER))
+        return killed;
+    disturb(fault, reply);
+    return true;
+}
+
+void fake_faults_start(struct fake_faults *faults, struct fake_server *server,
+                       const json_t *objects)
+{
+    *faults = (struct fake_faults){ .server = server, .objects = objects };
+    pthread_mutex_init(&faults->lock, NULL);
+    fake_server_guard(server, guard, faults);
+}
+
+void fake_faults_finish(struct fake_faults *faults)
+{
+    pthread_mutex_destroy(&faults->lock);
+    json_decref(faults->log);
+}
+
+void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at)
+{
+    pthread_mutex_lock(&faults->lock);
+    faults->fault = fault;
+    faults->at = at;
+    faults->left = fault != NULL ? fault->times : 0;
+    faults->requests = 0;
+    faults->created = 0;
+    faults->existing = json_object_size(faults->objects);
+    faults->met[0] = '\0';
+    pthread_mutex_unlock(&faults->lock);
+}
+
+void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event)
+{
+    pthread_mutex_lock(&faults->lock);
+    faults->victim = victim;
+    faults->kill_at = event;
+    faults->events = 0;
+    faults->killed = false;
+    faults->created = 0;
+    faults->existing = json_object_size(faults->objects);
+    pthread_mutex_unlock(&faults->lock);
+}

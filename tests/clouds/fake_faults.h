@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stands before a fake: counts its requests, answers one of them with a fault, ends the process
+ * that sent one, and writes down what it was sent. */
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "tests/clouds/fake_server.h"
+
+struct fake_fault {
+    const char *name;
+    int times;    /* the request that it meets, and as often when it is sent again */
+    bool is_done; /* the request is carried out first */
+    bool is_kept; /* the fake's own answer is sent, `delay_ms` later or `changed` */
+    int status;
+    const char *type, *body, *header, *value;
+    bool breaks_off;
+    int delay_ms;
+    void (*changed)(struct text *body); /* NULL: not */
+};
+
+struct fake_faults {
+    pthread_mutex_t lock;
+    struct fake_server *server;
+    const json_t *objects; /* the fake's, by path */
+    size_t existing;
+    int requests; /* so far */
+    int created;  /* how many objects they made */
+    const struct fake_fault *fault;
+    int at; /* of which request, from 1; 0: of none */
+    int left;
+    char met[600]; /* method and path of that one; "" until then */
+    pid_t victim;
+    int events, kill_at; /* two of each request: before it is done, and after; 0: none */
+    bool killed;
+    json_t *log; /* what was sent, an object for each request; NULL: not kept */
+};
+
+void fake_faults_start(struct fake_faults *faults, struct fake_server *server,
+                       const json_t *objects);
+void fake_faults_finish(struct fake_faults *faults);
+/* From now on: the fault meets the nth request, or the victim ends at the nth event. */
+void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at);
+void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event);
