@@ -68,8 +68,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct fake
     return result;
 }
 
-static void answer(struct fake_server *server, const struct fake_request *request,
-                   struct fake_reply *reply)
+static void serve_one(struct fake_server *server, const struct fake_request *request,
+                      struct fake_reply *reply)
 {
     fake_guard_function *guard = server->guard;
     void *memory = NULL;
@@ -110,7 +110,7 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     request.metadata_flavor = header_of(connection, "Metadata-Flavor");
     request.body = text_string(&received->body);
     request.length = received->body.length;
-    answer(server, &request, &reply);
+    serve_one(server, &request, &reply);
     if (!reply.breaks_off)
         result = send_reply(connection, &reply);
     text_finish(&reply.body);
