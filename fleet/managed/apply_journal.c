@@ -112,13 +112,16 @@ static void read_marks(struct marks *marks, const json_t *object)
     }
 }
 
-/* Of the resource itself or of its metadata: what is deeper, such as a pod's template, was written
- * by whoever wrote the resource. */
+/* Of the resource itself or of its metadata, or where its provider keeps them: what is deeper, such
+ * as a pod's template, was written by whoever wrote the resource. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
+    const struct provider *provider = apply->plan.target.provider;
     struct marks marks = { .instance = apply->plan.desired.instance,
                            .deployment = apply->plan.desired.deployment };
 
+    if (provider->labelled != NULL)
+        body = provider->labelled(body);
     read_marks(&marks, body);
     read_marks(&marks, json_object_get(body, "metadata"));
     return marks.has_instance && marks.has_deployment;

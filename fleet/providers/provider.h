@@ -113,6 +113,9 @@ struct provider {
      * STEP_WAIT, `error` has a sentence. */
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
+    /* Where what was read of a resource has its labels, if it is neither the resource nor its
+     * "metadata": a part of it, or itself. NULL: nowhere else. Pure. */
+    const json_t *(*labelled)(const json_t *resource);
     /* True also if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
                             struct observed *out, struct error *error);

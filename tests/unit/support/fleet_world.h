@@ -156,6 +156,8 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
     else
         out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", thing->instance, "deployment",
                               thing->deployment);
+    if (operation == NULL && strstr(url, "/grant/") != NULL) /* one has them deeper */
+        out->body = json_pack("{s:o}", "part", out->body);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
 }
 
@@ -308,6 +310,13 @@ static inline bool fleet_test_check_target(const struct fleet_target *target, st
     return target->project[0] != '\0' || error_set(error, ERROR_INVALID, "\"project\" is needed");
 }
 
+static inline const json_t *fleet_test_labelled(const json_t *resource)
+{
+    const json_t *part = json_object_get(resource, "part");
+
+    return part != NULL ? part : resource;
+}
+
 static inline void fleet_test_lint(const struct desired *desired, json_t *warnings)
 {
     if (desired->ends_ms == 0)
@@ -387,6 +396,7 @@ static const struct provider fleet_test_provider = {
     .check_target = fleet_test_check_target,
     .steps = fleet_test_steps,
     .outcome = fleet_test_outcome,
+    .labelled = fleet_test_labelled,
     .observe = fleet_test_observe,
     .list = fleet_test_list,
     .check = fleet_test_check,
