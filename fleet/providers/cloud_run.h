@@ -4,19 +4,15 @@
  * to cloud_run*.c. */
 #pragma once
 
-#include "fleet/providers/provider.h"
+#include "fleet/providers/google.h"
 
 #define CLOUD_RUN "https://run.googleapis.com/v2/"
-#define CLOUD_RUN_INSTANCE "opsbrain-instance" /* labels */
-#define CLOUD_RUN_DEPLOYMENT "opsbrain-deployment"
-#define CLOUD_RUN_ENDS "opsbrain-ends" /* seconds since 1970 */
 
 #define CLOUD_RUN_NAME_SIZE 256
 /* "projects/P/locations/R/services/NAME"; returns `out`. */
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
 /* New references. */
 json_t *cloud_run_service(const struct desired *desired); /* of a recipe */
-json_t *cloud_run_labels(const struct desired *desired);
 json_t *cloud_run_scaling(const struct desired *desired); /* as many as it may have */
 /* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);

@@ -10,22 +10,12 @@
 #define MEMORY_AT "/mnt/memory"
 #define PROBE_MAX_S 240
 #define TIMEOUT_MAX_S 3600
+#define NAME_SIZE 50
 
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE])
 {
     snprintf(out, CLOUD_RUN_NAME_SIZE, "projects/%.63s/locations/%.63s/services/%.63s",
              desired->target->project, desired->place, desired->deployment);
-    return out;
-}
-
-json_t *cloud_run_labels(const struct desired *desired)
-{
-    json_t *out = json_pack("{s:s, s:s, s:s}", "managed-by", "opsbrain", CLOUD_RUN_INSTANCE,
-                            desired->instance, CLOUD_RUN_DEPLOYMENT, desired->deployment);
-
-    if (desired->ends_ms > 0)
-        json_object_set_new(out, CLOUD_RUN_ENDS,
-                            json_sprintf("%lld", (long long)(desired->ends_ms / 1000)));
     return out;
 }
 
@@ -225,7 +215,7 @@ static json_t *make_template(const struct desired *desired)
     const struct recipe *recipe = desired->recipe;
     json_t *container = make_container(desired);
     json_t *out = json_pack(
-        "{s:o, s:s, s:o, s:I, s:{s:I, s:I}, s:[o]}", "labels", cloud_run_labels(desired),
+        "{s:o, s:s, s:o, s:I, s:{s:I, s:I}, s:[o]}", "labels", google_labels(desired),
         "executionEnvironment", "EXECUTION_ENVIRONMENT_GEN2", "timeout",
         json_sprintf("%llds",
                      (long long)recipe_integer(recipe, "cloud_run.timeout_s", TIMEOUT_MAX_S)),
@@ -243,7 +233,7 @@ static json_t *make_template(const struct desired *desired)
 json_t *cloud_run_service(const struct desired *desired)
 {
     return json_pack("{s:s, s:o, s:s, s:b, s:s, s:s, s:o, s:o, s:[{s:s, s:i}]}", "description",
-                     desired->recipe->title, "labels", cloud_run_labels(desired), "ingress",
+                     desired->recipe->title, "labels", google_labels(desired), "ingress",
                      "INGRESS_TRAFFIC_ALL", "invokerIamDisabled", 0, "client", "opsbrain",
                      "clientVersion", OPSBRAIN_VERSION, "scaling", cloud_run_scaling(desired),
                      "template", make_template(desired), "traffic", "type",
@@ -309,23 +299,11 @@ static CHECKED bool check_probe(const struct recipe *recipe, const char *name, s
     return true;
 }
 
-static CHECKED bool check_service_name(const char *name, struct error *error)
-{
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    if (length > 0 && length < 50 && name[length] == '\0' && name[0] >= 'a'
-        && name[length - 1] != '-')
-        return true;
-    return error_set(error, ERROR_INVALID,
-                     "on Cloud Run a deployment's name has at most 49 of a-z, 0-9 and '-', begins "
-                     "with a letter and does not end with '-'");
-}
-
 bool cloud_run_check(const struct desired *desired, struct error *error)
 {
     const struct recipe *recipe = desired->recipe;
 
-    if (!check_service_name(desired->deployment, error))
+    if (!google_check_name(desired->deployment, "Cloud Run", NAME_SIZE, error))
         return false;
     if (recipe == NULL)
         return true;

@@ -93,9 +93,14 @@ struct observed {
     json_t *fields; /* what drift is compared by, flat: {"image": ..., "replicas": 1}; NULL */
 };
 void observed_finish(struct observed *observed);
+/* `message` is the provider's: it is made printable, and bounded. */
+void observed_set_state(struct observed *out, const char *state, const char *phase,
+                        const char *message);
 /* Whether it is to end at another time than is written on it, which has whole seconds. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
+/* For providers: an empty one at the end of the list. Valid until the next one. */
+struct observed *observed_list_add(struct observed **list, size_t *count);
 
 struct provider {
     const char *name, *title;      /* "kubernetes", "Kubernetes" */

@@ -68,6 +68,17 @@ void observed_finish(struct observed *observed)
     observed->labels = NULL;
 }
 
+void observed_set_state(struct observed *out, const char *state, const char *phase,
+                        const char *message)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, message, strlen(message), sizeof out->message - 1);
+    text_copy(out->state, sizeof out->state, state);
+    text_copy(out->phase, sizeof out->phase, phase);
+    text_copy(out->message, sizeof out->message, text_string(&shown));
+}
+
 bool observed_end_moves(const struct observed *now, const struct desired *desired)
 {
     return desired->ends_ms > 0 && desired->ends_ms / 1000 != now->ends_ms / 1000;
@@ -78,6 +89,13 @@ void observed_list_free(struct observed *list, size_t count)
     for (size_t i = 0; i < count; i++)
         observed_finish(&list[i]);
     free(list);
+}
+
+struct observed *observed_list_add(struct observed **list, size_t *count)
+{
+    *list = memory_resize(*list, *count + 1, sizeof **list);
+    (*list)[*count] = (struct observed){ 0 };
+    return &(*list)[(*count)++];
 }
 
 int64_t desired_replicas(const struct desired *desired)

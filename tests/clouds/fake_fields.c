@@ -2,6 +2,7 @@
 #include "tests/clouds/fake_fields.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/json.h"
@@ -97,4 +98,16 @@ bool fake_fields_check(const json_t *types, const char *type, const json_t *valu
     const struct check check = { types, out, is_unknown };
 
     return check_type(&check, json_object_get(types, type), value, "");
+}
+
+json_t *fake_fields_load(const char *file)
+{
+    char path[512];
+    json_t *types;
+
+    snprintf(path, sizeof path, SOURCE_DIR "/tests/data/clouds/%s", file);
+    types = json_load_file(path, 0, NULL);
+    if (types == NULL)
+        abort();
+    return types;
 }

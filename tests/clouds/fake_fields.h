@@ -11,3 +11,5 @@
  * "spec.template.gpus", and *is_unknown whether there is no such member. */
 bool fake_fields_check(const json_t *types, const char *type, const json_t *value, struct text *out,
                        bool *is_unknown);
+/* The types of a file of tests/data/clouds. New reference. */
+json_t *fake_fields_load(const char *file);

@@ -26,6 +26,3 @@ struct fake_google {
 
 void fake_google_start(struct fake_google *fake);
 void fake_google_stop(struct fake_google *fake);
-void fake_google_add(struct fake_google *fake, const char *path, const char *object);
-size_t fake_google_count(const struct fake_google *fake);
-json_t *fake_google_get(const struct fake_google *fake, const char *path);

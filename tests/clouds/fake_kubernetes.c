@@ -383,9 +383,7 @@ static void answer(void *context, const struct fake_request *request, struct fak
 void fake_kubernetes_start(struct fake_kubernetes *fake)
 {
     *fake = (struct fake_kubernetes){ .pod = "ready", .objects = json_object() };
-    fake->fields = json_load_file(SOURCE_DIR "/tests/data/clouds/kubernetes-fields.json", 0, NULL);
-    if (fake->fields == NULL)
-        abort();
+    fake->fields = fake_fields_load("kubernetes-fields.json");
     fake->server = fake_server_start(answer, fake);
 }
 
@@ -394,22 +392,4 @@ void fake_kubernetes_stop(struct fake_kubernetes *fake)
     fake_server_stop(fake->server);
     json_decref(fake->objects);
     json_decref(fake->fields);
-}
-
-void fake_kubernetes_add(struct fake_kubernetes *fake, const char *path, const char *object)
-{
-    json_t *value = json_loads(object, 0, NULL);
-
-    if (value == NULL || json_object_set_new(fake->objects, path, value) != 0)
-        abort();
-}
-
-size_t fake_kubernetes_count(const struct fake_kubernetes *fake)
-{
-    return json_object_size(fake->objects);
-}
-
-const json_t *fake_kubernetes_get(const struct fake_kubernetes *fake, const char *path)
-{
-    return json_object_get(fake->objects, path);
 }

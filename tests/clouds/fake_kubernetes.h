@@ -23,7 +23,3 @@ struct fake_kubernetes {
 
 void fake_kubernetes_start(struct fake_kubernetes *fake);
 void fake_kubernetes_stop(struct fake_kubernetes *fake);
-/* What another person made. */
-void fake_kubernetes_add(struct fake_kubernetes *fake, const char *path, const char *object);
-size_t fake_kubernetes_count(const struct fake_kubernetes *fake);
-const json_t *fake_kubernetes_get(const struct fake_kubernetes *fake, const char *path);

@@ -183,3 +183,11 @@ char *fake_server_parameter(const struct fake_request *request, const char *name
     }
     return NULL;
 }
+
+void fake_server_add(json_t *objects, const char *path, const char *object)
+{
+    json_t *value = json_loads(object, 0, NULL);
+
+    if (value == NULL || json_object_set_new(objects, path, value) != 0)
+        abort();
+}

@@ -47,3 +47,6 @@ void fake_server_guard(struct fake_server *server, fake_guard_function *guard, v
 
 /* A parameter of the query, decoded; NULL: it is not there. The caller frees it. */
 char *fake_server_parameter(const struct fake_request *request, const char *name);
+
+/* What a fake cloud keeps, by path. Adds what another person made. */
+void fake_server_add(json_t *objects, const char *path, const char *object);

@@ -72,7 +72,7 @@ static int set_up(void **state)
     struct error error = { 0 };
 
     fake_kubernetes_start(&world->fake);
-    fake_kubernetes_add(&world->fake, SECRETS "hf-secret", "{\"kind\":\"Secret\"}");
+    fake_server_add(world->fake.objects, SECRETS "hf-secret", "{\"kind\":\"Secret\"}");
     folder_create(world->folder);
     write_kubeconfig(world);
     world->target = (struct fleet_target){ .name = "lab",
@@ -321,11 +321,11 @@ static void test_commands_of_kubectl(void **state)
 static void test_a_plan_changes_nothing(void **state)
 {
     struct world *world = *state;
-    size_t before = fake_kubernetes_count(&world->fake);
+    size_t before = json_object_size(world->fake.objects);
 
     if (!life_plan(&world->life, VERB_CREATE))
         fail_msg("%s: %s", world->life.step, world->life.error.message);
-    assert_int_equal(fake_kubernetes_count(&world->fake), before);
+    assert_int_equal(json_object_size(world->fake.objects), before);
     assert_int_equal(world->fake.changes, 0);
 }
 
@@ -407,11 +407,11 @@ static void test_a_whole_life(void **state)
 {
     struct world *world = *state;
     struct observed now;
-    size_t before = fake_kubernetes_count(&world->fake);
+    size_t before = json_object_size(world->fake.objects);
 
     must_apply(world, VERB_CREATE);
     must_apply(world, VERB_CREATE); /* twice is once */
-    assert_int_equal(fake_kubernetes_count(&world->fake), before + 6);
+    assert_int_equal(json_object_size(world->fake.objects), before + 6);
     now = look(world);
     assert_true(now.exists && now.ours);
     assert_string_equal(now.state, "ready");
@@ -439,7 +439,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_UPDATE);
     must_apply(world, VERB_DESTROY);
     check_state(world, "ready", "absent", "", "");
-    assert_int_equal(fake_kubernetes_count(&world->fake), before);
+    assert_int_equal(json_object_size(world->fake.objects), before);
     must_apply(world, VERB_DESTROY); /* again: nothing is left to do */
 }
 
@@ -472,8 +472,8 @@ static void test_a_server_at_a_port_has_a_key(void **state)
     snprintf(world->target.door, sizeof world->target.door, "node_port");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_string_equal(world->life.step, "secret-gemma-key");
-    fake_kubernetes_add(&world->fake, SECRETS "gemma-key",
-                        "{\"kind\":\"Secret\",\"data\":{\"key\":\"YWJj\"}}");
+    fake_server_add(world->fake.objects, SECRETS "gemma-key",
+                    "{\"kind\":\"Secret\",\"data\":{\"key\":\"YWJj\"}}");
     must_apply(world, VERB_CREATE);
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "abc");
@@ -485,8 +485,8 @@ static void test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers
     char key[SECRET_VALUE_SIZE];
     struct observed now = { .name = "gemma", .resource = DEPLOYMENTS "gemma" };
 
-    fake_kubernetes_add(&world->fake, SECRETS "gemma-key",
-                        "{\"kind\":\"Secret\",\"data\":{\"key\":\"YWJj\"}}");
+    fake_server_add(world->fake.objects, SECRETS "gemma-key",
+                    "{\"kind\":\"Secret\",\"data\":{\"key\":\"YWJj\"}}");
     snprintf(now.address, sizeof now.address, "%s1", cloud_server(world->life.cloud));
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "abc");
@@ -507,27 +507,27 @@ static void test_what_others_made_survives_every_verb(void **state)
 
         snprintf(path, sizeof path, "%sforeign-%d",
                  i % 2 == 0 ? DEPLOYMENTS : "/api/v1/namespaces/llm/services/", i);
-        fake_kubernetes_add(&world->fake, path,
-                            "{\"metadata\":{\"labels\":{\"opsbrain/instance\":\"inst-2\","
-                            "\"opsbrain/deployment\":\"gemma\"}},\"spec\":{\"replicas\":1}}");
+        fake_server_add(world->fake.objects, path,
+                        "{\"metadata\":{\"labels\":{\"opsbrain/instance\":\"inst-2\","
+                        "\"opsbrain/deployment\":\"gemma\"}},\"spec\":{\"replicas\":1}}");
     }
-    fake_kubernetes_add(&world->fake, "/api/v1/namespaces/llm/serviceaccounts/gemma-endless",
-                        "{\"metadata\":{\"name\":\"gemma-endless\"}}");
-    before = fake_kubernetes_count(&world->fake);
+    fake_server_add(world->fake.objects, "/api/v1/namespaces/llm/serviceaccounts/gemma-endless",
+                    "{\"metadata\":{\"name\":\"gemma-endless\"}}");
+    before = json_object_size(world->fake.objects);
     must_apply(world, VERB_CREATE);
     must_apply(world, VERB_STOP);
     must_apply(world, VERB_START);
     must_apply(world, VERB_EXTEND);
     must_apply(world, VERB_DESTROY);
-    assert_int_equal(fake_kubernetes_count(&world->fake), before);
+    assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
 static void test_anothers_of_that_name_is_not_taken(void **state)
 {
     struct world *world = *state;
 
-    fake_kubernetes_add(&world->fake, DEPLOYMENTS "gemma",
-                        "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
+    fake_server_add(world->fake.objects, DEPLOYMENTS "gemma",
+                    "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
     /* and where it came between plan and apply, the request conflicts */
@@ -555,8 +555,8 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
     assert_int_equal(now.ends_ms, INT64_C(1764007200000));
     observed_finish(&now);
     {
-        FREE_AUTO char *job = json_write(
-            fake_kubernetes_get(&world->fake, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end"));
+        FREE_AUTO char *job = json_write(json_object_get(
+            world->fake.objects, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end"));
 
         assert_non_null(strstr(job, "-ge 1764007200 ]"));
     }
@@ -573,11 +573,11 @@ static void test_anothers_account_is_not_taken(void **state)
     struct step *steps = make_steps(world, VERB_CREATE, &count);
     const struct step *step = find_step(steps, count, "end-account");
 
-    fake_kubernetes_add(&world->fake, path, "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    fake_server_add(world->fake.objects, path, "{\"metadata\":{\"name\":\"gemma-end\"}}");
     assert_int_equal(life_do(&world->life, step), STEP_EXISTS);
     assert_non_null(strstr(world->life.error.message, "already exists"));
     assert_null(json_object_get(
-        json_object_get(fake_kubernetes_get(&world->fake, path), "metadata"), "labels"));
+        json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
     assert_string_equal(step->resource, path); /* what is looked at then */
     assert_string_equal(step->undo_url, path);
     step_list_free(steps, count);
@@ -605,8 +605,8 @@ static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
     }
     world->life.desired.ends_ms = 0;
     must_apply(world, VERB_CREATE);
-    fake_kubernetes_add(&world->fake, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end",
-                        "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    fake_server_add(world->fake.objects, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end",
+                    "{\"metadata\":{\"name\":\"gemma-end\"}}");
     world->life.desired.ends_ms = INT64_C(1764003600000);
     assert_false(life_apply(&world->life, VERB_EXTEND));
     assert_string_equal(world->life.step, "end");
@@ -621,7 +621,7 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     must_apply(world, VERB_CREATE);
     assert_int_equal(
         json_object_set_new(
-            json_object_get(fake_kubernetes_get(&world->fake, DEPLOYMENTS "gemma"), "spec"),
+            json_object_get(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"), "spec"),
             "replicas", json_integer(5)),
         0);
     must_apply(world, VERB_UPDATE);
@@ -645,7 +645,7 @@ static void test_another_of_that_name_since_is_not_deleted(void **state)
     steps = make_steps(world, VERB_DESTROY, &count); /* of the uid u-1 */
     assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
                      STEP_FAILED);
-    assert_non_null(fake_kubernetes_get(&world->fake, DEPLOYMENTS "gemma"));
+    assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
     step_list_free(steps, count);
 }
 
@@ -662,7 +662,7 @@ static void test_faults_are_told_apart(void **state)
     assert_int_equal(life_do(&world->life, step), STEP_LOST);
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, step), STEP_LOST);
-    assert_non_null(fake_kubernetes_get(&world->fake, DEPLOYMENTS "gemma"));
+    assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
     assert_int_equal(life_do(&world->life, step), STEP_DONE); /* twice is once */
     json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
     assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
@@ -680,12 +680,12 @@ static void test_lists_have_pages(void **state)
     size_t count = 0;
 
     must_apply(world, VERB_CREATE);
-    fake_kubernetes_add(&world->fake, DEPLOYMENTS "web",
-                        "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"template\":{\"spec\":"
-                        "{\"containers\":[{\"image\":\"nginx\"}]}}}}");
-    fake_kubernetes_add(&world->fake, DEPLOYMENTS "theirs",
-                        "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"template\":{\"spec\":"
-                        "{\"containers\":[{\"image\":\"ollama/ollama\"}]}}}}");
+    fake_server_add(world->fake.objects, DEPLOYMENTS "web",
+                    "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"template\":{\"spec\":"
+                    "{\"containers\":[{\"image\":\"nginx\"}]}}}}");
+    fake_server_add(world->fake.objects, DEPLOYMENTS "theirs",
+                    "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"template\":{\"spec\":"
+                    "{\"containers\":[{\"image\":\"ollama/ollama\"}]}}}}");
     for (int pages = 0; pages < 2; pages++) {
         world->fake.pages = pages == 1;
         assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is: one service, and all of them in the target's regions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/cloud_run.h"
+
+/* ---- One service ---- */
+
+/* The first condition that is not fulfilled says what it waits for. */
+static const char *waiting_for(const json_t *service, const char **phase)
+{
+    static const char *const of_image[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
+                                            NULL };
+    const json_t *condition;
+    size_t i;
+
+    *phase = "weights"; /* an instance has started, as far as the service tells */
+    json_array_foreach(json_object_get(service, "conditions"), i, condition) {
+        const char *state = json_get_text(condition, "state", "");
+        const char *reason = json_get_text(condition, "reason", "");
+
+        if (strcmp(state, "CONDITION_SUCCEEDED") == 0)
+            continue;
+        if (strcmp(reason, of_image[0]) == 0 || strcmp(reason, of_image[1]) == 0
+            || strcmp(json_get_text(condition, "type", ""), "ConfigurationsReady") == 0)
+            *phase = "image";
+        return json_get_text(condition, "message", "");
+    }
+    return "";
+}
+
+static void read_state(const json_t *service, struct observed *out)
+{
+    const json_t *terminal = json_object_get(service, "terminalCondition");
+    const json_t *scaling = json_object_get(service, "scaling");
+    const char *state = json_get_text(terminal, "state", "");
+    const char *phase, *message = waiting_for(service, &phase);
+    bool is_manual = strcmp(json_get_text(scaling, "scalingMode", ""), "MANUAL") == 0;
+    char sentence[480];
+
+    if (json_object_get(service, "deleteTime") != NULL)
+        observed_set_state(out, "deleting", "", "");
+    else if (json_get_boolean(service, "reconciling", false))
+        observed_set_state(out, "starting", phase, message);
+    else if (strcmp(state, "CONDITION_FAILED") == 0) {
+        const char *reason = json_get_text(terminal, "revisionReason",
+                                           json_get_text(terminal, "reason", "no reason given"));
+
+        snprintf(sentence, sizeof sentence, "%.380s (%.64s)",
+                 json_get_text(terminal, "message", "it failed"), reason);
+        observed_set_state(out, "failed", phase, sentence);
+    } else if (is_manual && json_get_integer(scaling, "manualInstanceCount", 0) == 0)
+        observed_set_state(out, "stopped", "", "");
+    else if (strcmp(state, "CONDITION_SUCCEEDED") == 0)
+        observed_set_state(out, "ready", "ready", "");
+    else
+        observed_set_state(out, "starting", phase, message);
+}
+
+static json_t *fields_of(const json_t *service)
+{
+    static const char *const of_container[] = { "image", "command", "args", "env", "resources" };
+    const json_t *template = json_object_get(service, "template");
+    const json_t *container = json_array_get(json_object_get(template, "containers"), 0);
+    const json_t *scaling = json_object_get(service, "scaling");
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < sizeof of_container / sizeof of_container[0]; i++)
+        if (json_object_get(container, of_container[i]) != NULL)
+            json_object_set_new(out, of_container[i],
+                                json_deep_copy(json_object_get(container, of_container[i])));
+    if (scaling != NULL)
+        json_object_set_new(out, "scaling", json_deep_copy(scaling));
+    json_object_set_new(out, "ingress", json_string(json_get_text(service, "ingress", "")));
+    json_object_set_new(out, "invokerIamDisabled",
+                        json_boolean(json_get_boolean(service, "invokerIamDisabled", false)));
+    return out;
+}
+
+static void read_name(const char *name, struct observed *out)
+{
+    const char *place = strstr(name, "/locations/"), *last = strrchr(name, '/');
+
+    text_copy(out->name, sizeof out->name, last != NULL ? last + 1 : name);
+    if (place != NULL)
+        snprintf(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"), place + 11);
+    snprintf(out->resource, sizeof out->resource, CLOUD_RUN "%.400s", name);
+}
+
+void cloud_run_read(const json_t *service, struct observed *out)
+{
+    const json_t *template = json_object_get(service, "template");
+    const char *revision = json_get_text(service, "latestReadyRevision", "");
+    const char *last = strrchr(revision, '/');
+    const char *image;
+
+    out->exists = true;
+    read_name(json_get_text(service, "name", ""), out);
+    read_state(service, out);
+    out->fields = fields_of(service);
+    google_read_labels(json_object_get(service, "labels"), out);
+    image = json_get_text(out->fields, "image", "");
+    text_copy(out->uid, sizeof out->uid, json_get_text(service, "uid", ""));
+    text_copy(out->etag, sizeof out->etag, json_get_text(service, "etag", ""));
+    text_copy(out->address, sizeof out->address, json_get_text(service, "uri", ""));
+    text_copy(out->revision, sizeof out->revision, last != NULL ? last + 1 : revision);
+    if (strstr(image, "sha256:") != NULL)
+        text_copy(out->image_digest, sizeof out->image_digest, strstr(image, "sha256:"));
+    text_copy(out->machine, sizeof out->machine,
+              json_get_text(json_object_get(template, "nodeSelector"), "accelerator", ""));
+    snprintf(out->generation, sizeof out->generation, "%lld",
+             (long long)google_integer(service, "generation"));
+    snprintf(out->last_changed_by, sizeof out->last_changed_by, "%.128s at %.40s",
+             json_get_text(service, "lastModifier", "somebody"),
+             json_get_text(service, "updateTime", "a time not given"));
+    out->replicas = json_get_integer(json_object_get(service, "scaling"), "maxInstanceCount", 0);
+}
+
+bool cloud_run_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
+                       struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char name[CLOUD_RUN_NAME_SIZE];
+
+    *out = (struct observed){ 0 };
+    snprintf(out->resource, sizeof out->resource, CLOUD_RUN "%s", cloud_run_name(desired, name));
+    if (!cloud_read(cloud, out->resource, &reply, error)) {
+        observed_set_state(out, "absent", "", "");
+        return reply.status == 404;
+    }
+    cloud_run_read(reply.body, out);
+    out->ours = strcmp(out->instance, desired->instance) == 0
+                && strcmp(out->deployment, desired->deployment) == 0;
+    return true;
+}
+
+/* ---- Listing ---- */
+
+static bool serves_models(const json_t *service)
+{
+    const json_t *template = json_object_get(service, "template");
+    const json_t *container = json_array_get(json_object_get(template, "containers"), 0);
+    const json_t *limits = json_object_get(json_object_get(container, "resources"), "limits");
+
+    return json_object_get(limits, "nvidia.com/gpu") != NULL
+           || json_object_get(json_object_get(service, "labels"), GOOGLE_INSTANCE) != NULL
+           || strstr(json_get_text(container, "image", ""), "vllm") != NULL
+           || strstr(json_get_text(container, "image", ""), "ollama") != NULL;
+}
+
+struct found {
+    struct observed **list;
+    size_t *count;
+};
+
+static void read_page(const json_t *page, void *context)
+{
+    const struct found *found = context;
+    const json_t *service;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "services"), i, service)
+        if (serves_models(service))
+            cloud_run_read(service, observed_list_add(found->list, found->count));
+}
+
+static CHECKED bool list_place(struct cloud *cloud, const char *project, const char *place,
+                               struct found *found, json_t *warnings, struct error *error)
+{
+    char url[512], what[96];
+
+    snprintf(url, sizeof url, CLOUD_RUN "projects/%.63s/locations/%.63s/services?pageSize=100",
+             project, place);
+    snprintf(what, sizeof what, "services in %.63s", place);
+    return google_read_pages(cloud, url, what, read_page, found, warnings, error);
+}
+
+bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
+                    size_t *count, json_t *warnings, struct error *error)
+{
+    struct found found = { out, count };
+
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; i < target->place_count; i++)
+        if (!list_place(cloud, target->project, target->places[i], &found, warnings, error)) {
+            observed_list_free(*out, *count);
+            *out = NULL;
+            *count = 0;
+            return false;
+        }
+    return true;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels and names, numbers, and lists in pages. */
+#include "fleet/providers/google.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/digest.h"
+#include "base/formats/percent.h"
+#include "base/json/json.h"
+
+#define PAGES_MAX 50
+
+/* ---- Labels ---- */
+
+json_t *google_labels(const struct desired *desired)
+{
+    json_t *out = json_pack("{s:s, s:s, s:s}", "managed-by", "opsbrain", GOOGLE_INSTANCE,
+                            desired->instance, GOOGLE_DEPLOYMENT, desired->deployment);
+
+    if (desired->ends_ms > 0)
+        json_object_set_new(out, GOOGLE_ENDS,
+                            json_sprintf("%lld", (long long)(desired->ends_ms / 1000)));
+    return out;
+}
+
+json_t *google_all_labels(const struct desired *desired, const struct observed *now)
+{
+    json_t *out = now->labels != NULL ? json_deep_copy(now->labels) : json_object();
+    json_auto_t *ours = google_labels(desired);
+
+    json_object_del(out, GOOGLE_ENDS);
+    json_object_update(out, ours);
+    return out;
+}
+
+void google_read_labels(const json_t *labels, struct observed *out)
+{
+    out->labels = json_is_object(labels) ? json_deep_copy(labels) : NULL;
+    text_copy(out->instance, sizeof out->instance, json_get_text(labels, GOOGLE_INSTANCE, ""));
+    text_copy(out->deployment, sizeof out->deployment,
+              json_get_text(labels, GOOGLE_DEPLOYMENT, ""));
+    out->ends_ms = google_integer(labels, GOOGLE_ENDS) % (INT64_C(1) << 40) * 1000;
+}
+
+json_t *google_mark(const struct desired *desired)
+{
+    return json_sprintf("opsbrain %.63s %.63s", desired->instance, desired->deployment);
+}
+
+/* ---- Names and numbers ---- */
+
+void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE])
+{
+    TEXT_AUTO whole = { 0 };
+    char digest[DIGEST_TEXT_SIZE];
+
+    text_addf(&whole, "%s\n%s", desired->instance, what);
+    digest_sha256_text(text_string(&whole), whole.length, digest);
+    text_copy(out, GOOGLE_TAG_SIZE, digest);
+}
+
+bool google_check_name(const char *name, const char *title, size_t size, struct error *error)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    if (length > 0 && length < size && name[length] == '\0' && name[0] >= 'a'
+        && name[length - 1] != '-')
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "on %s a deployment's name has at most %zu of a-z, 0-9 and '-', begins with a "
+                     "letter and does not end with '-'",
+                     title, size - 1);
+}
+
+int64_t google_integer(const json_t *object, const char *name)
+{
+    int64_t value = json_get_integer(object, name, 0);
+
+    if (value == 0)
+        text_to_integer(json_get_text(object, name, "0"), 0, INT64_MAX, &value);
+    return value;
+}
+
+/* ---- Lists ---- */
+
+static void warn_of_unreachable(const json_t *page, json_t *warnings)
+{
+    const json_t *place;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "unreachable"), i, place)
+        if (json_is_string(place))
+            json_array_append_new(
+                warnings, json_sprintf("%.100s could not be read", json_string_value(place)));
+}
+
+bool google_read_pages(struct cloud *cloud, const char *url, const char *what,
+                       google_page_function *read, void *context, json_t *warnings,
+                       struct error *error)
+{
+    char next[512] = "";
+
+    for (int page = 0; page < PAGES_MAX; page++) {
+        CLOUD_REPLY_AUTO reply = { 0 };
+        TEXT_AUTO whole = { 0 };
+        const char *token;
+
+        text_addf(&whole, "%s%s", url, next[0] != '\0' ? "&pageToken=" : "");
+        percent_encode(next, "", &whole);
+        if (!cloud_read(cloud, text_string(&whole), &reply, error))
+            return false;
+        read(reply.body, context);
+        warn_of_unreachable(reply.body, warnings);
+        token = json_get_text(reply.body, "nextPageToken", "");
+        if (token[0] == '\0')
+            return true;
+        if (text_copy(next, sizeof next, token) < strlen(token))
+            break;
+    }
+    json_array_append_new(warnings, json_sprintf("there are more %.90s than were read", what));
+    return true;
+}

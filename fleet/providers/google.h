@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the providers on Google's platforms share: labels, steps, outcomes, what ends a resource,
+ * lists, and what a target needs. Private to fleet/providers. What has no `cloud` is pure. */
+#pragma once
+
+#include "fleet/providers/provider.h"
+
+#define GOOGLE_SECRETS "https://secretmanager.googleapis.com/v1/"
+#define GOOGLE_IAM "https://iam.googleapis.com/v1/"
+#define GOOGLE_SCOPE "https://www.googleapis.com/auth/cloud-platform"
+
+/* ---- Labels, on everything that has them ---- */
+
+#define GOOGLE_INSTANCE "opsbrain-instance"
+#define GOOGLE_DEPLOYMENT "opsbrain-deployment"
+#define GOOGLE_ENDS "opsbrain-ends" /* seconds since 1970 */
+
+json_t *google_labels(const struct desired *desired); /* new reference */
+/* Ours over those that others wrote on it: a change replaces them all. New reference. */
+json_t *google_all_labels(const struct desired *desired, const struct observed *now);
+void google_read_labels(const json_t *labels, struct observed *out);
+/* By which what has no labels is known as ours: a description. New reference. */
+json_t *google_mark(const struct desired *desired);
+
+/* Of a deployment of this instance, in a place (`what`: its full name at the platform): 24 digits
+ * for the names of what is made beside it, which no other has. */
+#define GOOGLE_TAG_SIZE 25
+void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
+/* Whether a deployment's name may be a resource's: letters, digits and '-', shorter than `size`. */
+CHECKED bool google_check_name(const char *name, const char *title, size_t size,
+                               struct error *error);
+
+/* An int64, which comes as a text, and may come as a number; 0: neither. */
+int64_t google_integer(const json_t *object, const char *name);
+
+/* ---- Steps ---- */
+
+struct google_list {
+    const struct desired *desired;
+    struct step **steps;
+    size_t *count;
+};
+
+/* `url` is also its resource; the summary gets the deployment's name and place. */
+struct step *google_add(const struct google_list *list, const char *name, const char *method,
+                        const char *url, const char *summary);
+/* The recipe's secrets must be there: "secret-NAME". */
+void google_add_secrets(const struct google_list *list);
+/* A 404 is its success. */
+struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
+                                const char *summary);
+/* The step POSTs to the parent of its resource, and is undone by deleting that. */
+void google_set_creation(struct step *step);
+void google_command(const struct desired *desired, const struct step *step, struct text *out);
+
+/* ---- What ends a resource at its time ---- */
+
+/* A job of Cloud Scheduler sends one request, as an account that is made for this. */
+struct google_end {
+    char account[128]; /* its e-mail address */
+    char job[512];     /* URL */
+};
+/* `what`: the resource's full name at the platform; `region`: the scheduler's. */
+void google_end_name(const struct desired *desired, const char *what, const char *region,
+                     struct google_end *out);
+/* "end-account": makes the account. Nothing is granted to it. */
+void google_end_add_account(const struct google_list *list, const struct google_end *end);
+/* "end-before", "end": makes the job. `body` NULL: the request has none. */
+void google_end_add_job(const struct google_list *list, const struct google_end *end,
+                        const char *method, const char *url, const char *body);
+/* "end": moves the job, which stays, so that what runs is never without its end. */
+void google_end_add_change(const struct google_list *list, const struct google_end *end,
+                           const char *method, const char *url, const char *body);
+void google_end_add_job_removal(const struct google_list *list, const struct google_end *end);
+void google_end_add_account_removal(const struct google_list *list, const struct google_end *end);
+/* INVALID: a schedule has no year. */
+CHECKED bool google_end_check(const struct desired *desired, const char *title,
+                              struct error *error);
+
+/* ---- Outcomes ---- */
+
+/* For `outcome`: sets `error`. */
+CHECKED enum step_state google_fail(struct error *error, const char *message);
+/* What a reply that is not 2xx means. */
+CHECKED enum step_state google_refused(const struct step *step, const struct cloud_reply *reply,
+                                       struct error *error);
+/* A long operation, {"name", "done", "error" or "response"}; `base` and its name are its URL. */
+CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
+                                               char poll_url[1024], struct error *error);
+/* A step that waits: its name is the state that it waits for. */
+CHECKED enum step_state google_judge_wait(const struct step *step, const struct observed *now,
+                                          char poll_url[1024], struct error *error);
+bool google_is_one_of(const char *name, const char *const *names); /* ends with NULL */
+
+/* ---- Lists ---- */
+
+typedef void google_page_function(const json_t *page, void *context);
+/* Each page of a list; `url` has a query. `what` is in the warning where there are more than are
+ * read. Places that could not be read are warnings, too. */
+CHECKED bool google_read_pages(struct cloud *cloud, const char *url, const char *what,
+                               google_page_function *read, void *context, json_t *warnings,
+                               struct error *error);
+
+/* ---- What a target needs ---- */
+
+/* Project, credential and places; `place`: "a region is like europe-west4". */
+CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
+                                 const char *place, struct error *error);
+/* One finding each; the lists end with NULL. */
+CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
+                                      const char *const *permissions, json_t *findings,
+                                      struct error *error);
+void google_check_services(struct cloud *cloud, const struct fleet_target *target,
+                           const char *const *services, json_t *findings);
+/* `fix` is taken. */
+void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix);

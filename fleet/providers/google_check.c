@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a target on Google's platforms needs: its members, permissions, APIs, and what it names. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/google.h"
+
+#define PROJECT_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-:."
+#define PLACE_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+bool google_check_target(const struct fleet_target *target, const char *title, const char *place,
+                         struct error *error)
+{
+    size_t length = strspn(target->project, PROJECT_CHARACTERS);
+
+    if (length == 0 || target->project[length] != '\0')
+        return error_set(error, ERROR_INVALID, "a target on %s needs its project's id", title);
+    if (target->credential.kind != CLOUD_WORKLOAD_IDENTITY
+        && target->credential.kind != CLOUD_SERVICE_ACCOUNT_FILE)
+        return error_set(error, ERROR_INVALID,
+                         "a target on %s needs a credential of kind workload_identity or "
+                         "service_account_file",
+                         title);
+    for (size_t i = 0; i < target->place_count; i++)
+        if (target->places[i][strspn(target->places[i], PLACE_CHARACTERS)] != '\0'
+            || target->places[i][0] == '\0')
+            return error_set(error, ERROR_INVALID, "%s", place);
+    return target->place_count > 0
+           || error_set(error, ERROR_INVALID, "a target on %s needs a place: %s", title, place);
+}
+
+void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix)
+{
+    json_t *finding = json_pack("{s:s, s:b}", "need", need, "ok", holds);
+
+    if (holds)
+        json_decref(fix);
+    else
+        json_object_set_new(finding, "fix", fix);
+    json_array_append_new(findings, finding);
+}
+
+/* ---- Permissions ---- */
+
+static bool contains(const json_t *list, const char *text)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+        if (json_is_string(one) && strcmp(json_string_value(one), text) == 0)
+            return true;
+    return false;
+}
+
+bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
+                              const char *const *permissions, json_t *findings, struct error *error)
+{
+    json_auto_t *body = json_pack("{s:[]}", "permissions");
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char url[256];
+
+    for (const char *const *one = permissions; *one != NULL; one++)
+        json_array_append_new(json_object_get(body, "permissions"), json_string(*one));
+    snprintf(url, sizeof url,
+             "https://cloudresourcemanager.googleapis.com/v1/projects/%s:testIamPermissions",
+             target->project);
+    if (!cloud_call(cloud, "POST", url, NULL, body, &reply, error))
+        return false;
+    for (const char *const *one = permissions; *one != NULL; one++)
+        google_add_finding(
+            findings, *one, contains(json_object_get(reply.body, "permissions"), *one),
+            json_sprintf("grant %s a role with %s on the project", cloud_identity(cloud), *one));
+    return true;
+}
+
+/* ---- APIs ---- */
+
+static bool is_enabled(struct cloud *cloud, const char *project, const char *service)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char url[256];
+
+    snprintf(url, sizeof url, "https://serviceusage.googleapis.com/v1/projects/%.63s/services/%s",
+             project, service);
+    return cloud_read(cloud, url, &reply, &ignored)
+           && strcmp(json_get_text(reply.body, "state", ""), "ENABLED") == 0;
+}
+
+void google_check_services(struct cloud *cloud, const struct fleet_target *target,
+                           const char *const *services, json_t *findings)
+{
+    for (; *services != NULL; services++) {
+        char need[128];
+
+        snprintf(need, sizeof need, "the API %s is enabled", *services);
+        google_add_finding(
+            findings, need, is_enabled(cloud, target->project, *services),
+            json_sprintf("gcloud services enable %s --project %s", *services, target->project));
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ends a resource at its time where the platform itself cannot: Cloud Scheduler. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/base64.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/providers/google.h"
+
+#define SCHEDULER "https://cloudscheduler.googleapis.com/v1/"
+#define YEAR_MS (INT64_C(364) * 86400000) /* a schedule has no year */
+
+void google_end_name(const struct desired *desired, const char *what, const char *region,
+                     struct google_end *out)
+{
+    const char *project = desired->target->project;
+    char tag[GOOGLE_TAG_SIZE];
+
+    google_tag(desired, what, tag);
+    snprintf(out->account, sizeof out->account, "ob-%s@%.63s.iam.gserviceaccount.com", tag,
+             project);
+    snprintf(out->job, sizeof out->job, SCHEDULER "projects/%.63s/locations/%.63s/jobs/ob-%s",
+             project, region, tag);
+}
+
+static void account_url(const struct google_list *list, const struct google_end *end, char out[512])
+{
+    snprintf(out, 512, GOOGLE_IAM "projects/%.63s/serviceAccounts/%s",
+             list->desired->target->project, end->account);
+}
+
+void google_end_add_account(const struct google_list *list, const struct google_end *end)
+{
+    FREE_AUTO char *id = strndup(end->account, strcspn(end->account, "@"));
+    struct step *step;
+    char url[512];
+
+    account_url(list, end, url);
+    step = google_add(list, "end-account", "POST", url, "Creates an account for the end of");
+    google_set_creation(step);
+    step->body =
+        json_pack("{s:s, s:{s:s+, s:o}}", "accountId", id, "serviceAccount", "displayName", "Ends ",
+                  list->desired->deployment, "description", google_mark(list->desired));
+}
+
+static json_t *schedule(int64_t ends_ms)
+{
+    time_t at = (time_t)((ends_ms + 59999) / 60000 * 60);
+    struct tm utc;
+
+    gmtime_r(&at, &utc);
+    return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
+}
+
+static json_t *job_body(const struct google_list *list, const struct google_end *end,
+                        const char *method, const char *url, const char *body)
+{
+    json_t *request =
+        json_pack("{s:s, s:s, s:{s:s, s:s}}", "httpMethod", method, "uri", url, "oauthToken",
+                  "serviceAccountEmail", end->account, "scope", GOOGLE_SCOPE);
+    TEXT_AUTO encoded = { 0 };
+
+    if (body != NULL) {
+        base64_add(&encoded, body, strlen(body));
+        json_object_set_new(request, "body", json_string(text_string(&encoded)));
+        json_object_set_new(request, "headers",
+                            json_pack("{s:s}", "Content-Type", "application/json"));
+    }
+    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:i, s:s}}", "name",
+                     end->job + strlen(SCHEDULER), "description", google_mark(list->desired),
+                     "schedule", schedule(list->desired->ends_ms), "timeZone", "Etc/UTC",
+                     "httpTarget", request, "retryConfig", "retryCount", 5, "minBackoffDuration",
+                     "30s");
+}
+
+/* A job that a resource of this name left has another time: it is replaced. */
+void google_end_add_job(const struct google_list *list, const struct google_end *end,
+                        const char *method, const char *url, const char *body)
+{
+    struct step *step;
+
+    google_add_removal(list, "end-before", end->job, "Removes an earlier end of");
+    step = google_add(list, "end", "POST", end->job, "Creates the Cloud Scheduler job that ends");
+    google_set_creation(step);
+    step->body = job_body(list, end, method, url, body);
+}
+
+void google_end_add_change(const struct google_list *list, const struct google_end *end,
+                           const char *method, const char *url, const char *body)
+{
+    struct step *step =
+        google_add(list, "end", "PATCH", end->job, "Moves the Cloud Scheduler job that ends");
+
+    snprintf(step->url, sizeof step->url, "%s?updateMask=description,schedule,timeZone,httpTarget",
+             end->job);
+    step->body = job_body(list, end, method, url, body);
+}
+
+void google_end_add_job_removal(const struct google_list *list, const struct google_end *end)
+{
+    google_add_removal(list, "remove-end", end->job, "Removes the end of");
+}
+
+void google_end_add_account_removal(const struct google_list *list, const struct google_end *end)
+{
+    char url[512];
+
+    account_url(list, end, url);
+    google_add_removal(list, "remove-end-account", url, "Deletes the account of");
+}
+
+bool google_end_check(const struct desired *desired, const char *title, struct error *error)
+{
+    return desired->ends_ms == 0 || desired->made_ms == 0
+           || desired->ends_ms <= desired->made_ms + YEAR_MS
+           || error_set(error, ERROR_INVALID,
+                        "on %s a life is at most 364 days: Cloud Scheduler knows no year", title);
+}

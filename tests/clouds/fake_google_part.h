@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A service of the fake of Google's clouds, and what the files of the fake share. Private to
+ * fake_google*.c. */
+#pragma once
+
+#include "tests/clouds/fake_google.h"
+
+/* Which requests it answers: those whose path contains `part`. */
+struct fake_google_part {
+    const char *part;
+    const char *list; /* the member of a list of them; NULL: they have none */
+    /* A GET of something else than an object or a list; false: it is one. NULL: always. */
+    bool (*read)(struct fake_google *fake, const struct fake_request *request,
+                 struct fake_reply *reply);
+    void (*change)(struct fake_google *fake, const struct fake_request *request,
+                   struct fake_reply *reply);
+};
+
+void fake_google_say(struct fake_reply *reply, int status, const char *word, const char *message);
+void fake_google_show(struct fake_reply *reply, const json_t *object);
+/* Whether a body is of the type; else the reply says which member is not. */
+bool fake_google_check(const struct fake_google *fake, const char *type, const json_t *body,
+                       struct fake_reply *reply);
+/* An int64, which is a text. */
+void fake_google_number(const struct fake_google *fake, json_t *object, const char *name,
+                        long long value);
+/* Starts a long operation on the object at `path`, and shows it. */
+void fake_google_begin(struct fake_google *fake, const char *path, struct fake_reply *reply);
+/* DELETE of an object, as a long operation, if the etag is the latest. */
+void fake_google_delete(struct fake_google *fake, const struct fake_request *request,
+                        struct fake_reply *reply, bool is_dry);
+void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
+                            struct fake_reply *reply);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A provider on Google's platforms, the fake of them, and a target on that: what the tests of each
+ * begin with. Included after cmocka's headers. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "fleet/recipes/recipe.h"
+#include "tests/clouds/fake_google.h"
+#include "tests/clouds/provider_life.h"
+
+struct google_world {
+    struct fake_google fake;
+    struct cloud_endpoints *endpoints;
+    struct recipe recipe;
+    struct fleet_target target;
+    struct life life;
+};
+
+/* With the secret hf-token. The deployment gemma is made at 2025-11-24 16:00 UTC for an hour. */
+static inline struct google_world *google_world_create(const char *provider, const char *place,
+                                                       const char *recipe)
+{
+    struct google_world *world = calloc(1, sizeof *world);
+    struct cloud_config config = { .secrets_folder = "" };
+    struct error error = { 0 };
+
+    fake_google_start(&world->fake);
+    fake_server_add(world->fake.objects, "/v1/projects/p/secrets/hf-token", "{\"name\":\"x\"}");
+    world->target = (struct fleet_target){ .name = "gcp",
+                                           .project = "p",
+                                           .bucket = "weights",
+                                           .place_count = 1,
+                                           .service_account = "server@p.iam.gserviceaccount.com",
+                                           .credential = { .kind = CLOUD_WORKLOAD_IDENTITY } };
+    text_copy(world->target.provider, sizeof world->target.provider, provider);
+    text_copy(world->target.places[0], FLEET_PLACE_SIZE, place);
+    assert_true(cloud_endpoints_create(world->fake.endpoints, &world->endpoints, &error));
+    config.endpoints = world->endpoints;
+    if (!recipe_parse(recipe, strlen(recipe), &world->recipe, &error)
+        || !cloud_create(&world->target.credential, &config, &world->life.cloud, &error))
+        fail_msg("%s", error.message);
+    world->life.provider = provider_find(provider);
+    world->life.looks_max = 3;
+    world->life.desired = (struct desired){ .target = &world->target,
+                                            .recipe = &world->recipe,
+                                            .deployment = "gemma",
+                                            .instance = "inst-1",
+                                            .place = world->target.places[0],
+                                            .kind = "on_demand",
+                                            .made_ms = INT64_C(1764000000000),
+                                            .ends_ms = INT64_C(1764003600000),
+                                            .end_destroys = true,
+                                            .request_seed = "plan-1" };
+    return world;
+}
+
+static inline int google_world_destroy(void **state)
+{
+    struct google_world *world = *state;
+
+    cloud_destroy(world->life.cloud);
+    cloud_endpoints_destroy(world->endpoints);
+    recipe_finish(&world->recipe);
+    fake_google_stop(&world->fake);
+    free(world);
+    return 0;
+}
+
+static inline void must_apply(struct google_world *world, enum provider_verb verb)
+{
+    if (!life_apply(&world->life, verb))
+        fail_msg("%s: %s: %s", provider_verb_name(verb), world->life.step,
+                 world->life.error.message);
+}
+
+static inline struct observed look(struct google_world *world)
+{
+    struct observed now;
+
+    if (!world->life.provider->observe(world->life.cloud, &world->life.desired, &now,
+                                       &world->life.error))
+        fail_msg("%s", world->life.error.message);
+    return now;
+}
+
+static inline void check_state(struct google_world *world, const char *state, const char *message)
+{
+    struct observed now = look(world);
+
+    assert_string_equal(now.state, state);
+    if (strstr(now.message, message) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", message, now.message);
+    observed_finish(&now);
+}
+
+/* A refused verb, whose error has this part. */
+static inline void check_refused(struct google_world *world, enum provider_verb verb,
+                                 const char *part)
+{
+    assert_false(life_apply(&world->life, verb));
+    if (strstr(world->life.error.message, part) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
+}
+
+/* Of what exists, except for VERB_CREATE. */
+static inline struct step *make_steps(struct google_world *world, enum provider_verb verb,
+                                      size_t *count)
+{
+    struct observed now = { .exists = verb != VERB_CREATE,
+                            .ours = true,
+                            .ends_ms = INT64_C(1764003600000) };
+    struct step *steps = NULL;
+
+    if (!world->life.provider->steps(verb, &world->life.desired, &now, &steps, count,
+                                     &world->life.error))
+        fail_msg("%s", world->life.error.message);
+    return steps;
+}
+
+static inline struct step *find_step(struct step *steps, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(steps[i].name, name) == 0)
+            return &steps[i];
+    fail_msg("there is no step %s", name);
+    return NULL;
+}
+
+static inline void check_names(struct google_world *world, enum provider_verb verb,
+                               const char *names)
+{
+    size_t count = 0;
+    struct step *steps = make_steps(world, verb, &count);
+    TEXT_AUTO found = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        text_addf(&found, "%s%s", i > 0 ? " " : "", steps[i].name);
+    assert_string_equal(text_string(&found), names);
+    step_list_free(steps, count);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a target on Cloud Run has and needs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/clouds/cloud_run_world.h"
+
+static void test_lists_have_pages_and_gaps(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    fake_server_add(world->fake.objects, "/v2/projects/p/locations/us-east4/services/theirs",
+                    "{\"name\":\"projects/p/locations/us-east4/services/theirs\",\"generation\":7,"
+                    "\"ingress\":\"A_NEW_WORD\",\"template\":{\"containers\":[{\"resources\":"
+                    "{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}");
+    world->fake.pages = true;
+    assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                           warnings, &world->life.error));
+    assert_int_equal(count, 2);
+    assert_string_equal(list[0].deployment, "gemma");
+    assert_string_equal(list[1].name, "theirs");
+    assert_string_equal(list[1].generation, "7");
+    assert_true(json_array_size(warnings) > 0);
+    observed_list_free(list, count);
+}
+
+static void test_a_token_that_does_not_fit_ends_the_list(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    char token[600];
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    memset(token, 'a', sizeof token - 1);
+    token[sizeof token - 1] = '\0';
+    world->fake.page_token = token;
+    assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                           warnings, &world->life.error));
+    assert_int_equal(count, 1);
+    assert_int_equal(json_array_size(warnings), 1);
+    observed_list_free(list, count);
+}
+
+static void test_each_missing_permission_is_named(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    const json_t *finding;
+    size_t i;
+    int missing = 0;
+
+    snprintf(world->fake.denied, sizeof world->fake.denied, "run.services.delete");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    json_array_foreach(findings, i, finding)
+        if (!json_get_boolean(finding, "ok", false)) {
+            missing++;
+            assert_string_equal(json_get_text(finding, "need", ""), "run.services.delete");
+        }
+    assert_int_equal(missing, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_a_token_that_does_not_fit_ends_the_list),
+        LIVE(test_each_missing_permission_is_named),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
