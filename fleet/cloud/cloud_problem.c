@@ -240,11 +240,23 @@ static bool is_wrong_request(long status, const json_t *body)
     return status == 500 && is_status(body) && json_get_text(body, "reason", "")[0] == '\0';
 }
 
+/* Compute Engine's 403 for too many requests within a minute; other quotas stay exceeded. */
+static bool is_rate_limited(long status, const json_t *body)
+{
+    const json_t *errors = json_object_get(json_object_get(body, "error"), "errors");
+    const char *reason = json_get_text(json_array_get(errors, 0), "reason", "");
+
+    return status == 429
+           || (status == 403
+               && (strcmp(reason, "rateLimitExceeded") == 0
+                   || strcmp(reason, "userRateLimitExceeded") == 0));
+}
+
 enum cloud_verdict cloud_problem_judge(long status, const json_t *body, bool is_read)
 {
     if (status >= 200 && status < 300)
         return CLOUD_DONE;
-    if (status == 429)
+    if (is_rate_limited(status, body))
         return CLOUD_AGAIN;
     if (status == 408 || status == 500 || status == 502 || status == 503 || status == 504)
         return is_wrong_request(status, body) ? CLOUD_REFUSED : is_read ? CLOUD_AGAIN : CLOUD_LOST;

@@ -317,7 +317,8 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "the recipe's weights are in a bucket, and the target names none");
     return (recipe->chips == 0 || check_gpu(desired, error))
-           && check_probe(recipe, "startup", error) && check_probe(recipe, "liveness", error);
+           && check_probe(recipe, "startup", error) && check_probe(recipe, "liveness", error)
+           && google_check_secrets(recipe, error);
 }
 
 void cloud_run_lint(const struct desired *desired, json_t *warnings)

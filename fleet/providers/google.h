@@ -46,6 +46,8 @@ struct step *google_add(const struct google_list *list, const char *name, const 
                         const char *url, const char *summary);
 /* The recipe's secrets must be there: "secret-NAME". */
 void google_add_secrets(const struct google_list *list);
+/* INVALID: what could not be a secret's name. */
+CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
 /* A 404 is its success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);

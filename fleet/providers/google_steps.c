@@ -8,6 +8,8 @@
 #include "fleet/providers/google.h"
 #include "fleet/recipes/recipe.h"
 
+#define SECRET_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary)
 {
@@ -20,6 +22,24 @@ struct step *google_add(const struct google_list *list, const char *name, const 
     snprintf(step->summary, sizeof step->summary, "%.120s %.63s (%.63s)", summary,
              list->desired->deployment, list->desired->place);
     return step;
+}
+
+bool google_check_secrets(const struct recipe *recipe, struct error *error)
+{
+    const json_t *variables = recipe_member(recipe, "environment"), *value;
+    const char *variable;
+
+    json_object_foreach(json_iterable(variables), variable, value) {
+        const char *name = json_get_text(value, "secret", "x");
+
+        if (name[0] == '\0' || name[strspn(name, SECRET_CHARACTERS)] != '\0')
+            return error_set(
+                error, ERROR_INVALID,
+                "the recipe's \"environment.%.64s\" names no secret of Secret Manager: "
+                "those have letters, digits, '-' and '_'",
+                variable);
+    }
+    return true;
 }
 
 void google_add_secrets(const struct google_list *list)

@@ -76,7 +76,8 @@ struct observed {
     bool exists;
     char name[128];     /* at the provider */
     char resource[512]; /* URL of it, as in a step */
-    char state[24];     /* absent, pending, starting, ready, stopped, failed, deleting */
+    char state[24];     /* absent, pending, starting, ready, stopping, stopped, failed, deleting
+                         */
     char phase[24];     /* while it is starting: capacity, image, weights, compile; then ready */
     char message[512];  /* the provider's sentence for the state; "" for none */
     char address[1025]; /* base URL of the server; "" until there is one */

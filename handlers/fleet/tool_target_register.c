@@ -37,7 +37,8 @@ static const struct param params[] = {
       .help = "As what a deployed server runs." },
     { "bucket", VALUE_TEXT, .high = 127, .rare = true, .help = "Of mounted weights." },
     { "door", VALUE_TEXT, .high = 15, .rare = true,
-      .help = "How a cluster's service is reached: cluster, proxy or node_port." },
+      .help = "How a server is reached: cluster, proxy or node_port (Kubernetes); external or "
+              "internal (machines)." },
     { "proxy", VALUE_TEXT, .high = 255, .rare = true, .help = "For calls to the platform." },
     { "recipes", VALUE_TEXTS, .high = 64, .item_low = 1, .item_high = 63, .rare = true,
       .help = "Recipes that it allows; none: all." },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_bodies RECIPE...: prints the service of each recipe for Cloud Run as a line of JSON, for
- * tests/clouds/google_types.py. Those that cannot work are skipped. */
+/* cloud_bodies RECIPE...: prints what each recipe asks of Google's platforms, in each way that it
+ * may be bought, as lines of JSON, {"type": "Instance", "body": {...}}, for
+ * tests/clouds/google_types.py. Recipes that cannot work are skipped. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,35 +9,77 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
-static bool print_service(const struct recipe *recipe, struct error *error)
+/* Google's message for the body of a step. */
+static const struct type {
+    const char *provider, *step, *name;
+} types[] = {
+    { "cloud_run", "service", "run.Service" },
+    { "compute_engine", "instance", "compute.Instance" },
+    { "compute_engine", "firewall", "compute.Firewall" },
+    { "compute_engine", "scheduling", "compute.Scheduling" },
+    { "compute_engine", "label", "compute.InstancesSetLabelsRequest" },
+    { "compute_engine", "key", "secretmanager.Secret" },
+};
+
+static void print_step(const char *provider, const struct step *step)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i].provider, provider) == 0 && strcmp(types[i].step, step->name) == 0) {
+            json_auto_t *line = json_pack("{s:s, s:O}", "type", types[i].name, "body", step->body);
+
+            json_dumpf(line, stdout, JSON_COMPACT);
+            putchar('\n');
+        }
+}
+
+static bool print_verb(const struct provider *provider, enum provider_verb verb,
+                       const struct desired *desired, struct error *error)
+{
+    const struct observed now = { .exists = verb != VERB_CREATE,
+                                  .ours = true,
+                                  .state = "stopped",
+                                  .ends_ms = INT64_C(1764003600000) };
+    struct step *steps = NULL;
+    size_t count = 0;
+    bool made = provider->steps(verb, desired, &now, &steps, &count, error);
+
+    for (size_t i = 0; made && i < count; i++)
+        print_step(provider->name, &steps[i]);
+    step_list_free(steps, count);
+    return made;
+}
+
+static bool print_recipe(const struct recipe *recipe, struct error *error)
 {
     static const struct fleet_target target = { .project = "p",
                                                 .bucket = "weights",
                                                 .service_account = "a@p.iam.gserviceaccount.com",
                                                 .network = "n",
-                                                .subnetwork = "s" };
-    const struct desired desired = {
+                                                .subnetwork = "s",
+                                                .source_ranges = { "10.0.0.0/8" },
+                                                .source_range_count = 1 };
+    const struct provider *provider = provider_find(recipe->provider);
+    const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
+    struct desired desired = {
         .target = &target,
         .recipe = recipe,
         .deployment = "gemma",
         .instance = "inst-1",
         .place = json_string_value(json_array_get(recipe_member(recipe, "places"), 0)),
-        .kind = "on_demand",
+        .made_ms = INT64_C(1764000000000),
         .ends_ms = INT64_C(1764003600000),
         .end_destroys = true,
         .request_seed = "plan-1",
     };
-    struct step *steps = NULL;
-    size_t count = 0;
-    bool made =
-        provider_find("cloud_run")->steps(VERB_CREATE, &desired, NULL, &steps, &count, error);
+    size_t i;
 
-    for (size_t i = 0; made && i < count; i++)
-        if (strcmp(steps[i].name, "service") == 0)
-            json_dumpf(steps[i].body, stdout, JSON_COMPACT);
-    putchar('\n');
-    step_list_free(steps, count);
-    return made;
+    json_array_foreach(kinds, i, kind) {
+        desired.kind = json_string_value(kind);
+        if (!print_verb(provider, VERB_CREATE, &desired, error)
+            || !print_verb(provider, VERB_EXTEND, &desired, error))
+            return false;
+    }
+    return true;
 }
 
 int main(int count, char **paths)
@@ -45,9 +88,8 @@ int main(int count, char **paths)
         json_auto_t *document = json_load_file(paths[i], 0, NULL);
         struct recipe recipe = { 0 };
         struct error error = { 0 };
-        bool good =
-            recipe_read(document, &recipe, &error)
-            && (strcmp(recipe.status, "cannot_work") == 0 || print_service(&recipe, &error));
+        bool good = recipe_read(document, &recipe, &error)
+                    && (strcmp(recipe.status, "cannot_work") == 0 || print_recipe(&recipe, &error));
 
         recipe_finish(&recipe);
         if (!good) {

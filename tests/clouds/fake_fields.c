@@ -72,6 +72,26 @@ static bool check_map(const struct check *check, const json_t *value, const char
     return true;
 }
 
+/* One of "A|B|C". */
+static bool is_word_of(const char *words, const char *word)
+{
+    size_t length = word != NULL ? strlen(word) : 0;
+
+    while (length > 0 && *words != '\0') {
+        size_t end = strcspn(words, "|");
+
+        if (end == length && strncmp(words, word, length) == 0)
+            return true;
+        words += end + (words[end] == '|');
+    }
+    return false;
+}
+
+static bool is_number(const char *text)
+{
+    return text != NULL && text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
 static bool check_type(const struct check *check, const json_t *type, const json_t *value,
                        const char *path)
 {
@@ -83,6 +103,10 @@ static bool check_type(const struct check *check, const json_t *type, const json
         return check_items(check, type, value, path);
     if (strcmp(name, "map") == 0)
         return check_map(check, value, path);
+    if (strchr(name, '|') != NULL)
+        return is_word_of(name, json_string_value(value)) || fail(check, path, false);
+    if (strcmp(name, "n") == 0)
+        return is_number(json_string_value(value)) || fail(check, path, false);
     if (strcmp(name, "s") == 0)
         return json_is_string(value) || fail(check, path, false);
     if (strcmp(name, "i") == 0)

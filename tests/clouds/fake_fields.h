@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which members a cloud's messages have, as a JSON object of types by name: "s" text, "i" integer,
- * "b" boolean, "map" object of texts, [TYPE], {member: TYPE}, or another type's name. */
+ * "b" boolean, "n" an int64 as a text, "A|B" one of these words, "map" object of texts, [TYPE],
+ * {member: TYPE}, or another type's name. */
 #pragma once
 
 #include <jansson.h>

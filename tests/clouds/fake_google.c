@@ -111,12 +111,13 @@ void fake_google_set_policy(struct fake_google *fake, const struct fake_request 
 
 /* ---- The front ---- */
 
-extern const struct fake_google_part fake_google_usage, fake_google_account, fake_google_job,
-    fake_google_run;
+extern const struct fake_google_part fake_google_compute, fake_google_usage, fake_google_account,
+    fake_google_secret, fake_google_job, fake_google_quota, fake_google_run;
 
 /* The first whose part is in the path answers. */
 static const struct fake_google_part *const parts[] = {
-    &fake_google_usage, &fake_google_account, &fake_google_job, &fake_google_run, NULL,
+    &fake_google_compute, &fake_google_quota, &fake_google_usage, &fake_google_account,
+    &fake_google_secret,  &fake_google_job,   &fake_google_run,   NULL,
 };
 
 static const struct fake_google_part *find_part(const char *path)
@@ -186,7 +187,7 @@ static void read_one(struct fake_google *fake, const struct fake_request *reques
 
     if (strstr(request->path, "/locations/r/operations/") != NULL)
         look_at_operation(fake, strstr(request->path, "projects/"), reply);
-    else if (part != NULL && part->list != NULL && ends_with(request->path, part->part))
+    else if (part != NULL && part->list != NULL && ends_with(request->path, part->list_end))
         list(fake, part->list, request, reply);
     else if (part != NULL && part->read != NULL && part->read(fake, request, reply))
         return;
@@ -249,10 +250,11 @@ static void answer(void *context, const struct fake_request *request, struct fak
 
 void fake_google_start(struct fake_google *fake)
 {
-    static const char *const services[] = { "run",         "cloudscheduler",       "iam",
-                                            "metadata",    "cloudresourcemanager", "secretmanager",
-                                            "serviceusage" };
-    static const char *const files[] = { "cloud_run-fields.json", NULL };
+    static const char *const services[] = {
+        "run",           "cloudscheduler", "iam",     "metadata",   "cloudresourcemanager",
+        "secretmanager", "serviceusage",   "compute", "cloudquotas"
+    };
+    static const char *const files[] = { "cloud_run-fields.json", "compute-fields.json", NULL };
     size_t length = 0;
 
     *fake =

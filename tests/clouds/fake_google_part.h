@@ -3,12 +3,13 @@
  * fake_google*.c. */
 #pragma once
 
+#include "base/json/json.h"
 #include "tests/clouds/fake_google.h"
 
 /* Which requests it answers: those whose path contains `part`. */
 struct fake_google_part {
     const char *part;
-    const char *list; /* the member of a list of them; NULL: they have none */
+    const char *list_end, *list; /* the end of a list's path, and its member; NULL: none */
     /* A GET of something else than an object or a list; false: it is one. NULL: always. */
     bool (*read)(struct fake_google *fake, const struct fake_request *request,
                  struct fake_reply *reply);
@@ -31,3 +32,14 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
                         struct fake_reply *reply, bool is_dry);
 void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
                             struct fake_reply *reply);
+
+/* An instance of Compute Engine. Ends those whose time has come. */
+void fake_google_machine_advance(struct fake_google *fake);
+/* PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone: the next. */
+void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t *instance);
+/* Fills what the platform writes on a new one, or after a change of the labels. */
+void fake_google_machine_settle(struct fake_google *fake, json_t *instance, const char *path);
+void fake_google_machine_label(struct fake_google *fake, json_t *instance);
+/* The rule that it breaks, a sentence; NULL: none. */
+const char *fake_google_machine_judge(const json_t *instance);
+bool fake_google_machine_exceeds(const struct fake_google *fake, const json_t *instance);

@@ -130,6 +130,6 @@ static void change_run(struct fake_google *fake, const struct fake_request *requ
         create_service(fake, request, reply, is_dry);
 }
 
-const struct fake_google_part fake_google_run = { .part = "/services",
-                                                  .list = "services",
-                                                  .change = change_run };
+const struct fake_google_part fake_google_run = {
+    .part = "/services", .list_end = "/services", .list = "services", .change = change_run
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service accounts, jobs of Cloud Scheduler, and which APIs are enabled. */
+/* Service accounts, jobs of Cloud Scheduler, secrets, quotas, and which APIs are enabled. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/json.h"
@@ -71,6 +72,90 @@ static bool read_service(struct fake_google *fake, const struct fake_request *re
     return true;
 }
 
+static bool read_quota(struct fake_google *fake, const struct fake_request *request,
+                       struct fake_reply *reply)
+{
+    (void)fake;
+    text_add(
+        &reply->body,
+        strstr(request->path, "/TPUS-PER-TPU-FAMILY") != NULL
+            ? "{\"dimensionsInfos\":[{\"dimensions\":{\"region\":\"us-central1\",\"tpu_family\":"
+              "\"CT6E\"},\"details\":{\"value\":\"16\"}},{\"details\":{\"value\":\"0\"},"
+              "\"applicableLocations\":[\"us-central1\"]}]}"
+            : "{}");
+    return true;
+}
+
+/* ---- Secrets ---- */
+
+static void create_secret(struct fake_google *fake, const struct fake_request *request,
+                          struct fake_reply *reply)
+{
+    json_auto_t *body = json_loads(request->body, 0, NULL);
+    char *id = fake_server_parameter(request, "secretId");
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", request->path, id != NULL ? id : "");
+    free(id);
+    if (!fake_google_check(fake, "Secret", body, reply))
+        return;
+    if (json_object_get(fake->objects, path) != NULL) {
+        fake_google_say(reply, 409, "ALREADY_EXISTS", "Secret already exists.");
+        return;
+    }
+    json_object_set_new(body, "name", json_string(path + strlen("/v1/")));
+    json_object_set(fake->objects, path, body);
+    fake_google_show(reply, body);
+}
+
+/* The policy stays with the secret: it says who may write a version. */
+static void set_policy(struct fake_google *fake, const struct fake_request *request,
+                       struct fake_reply *reply)
+{
+    json_auto_t *body = json_loads(request->body, 0, NULL);
+    char path[512];
+    json_t *secret;
+
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(request->path, ":"), request->path);
+    secret = json_object_get(fake->objects, path);
+    fake_google_set_policy(fake, request, reply);
+    if (secret != NULL && reply->status == 0)
+        json_object_set(secret, "policy", json_object_get(body, "policy"));
+}
+
+static void change_secret(struct fake_google *fake, const struct fake_request *request,
+                          struct fake_reply *reply)
+{
+    if (strcmp(request->method, "DELETE") != 0)
+        (strstr(request->path, ":setIamPolicy") != NULL ? set_policy : create_secret)(fake, request,
+                                                                                      reply);
+    else if (json_object_del(fake->objects, request->path) == 0)
+        text_add(&reply->body, "{}");
+    else
+        fake_google_say(reply, 404, "NOT_FOUND", "Secret not found.");
+}
+
+static bool read_version(struct fake_google *fake, const struct fake_request *request,
+                         struct fake_reply *reply)
+{
+    const char *end = strstr(request->path, "/versions/latest:access");
+    const json_t *version;
+    char path[512];
+
+    if (end == NULL)
+        return false;
+    snprintf(path, sizeof path, "%.*s", (int)(end - request->path), request->path);
+    version = json_object_get(json_object_get(fake->objects, path), "version");
+    if (version != NULL)
+        fake_google_show(reply, version);
+    else
+        fake_google_say(reply, 404, "NOT_FOUND", "Secret Version [latest] not found.");
+    return true;
+}
+
+const struct fake_google_part fake_google_quota = { "/quotaInfos/", .read = read_quota };
+const struct fake_google_part fake_google_secret = { "/v1/projects/p/secrets", .read = read_version,
+                                                     .change = change_secret };
 const struct fake_google_part fake_google_usage = { "/v1/projects/p/services/",
                                                     .read = read_service };
 const struct fake_google_part fake_google_account = { "/serviceAccounts",

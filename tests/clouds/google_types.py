@@ -1,20 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads services of Cloud Run, a JSON object on each line of stdin, with Google's own types: unknown members, wrong types and
-wrong enums are errors."""
+"""Reads what cloud_bodies prints, {"type": ..., "body": ...} on each line of stdin, with Google's own types: unknown members,
+wrong types and wrong enums are errors."""
+import collections
+import json
 import sys
 
-from google.cloud.run_v2.types import Service
+from google.cloud import compute_v1, run_v2, secretmanager_v1
 from google.protobuf import json_format
 
-count = 0
+packages = {"run": run_v2, "compute": compute_v1, "secretmanager": secretmanager_v1}
+
+
+def read(name, body):
+    package, message = name.split(".")
+    kind = getattr(packages[package], message)
+    json_format.Parse(body, kind.pb(kind()), ignore_unknown_fields=False)
+
+
+counts = collections.Counter()
 for line in sys.stdin:
-    if line.strip():
-        json_format.Parse(line, Service.pb(Service()), ignore_unknown_fields=False)
-        count += 1
-assert count > 0
-wrong = '{"template": {"containers": [{"image": "x", "gpus": 1}]}}'
-try:
-    json_format.Parse(wrong, Service.pb(Service()), ignore_unknown_fields=False)
-    sys.exit("an unknown member was accepted")
-except json_format.ParseError:
-    print(f"ok    Google's own types read {count} services of Cloud Run")
+    value = json.loads(line)
+    try:
+        read(value["type"], json.dumps(value["body"]))
+    except json_format.ParseError as error:
+        sys.exit(f"{value['type']}: {error}\n{line}")
+    counts[value["type"]] += 1
+for name in ["run.Service", "compute.Instance", "compute.Scheduling", "compute.Firewall", "secretmanager.Secret"]:
+    assert counts[name] > 0, name
+    try:
+        read(name, '{"gpus": 1}')
+        sys.exit(f"{name}: an unknown member was accepted")
+    except json_format.ParseError:
+        print(f"ok    Google's own types read {counts[name]} of {name}")

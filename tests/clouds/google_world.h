@@ -20,6 +20,8 @@ struct google_world {
     struct recipe recipe;
     struct fleet_target target;
     struct life life;
+    char seed[16]; /* of the latest plan */
+    int plans;
 };
 
 /* With the secret hf-token. The deployment gemma is made at 2025-11-24 16:00 UTC for an hour. */
@@ -72,9 +74,17 @@ static inline int google_world_destroy(void **state)
     return 0;
 }
 
+/* Each is a plan of its own. */
+static inline bool apply(struct google_world *world, enum provider_verb verb)
+{
+    snprintf(world->seed, sizeof world->seed, "plan-%d", ++world->plans);
+    world->life.desired.request_seed = world->seed;
+    return life_apply(&world->life, verb);
+}
+
 static inline void must_apply(struct google_world *world, enum provider_verb verb)
 {
-    if (!life_apply(&world->life, verb))
+    if (!apply(world, verb))
         fail_msg("%s: %s: %s", provider_verb_name(verb), world->life.step,
                  world->life.error.message);
 }
@@ -103,7 +113,7 @@ static inline void check_state(struct google_world *world, const char *state, co
 static inline void check_refused(struct google_world *world, enum provider_verb verb,
                                  const char *part)
 {
-    assert_false(life_apply(&world->life, verb));
+    assert_false(apply(world, verb));
     if (strstr(world->life.error.message, part) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }

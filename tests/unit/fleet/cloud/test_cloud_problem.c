@@ -131,6 +131,8 @@ static void test_only_what_may_be_repeated_is(void **state)
                                          "to create typed patch object\"}";
     static const char with_reason[] = "{\"kind\":\"Status\",\"code\":500,\"reason\":"
                                       "\"InternalError\"}";
+    static const char too_many[] = "{\"error\":{\"errors\":[{\"reason\":\"rateLimitExceeded\"}]}}";
+    static const char too_much[] = "{\"error\":{\"errors\":[{\"reason\":\"quotaExceeded\"}]}}";
     static const struct {
         long status;
         const char *body;
@@ -142,6 +144,8 @@ static void test_only_what_may_be_repeated_is(void **state)
         { 400, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 401, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 403, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
+        { 403, too_many, CLOUD_AGAIN, CLOUD_AGAIN },
+        { 403, too_much, CLOUD_REFUSED, CLOUD_REFUSED },
         { 404, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 409, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 429, NULL, CLOUD_AGAIN, CLOUD_AGAIN },

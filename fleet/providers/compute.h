@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the provider "compute_engine" share. A deployment is one instance of its name,
+ * with GPUs or TPUs, which the platform itself stops or deletes at its end; beside it are a
+ * firewall and the secret of its key (google_machine.h). Private to compute*.c. */
+#pragma once
+
+#include "fleet/providers/google_machine.h"
+
+#define COMPUTE_NAME_SIZE 256
+/* "projects/P/zones/Z/instances/NAME"; returns `out`. */
+const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SIZE]);
+/* "us-central1" of "us-central1-a". */
+void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
+/* Its capacity is waited for, and its life is bounded from when it has that. */
+bool compute_is_flexible(const struct desired *desired, const struct observed *now);
+
+/* Of a recipe; new reference. */
+json_t *compute_instance(const struct desired *desired, const struct google_machine *machine);
+/* How it is bought, and when it ends: `before` with what the plan says. New reference. */
+json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
+
+/* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
+CHECKED bool compute_check(const struct desired *desired, struct error *error);
+CHECKED bool compute_check_end(const struct desired *desired, const struct observed *now,
+                               struct error *error);
+void compute_lint(const struct desired *desired, json_t *warnings);
+/* Whether machines of this type have accelerators. */
+bool compute_has_accelerators(const char *machine_type);
+
+CHECKED bool compute_steps(enum provider_verb verb, const struct desired *desired,
+                           const struct observed *now, struct step **out, size_t *count,
+                           struct error *error);
+CHECKED enum step_state compute_outcome(const struct step *step, const struct cloud_reply *reply,
+                                        char poll_url[1024], struct error *error);
+void compute_command(const struct desired *desired, const struct step *step, struct text *out);
+
+/* Reads an instance. `is_inside`: it is reached by its address in the network. Pure. */
+void compute_read(const json_t *instance, bool is_inside, struct observed *out);
+CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
+                             struct observed *out, struct error *error);
+CHECKED bool compute_list(struct cloud *cloud, const struct fleet_target *target,
+                          struct observed **out, size_t *count, json_t *warnings,
+                          struct error *error);
+/* A finding for each region: which accelerators there is a quota for. */
+void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings);

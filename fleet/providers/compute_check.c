@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Compute Engine refuses, and what people regret there. */
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/compute.h"
+#include "fleet/recipes/recipe.h"
+
+#define NAME_SIZE 64
+#define DAY_MS INT64_C(86400000)
+#define LONGEST_MS (120 * DAY_MS)
+#define LONGEST_FLEXIBLE_MS (7 * DAY_MS)
+
+/* Machine types whose accelerators come with them: documentation of machine families, 2026. */
+static const struct machine {
+    const char *type, *hardware;
+    int64_t chips;
+} machines[] = {
+    { "g2-standard-4", "nvidia-l4", 1 },         { "g2-standard-8", "nvidia-l4", 1 },
+    { "g2-standard-12", "nvidia-l4", 1 },        { "g2-standard-16", "nvidia-l4", 1 },
+    { "g2-standard-24", "nvidia-l4", 2 },        { "g2-standard-32", "nvidia-l4", 1 },
+    { "g2-standard-48", "nvidia-l4", 4 },        { "g2-standard-96", "nvidia-l4", 8 },
+    { "ct6e-standard-1t", "google-tpu-v6e", 1 }, { "ct6e-standard-4t", "google-tpu-v6e", 4 },
+    { "ct6e-standard-8t", "google-tpu-v6e", 8 }, { "ct5p-hightpu-1t", "google-tpu-v5p", 1 },
+    { "ct5p-hightpu-2t", "google-tpu-v5p", 2 },  { "ct5p-hightpu-4t", "google-tpu-v5p", 4 },
+    { "tpu7x-standard-4t", "google-tpu7x", 4 },
+};
+#define MACHINES (sizeof machines / sizeof machines[0])
+
+bool compute_has_accelerators(const char *machine_type)
+{
+    static const char *const families[] = { "g2-",  "g4-",   "a2-",   "a3-",   "a4-",
+                                            "a4x-", "ct5p-", "ct6e-", "tpu7x-" };
+
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strncmp(machine_type, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
+static CHECKED bool check_machine(const struct recipe *recipe, struct error *error)
+{
+    const char *type = recipe_text(recipe, "host.machine", "");
+    const struct machine *machine = machines;
+
+    while (machine < machines + MACHINES && strcmp(machine->type, type) != 0)
+        machine++;
+    if (machine == machines + MACHINES)
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"host.machine\" is \"%s\": on Compute Engine it is one of "
+                         "g2-standard (L4), ct6e-standard (v6e), ct5p-hightpu (v5p) and "
+                         "tpu7x-standard, and there is none with v5e",
+                         type);
+    if (strcmp(machine->hardware, recipe->hardware) != 0 || machine->chips != recipe->chips)
+        return error_set(error, ERROR_INVALID, "%s has %lld %s, and the recipe wants %lld %s", type,
+                         (long long)machine->chips, machine->hardware, (long long)recipe->chips,
+                         recipe->hardware);
+    return true;
+}
+
+static bool is_plain(const char *text)
+{
+    return text[0] != '\0' && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+static CHECKED bool check_members(const struct recipe *recipe, struct error *error)
+{
+    static const char *const names[] = { "compute_engine.image_project",
+                                         "compute_engine.image_family", "compute_engine.disk_type",
+                                         "compute_engine.reservation" };
+    int64_t wait_s = recipe_integer(recipe, "compute_engine.wait_s", 90);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!is_plain(recipe_text(recipe, names[i], i < 2 ? "" : "x")))
+            return error_set(error, ERROR_INVALID,
+                             "the recipe's \"%s\" must be a name of a-z, 0-9 and '-'", names[i]);
+    if (wait_s < 90 || wait_s > 7200)
+        return error_set(error, ERROR_INVALID,
+                         "on Compute Engine capacity is waited for 90 to 7200 s "
+                         "(\"compute_engine.wait_s\")");
+    return true;
+}
+
+bool compute_check_end(const struct desired *desired, const struct observed *now,
+                       struct error *error)
+{
+    bool is_flexible = compute_is_flexible(desired, now);
+    int64_t life_ms = desired->ends_ms - desired->made_ms;
+
+    if (is_flexible && (desired->ends_ms == 0 || life_ms > LONGEST_FLEXIBLE_MS))
+        return error_set(error, ERROR_INVALID,
+                         "a flex-start machine has an end, at most 7 days away");
+    if (is_flexible && !desired->end_destroys)
+        return error_set(error, ERROR_INVALID,
+                         "a flex-start machine is deleted at its end: choose destroy");
+    if (desired->ends_ms > 0 && desired->made_ms > 0 && life_ms > LONGEST_MS)
+        return error_set(error, ERROR_INVALID, "on Compute Engine a life is at most 120 days");
+    return true;
+}
+
+bool compute_check(const struct desired *desired, struct error *error)
+{
+    const struct recipe *recipe = desired->recipe;
+
+    if (!google_check_name(desired->deployment, "Compute Engine", NAME_SIZE, error))
+        return false;
+    return recipe == NULL
+           || (google_machine_check(desired, "Compute Engine", error)
+               && check_machine(recipe, error) && check_members(recipe, error));
+}
+
+void compute_lint(const struct desired *desired, json_t *warnings)
+{
+    const struct recipe *recipe = desired->recipe;
+    const struct {
+        bool holds;
+        const char *sentence;
+    } rows[] = {
+        { strcmp(desired->kind, "reserved") == 0
+              && recipe_member(recipe, "compute_engine.reservation") == NULL,
+          "the recipe names no reservation (compute_engine.reservation): any that is open and fits "
+          "is used, and without one it is bought on demand" },
+        { strcmp(desired->kind, "flex_start") == 0,
+          "flex-start counts its life from when the capacity is there: opsbrain ends it at the "
+          "time of the plan, the platform by as much later as it waited" },
+        { !desired->end_destroys, "a stopped machine's disk is paid for until it is destroyed" },
+        { !recipe_lists(recipe, "places", desired->place),
+          "the recipe does not name this zone: the machine type may not be there" },
+    };
+
+    google_machine_lint(desired, warnings);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].holds)
+            json_array_append_new(warnings, json_string(rows[i].sentence));
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is: one instance, what it says of itself, and all of them in the target's zones. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/digest.h"
+#include "base/json/json.h"
+#include "fleet/providers/compute.h"
+
+/* ---- One instance ---- */
+
+static const char *last_part(const char *url)
+{
+    const char *last = strrchr(url, '/');
+
+    return last != NULL ? last + 1 : url;
+}
+
+/* The platform's words, and ours. A machine that runs has a phase of its own. */
+static const struct status {
+    const char *word, *state, *phase;
+} statuses[] = {
+    { "PENDING", "pending", "capacity" }, { "PROVISIONING", "pending", "capacity" },
+    { "STAGING", "starting", "image" },   { "RUNNING", "starting", "image" },
+    { "REPAIRING", "starting", "image" }, { "PENDING_STOP", "stopping", "" },
+    { "STOPPING", "stopping", "" },       { "SUSPENDING", "stopping", "" },
+    { "STOPPED", "stopped", "" },         { "SUSPENDED", "stopped", "" },
+    { "TERMINATED", "stopped", "" },      { "DEPROVISIONING", "deleting", "" },
+};
+
+static void read_state(const json_t *instance, struct observed *out)
+{
+    const char *word = json_get_text(instance, "status", "");
+
+    observed_set_state(out, "starting", "", "");
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (strcmp(word, statuses[i].word) == 0)
+            observed_set_state(out, statuses[i].state, statuses[i].phase,
+                               json_get_text(instance, "statusMessage", ""));
+    if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
+        observed_set_state(out, "ready", "ready", ""); /* another's says no more */
+}
+
+static const char *script_of(const json_t *instance)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(instance, "metadata"), "items"), i, item)
+        if (strcmp(json_get_text(item, "key", ""), "startup-script") == 0)
+            return json_get_text(item, "value", "");
+    return "";
+}
+
+/* Of another's machine: what its script says, or the engines' usual one. */
+static int port_of(const json_t *instance)
+{
+    const char *at = strstr(script_of(instance), "--port");
+    int port = google_machine_port(json_object_get(instance, "labels"));
+
+    if (port == 0 && at != NULL) {
+        at += strlen("--port");
+        port = (int)strtol(at + strspn(at, " =\"'"), NULL, 10);
+    }
+    return port > 0 && port < 65536 ? port : 8000;
+}
+
+static void read_address(const json_t *instance, bool is_inside, struct observed *out)
+{
+    const json_t *interface = json_array_get(json_object_get(instance, "networkInterfaces"), 0);
+    const json_t *outside = json_array_get(json_object_get(interface, "accessConfigs"), 0);
+    const char *address = json_get_text(outside, "natIP", "");
+
+    if (is_inside || address[0] == '\0')
+        address = json_get_text(interface, "networkIP", "");
+    if (address[0] != '\0' && address[strspn(address, "0123456789.")] == '\0')
+        snprintf(out->address, sizeof out->address, "http://%s:%d", address, port_of(instance));
+}
+
+/* Image and arguments are in the script, whose digest a change of either changes. */
+static json_t *fields_of(const json_t *instance)
+{
+    static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
+                                         "deletionProtection" };
+    const char *script = script_of(instance);
+    char digest[DIGEST_TEXT_SIZE];
+    json_t *out;
+
+    digest_sha256_text(script, strlen(script), digest);
+    digest[16] = '\0';
+    out =
+        json_pack("{s:s, s:s}", "machineType",
+                  last_part(json_get_text(instance, "machineType", "")), "startup-script", digest);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (json_object_get(instance, names[i]) != NULL)
+            json_object_set_new(out, names[i], json_deep_copy(json_object_get(instance, names[i])));
+    if (json_object_get(out, "tags") != NULL)
+        json_object_del(json_object_get(out, "tags"), "fingerprint");
+    return out;
+}
+
+static void read_name(const json_t *instance, struct observed *out)
+{
+    const char *link = json_get_text(instance, "selfLink", "");
+    const char *path = strstr(link, "/compute/v1/");
+
+    text_copy(out->name, sizeof out->name, json_get_text(instance, "name", ""));
+    text_copy(out->place, sizeof out->place, last_part(json_get_text(instance, "zone", "")));
+    if (path != NULL)
+        snprintf(out->resource, sizeof out->resource, GOOGLE_COMPUTE "%.400s",
+                 path + strlen("/compute/v1/"));
+}
+
+static void read_digest(const json_t *instance, struct observed *out)
+{
+    const char *digest = strstr(script_of(instance), "@sha256:");
+
+    if (digest != NULL)
+        snprintf(out->image_digest, sizeof out->image_digest, "%.*s",
+                 7 + (int)strspn(digest + 8, "0123456789abcdef"), digest + 1);
+}
+
+/* An unsigned number of 64 bits, which comes as a text. */
+static void read_id(const json_t *id, struct observed *out)
+{
+    const char *text = json_string_value(id);
+
+    if (json_is_integer(id))
+        snprintf(out->uid, sizeof out->uid, "%lld", (long long)json_integer_value(id));
+    else if (text != NULL && text[strspn(text, "0123456789")] == '\0')
+        text_copy(out->uid, sizeof out->uid, text);
+}
+
+void compute_read(const json_t *instance, bool is_inside, struct observed *out)
+{
+    out->exists = true;
+    read_name(instance, out);
+    google_read_labels(json_object_get(instance, "labels"), out);
+    read_state(instance, out);
+    read_address(instance, is_inside, out);
+    read_digest(instance, out);
+    out->fields = fields_of(instance);
+    read_id(json_object_get(instance, "id"), out);
+    /* What a change of the labels has to show. */
+    text_copy(out->etag, sizeof out->etag, json_get_text(instance, "labelFingerprint", ""));
+    text_copy(out->machine, sizeof out->machine,
+              last_part(json_get_text(instance, "machineType", "")));
+    out->replicas = 1;
+    out->ready_replicas = strcmp(out->state, "ready") == 0;
+}
+
+/* ---- What it says of itself ---- */
+
+static const char *phase_of(const json_t *attributes)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(attributes, "queryValue"), "items"), i, item)
+        if (strcmp(json_get_text(item, "key", ""), "phase") == 0)
+            return json_get_text(item, "value", "");
+    return "";
+}
+
+/* None has been written before the script runs, and where the permission lacks none is read. */
+static void ask_phase(struct cloud *cloud, struct observed *out)
+{
+    static const char *const phases[] = { "image", "weights", "compile", NULL };
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char url[600];
+    const char *phase;
+
+    snprintf(url, sizeof url, "%s/getGuestAttributes?queryPath=opsbrain%%2F", out->resource);
+    if (!cloud_read(cloud, url, &reply, &ignored))
+        return;
+    phase = phase_of(reply.body);
+    if (strcmp(phase, "ready") == 0) {
+        observed_set_state(out, "ready", "ready", "");
+        out->ready_replicas = 1;
+    } else if (strcmp(phase, "failed") == 0)
+        observed_set_state(out, "failed", "weights", "the server did not start");
+    else if (google_is_one_of(phase, phases))
+        observed_set_state(out, "starting", phase, "");
+}
+
+/* The last line that the script wrote: "... startup-script: opsbrain: LINE". */
+static void read_line(const char *contents, struct observed *out)
+{
+    const char *line = NULL;
+    TEXT_AUTO shown = { 0 };
+
+    for (const char *at = strstr(contents, "opsbrain: "); at != NULL;
+         at = strstr(at + 1, "opsbrain: "))
+        line = at + strlen("opsbrain: ");
+    if (line == NULL)
+        return;
+    text_add_printable(&shown, line, strcspn(line, "\r\n"), sizeof out->log_line - 1);
+    text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
+}
+
+static void ask_line(struct cloud *cloud, struct observed *out)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char url[600];
+
+    /* The last 4 KiB: what counts from the end is negative. */
+    snprintf(url, sizeof url, "%s/serialPort?port=1&start=-4096", out->resource);
+    if (!cloud_read(cloud, url, &reply, &ignored))
+        return;
+    read_line(json_get_text(reply.body, "contents", ""), out);
+    if (strcmp(out->state, "failed") == 0 && out->log_line[0] != '\0')
+        observed_set_state(out, "failed", out->phase, out->log_line);
+}
+
+bool compute_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
+                     struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char name[COMPUTE_NAME_SIZE];
+    char url[512];
+
+    *out = (struct observed){ 0 };
+    snprintf(url, sizeof url, GOOGLE_COMPUTE "%s", compute_name(desired, name));
+    text_copy(out->resource, sizeof out->resource, url);
+    if (!cloud_read(cloud, url, &reply, error)) {
+        observed_set_state(out, "absent", "", "");
+        return reply.status == 404;
+    }
+    compute_read(reply.body, strcmp(desired->target->door, "internal") == 0, out);
+    text_copy(out->resource, sizeof out->resource, url);
+    out->ours = strcmp(out->instance, desired->instance) == 0
+                && strcmp(out->deployment, desired->deployment) == 0;
+    if (strcmp(json_get_text(reply.body, "status", ""), "RUNNING") == 0
+        && out->instance[0] != '\0') {
+        ask_phase(cloud, out);
+        if (strcmp(out->state, "ready") != 0)
+            ask_line(cloud, out);
+    }
+    return true;
+}
+
+/* ---- Listing ---- */
+
+struct found {
+    struct observed **list;
+    size_t *count;
+    bool is_inside;
+};
+
+static bool serves_models(const json_t *instance)
+{
+    return json_object_get(json_object_get(instance, "labels"), GOOGLE_INSTANCE) != NULL
+           || json_array_size(json_object_get(instance, "guestAccelerators")) > 0
+           || compute_has_accelerators(last_part(json_get_text(instance, "machineType", "")));
+}
+
+static void read_page(const json_t *page, void *context)
+{
+    const struct found *found = context;
+    const json_t *instance;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "items"), i, instance)
+        if (serves_models(instance))
+            compute_read(instance, found->is_inside, observed_list_add(found->list, found->count));
+}
+
+bool compute_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
+                  size_t *count, json_t *warnings, struct error *error)
+{
+    struct found found = { out, count, strcmp(target->door, "internal") == 0 };
+    bool done = true;
+
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; i < target->place_count && done; i++) {
+        char url[512], what[96];
+
+        snprintf(url, sizeof url,
+                 GOOGLE_COMPUTE "projects/%.63s/zones/%.63s/instances?maxResults=100",
+                 target->project, target->places[i]);
+        snprintf(what, sizeof what, "machines in %.63s", target->places[i]);
+        done = google_read_pages(cloud, url, what, read_page, &found, warnings, error);
+    }
+    if (done)
+        return true;
+    observed_list_free(*out, *count);
+    *out = NULL;
+    *count = 0;
+    return false;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs as requests, what their replies mean, and the same as commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/compute.h"
+#include "fleet/recipes/recipe.h"
+
+struct list {
+    struct google_list google;
+    const struct desired *desired;
+    const struct observed *now;
+    char url[512]; /* the instance's, by name */
+    struct google_machine machine;
+};
+
+static void name_parts(struct list *list)
+{
+    char name[COMPUTE_NAME_SIZE];
+
+    compute_name(list->desired, name);
+    snprintf(list->url, sizeof list->url, GOOGLE_COMPUTE "%s", name);
+    google_machine_name(list->desired, name, &list->machine);
+}
+
+/* ---- Steps ---- */
+
+static void add_wait(const struct list *list, const char *name, const char *summary)
+{
+    struct step *step = google_add(&list->google, name, "GET", list->url, summary);
+
+    step->absent_is_done = strcmp(name, "gone") == 0;
+}
+
+/* By the platform's own id of it: never another machine of its name. */
+static void set_method(const struct list *list, struct step *step, const char *method)
+{
+    const char *uid = list->now != NULL ? list->now->uid : "";
+
+    if (uid[0] != '\0')
+        snprintf(step->url, sizeof step->url,
+                 GOOGLE_COMPUTE "projects/%.63s/zones/%.63s/instances/%.64s",
+                 list->desired->target->project, list->desired->place, uid);
+    snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url), "%s", method);
+    google_machine_set_id(list->desired, step);
+}
+
+/* `body` is taken. */
+static void add_method(const struct list *list, const char *name, const char *method, json_t *body,
+                       const char *summary)
+{
+    struct step *step = google_add(&list->google, name, "POST", list->url, summary);
+
+    set_method(list, step, method);
+    step->body = body;
+}
+
+static void add_image(const struct list *list)
+{
+    const struct recipe *recipe = list->desired->recipe;
+    struct step *step;
+    char url[512];
+
+    snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/global/images/family/%.63s",
+             recipe_text(recipe, "compute_engine.image_project", ""),
+             recipe_text(recipe, "compute_engine.image_family", ""));
+    step =
+        google_add(&list->google, "image", "GET", url, "Looks whether there is a disk image for");
+    text_copy(step->dry_run_url, sizeof step->dry_run_url, url);
+}
+
+static void add_create(const struct list *list)
+{
+    struct step *step;
+    char summary[100];
+
+    google_add_secrets(&list->google);
+    add_image(list);
+    google_machine_add(&list->google, &list->machine);
+    snprintf(summary, sizeof summary, "Creates the machine (%.32s, %.16s)",
+             recipe_text(list->desired->recipe, "host.machine", ""),
+             list->desired->kind[0] != '\0' ? list->desired->kind : "on_demand");
+    step = google_add(&list->google, "instance", "POST", list->url, summary);
+    google_set_creation(step);
+    google_machine_set_id(list->desired, step);
+    step->body = compute_instance(list->desired, &list->machine);
+    add_wait(list, "running", "Waits until it runs:");
+}
+
+static void add_scheduling(const struct list *list)
+{
+    add_method(list, "scheduling", "/setScheduling", compute_scheduling(list->desired, list->now),
+               "Moves the end of");
+}
+
+/* Refused if somebody has changed the labels since they were looked at. */
+static void add_labels(const struct list *list)
+{
+    add_method(list, "label", "/setLabels",
+               json_pack("{s:o, s:s}", "labels", google_all_labels(list->desired, list->now),
+                         "labelFingerprint", list->now->etag),
+               "Writes its end on");
+}
+
+static void add_stop(const struct list *list, const char *summary)
+{
+    add_method(list, "stop", "/stop", NULL, summary);
+    add_wait(list, "stopped", "Waits until it is stopped:");
+}
+
+static void add_start(const struct list *list)
+{
+    add_method(list, "start", "/start", NULL, "Starts the machine");
+    add_wait(list, "running", "Waits until it runs:");
+}
+
+/* The platform changes the end of a stopped machine only. */
+static void add_extend(const struct list *list)
+{
+    bool runs = strcmp(list->now->state, "stopped") != 0;
+
+    if (runs)
+        add_stop(list, "Stops the machine, as its end can only be moved then:");
+    add_scheduling(list);
+    add_labels(list);
+    if (runs)
+        add_start(list);
+}
+
+/* What is bounded by how long it runs gets what is left of its life. */
+static void add_restart(const struct list *list)
+{
+    bool moves = observed_end_moves(list->now, list->desired);
+
+    if (moves || compute_is_flexible(list->desired, list->now))
+        add_scheduling(list);
+    if (moves)
+        add_labels(list);
+    add_start(list);
+}
+
+static void add_destroy(const struct list *list)
+{
+    if (list->now == NULL || list->now->exists) {
+        struct step *step = google_add_removal(&list->google, "remove-instance", list->url,
+                                               "Deletes the machine, and its disk,");
+
+        set_method(list, step, "");
+    }
+    add_wait(list, "gone", "Waits until it is gone:");
+    google_machine_add_removals(&list->google, &list->machine);
+}
+
+static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
+                                const struct observed *now, struct error *error)
+{
+    static const unsigned bounded =
+        VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START);
+
+    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
+        return error_set(error, ERROR_CONFLICT,
+                         "there is a machine %s in %s that opsbrain did not make: take another "
+                         "name, or adopt it",
+                         desired->deployment, desired->place);
+    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
+        return error_set(error, ERROR_NOT_FOUND, "there is no machine %s in %s",
+                         desired->deployment, desired->place);
+    if (verb == VERB_CREATE && desired->recipe == NULL)
+        return error_set(error, ERROR_INVALID, "a machine is made of a recipe");
+    if ((VERB_BIT(verb) & bounded) != 0 && !compute_check_end(desired, now, error))
+        return false;
+    return verb == VERB_CREATE ? compute_check(desired, error) : true;
+}
+
+bool compute_steps(enum provider_verb verb, const struct desired *desired,
+                   const struct observed *now, struct step **out, size_t *count,
+                   struct error *error)
+{
+    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
+
+    *out = NULL;
+    *count = 0;
+    if (!check_state(verb, desired, now, error))
+        return false;
+    name_parts(&list);
+    if (verb == VERB_CREATE)
+        add_create(&list);
+    else if (verb == VERB_START)
+        add_restart(&list);
+    else if (verb == VERB_STOP)
+        add_stop(&list, "Stops the machine");
+    else if (verb == VERB_EXTEND)
+        add_extend(&list);
+    else
+        add_destroy(&list);
+    return true;
+}
+
+/* ---- Outcomes ---- */
+
+static CHECKED enum step_state judge_instance(const struct step *step, const json_t *instance,
+                                              char poll_url[1024], struct error *error)
+{
+    struct observed now = { 0 };
+    bool waits_to_run = strcmp(step->name, "running") == 0;
+    enum step_state state = STEP_WAIT;
+
+    compute_read(instance, false, &now);
+    if (waits_to_run && strcmp(json_get_text(instance, "status", ""), "RUNNING") == 0)
+        state = STEP_DONE;
+    else if (waits_to_run && strcmp(now.state, "stopped") == 0)
+        state = google_fail(
+            error, now.message[0] != '\0' ? now.message : "the machine was stopped before it ran");
+    else
+        state = google_judge_wait(step, &now, poll_url, error);
+    observed_finish(&now);
+    return state;
+}
+
+enum step_state compute_outcome(const struct step *step, const struct cloud_reply *reply,
+                                char poll_url[1024], struct error *error)
+{
+    static const char *const waiting[] = { "running", "stopped", "gone", NULL };
+    bool is_looking = strcmp(step->method, "GET") == 0;
+
+    poll_url[0] = '\0';
+    if (reply->status == 404 && strcmp(step->name, "image") == 0)
+        return google_fail(error, "the recipe's disk image is not there");
+    if (reply->status == 404 && strcmp(step->name, "running") == 0)
+        return google_fail(error, "the machine is gone: there was no capacity in time, or somebody "
+                                  "deleted it");
+    if (reply->verdict != CLOUD_DONE)
+        return google_machine_refused(step, reply, error);
+    if (google_is_one_of(step->name, waiting))
+        return judge_instance(step, reply->body, poll_url, error);
+    if (is_looking || strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) != 0)
+        return STEP_DONE;
+    return google_machine_judge(step, reply->body, poll_url, error);
+}
+
+/* ---- gcloud ---- */
+
+void compute_command(const struct desired *desired, const struct step *step, struct text *out)
+{
+    static const char *const commands[][2] = {
+        { "remove-instance", "delete" }, { "stop", "stop" },        { "start", "start" },
+        { "running", "describe" },       { "stopped", "describe" }, { "gone", "describe" },
+    };
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(step->name, commands[i][0]) == 0) {
+            text_addf(out, "gcloud compute instances %s %s --zone %s --project %s\n",
+                      commands[i][1], desired->deployment, desired->place,
+                      desired->target->project);
+            return;
+        }
+    google_command(desired, step, out);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The key and the firewall of a machine: their names, requests and outcomes. */
+#include "fleet/providers/google_machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/base64.h"
+#include "base/core/digest.h"
+#include "base/json/json.h"
+#include "fleet/cloud/cloud_problem.h"
+#include "fleet/recipes/recipe.h"
+
+/* A firewall belongs to its network's project. */
+static void firewall_project(const struct fleet_target *target, char out[64])
+{
+    const char *host = target->network;
+
+    text_copy(out, 64, target->project);
+    if (strncmp(host, "projects/", 9) == 0)
+        snprintf(out, 64, "%.*s", (int)strcspn(host + 9, "/"), host + 9);
+}
+
+void google_machine_name(const struct desired *desired, const char *what,
+                         struct google_machine *out)
+{
+    char tag[GOOGLE_TAG_SIZE], project[64];
+
+    google_tag(desired, what, tag);
+    firewall_project(desired->target, project);
+    snprintf(out->tag, sizeof out->tag, "ob-%s", tag);
+    snprintf(out->secret, sizeof out->secret, "ob-%s-key", tag);
+    snprintf(out->firewall, sizeof out->firewall, GOOGLE_COMPUTE "projects/%s/global/firewalls/%s",
+             project, out->tag);
+    snprintf(out->key, sizeof out->key, GOOGLE_SECRETS "projects/%.63s/secrets/%s",
+             desired->target->project, out->secret);
+}
+
+json_t *google_machine_labels(const struct desired *desired)
+{
+    json_t *out = google_labels(desired);
+
+    json_object_set_new(
+        out, GOOGLE_PORT,
+        json_sprintf("%lld", (long long)recipe_integer(desired->recipe, "port", 8000)));
+    return out;
+}
+
+int google_machine_port(const json_t *labels)
+{
+    int64_t port = google_integer(labels, GOOGLE_PORT);
+
+    return port > 0 && port < 65536 ? (int)port : 0;
+}
+
+void google_machine_set_id(const struct desired *desired, struct step *step)
+{
+    TEXT_AUTO whole = { 0 };
+    char digest[DIGEST_TEXT_SIZE];
+    size_t length = strlen(step->url);
+
+    text_addf(&whole, "%s\n%s", desired->request_seed, step->name);
+    digest_sha256_text(text_string(&whole), whole.length, digest);
+    snprintf(step->url + length, sizeof step->url - length,
+             "?requestId=%.8s-%.4s-5%.3s-a%.3s-%.12s", digest, digest + 8, digest + 12, digest + 15,
+             digest + 18);
+}
+
+json_t *google_machine_network(const struct fleet_target *target)
+{
+    const char *name = target->network[0] != '\0' ? target->network : "default";
+
+    return strchr(name, '/') != NULL ? json_string(name) : json_sprintf("global/networks/%s", name);
+}
+
+/* ---- Steps ---- */
+
+static void add_key(const struct google_list *list, const struct google_machine *machine)
+{
+    struct step *step = google_add(list, "key", "POST", machine->key,
+                                   "Creates the secret in which the machine writes its key:");
+    size_t length;
+
+    google_set_creation(step);
+    length = strlen(step->url);
+    snprintf(step->url + length, sizeof step->url - length, "?secretId=%s", machine->secret);
+    step->body = json_pack("{s:{s:{}}, s:o}", "replication", "automatic", "labels",
+                           google_labels(list->desired));
+}
+
+/* The secret is new: nobody else has a right on it yet. */
+static void add_right(const struct google_list *list, const struct google_machine *machine)
+{
+    const char *account = list->desired->target->service_account;
+    struct step *step = google_add(list, "key-right", "POST", machine->key,
+                                   "Lets the machine's account write and read it:");
+
+    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", machine->key);
+    step->body = json_pack("{s:{s:[{s:s, s:[s+]}, {s:s, s:[s+]}]}}", "policy", "bindings", "role",
+                           "roles/secretmanager.secretVersionAdder", "members",
+                           "serviceAccount:", account, "role", "roles/secretmanager.secretAccessor",
+                           "members", "serviceAccount:", account);
+}
+
+static json_t *firewall_body(const struct desired *desired, const struct google_machine *machine)
+{
+    const struct fleet_target *target = desired->target;
+    json_t *ranges = json_array();
+
+    for (size_t i = 0; i < target->source_range_count; i++)
+        json_array_append_new(ranges, json_string(target->source_ranges[i]));
+    return json_pack("{s:s, s:o, s:o, s:s, s:[{s:s, s:[o]}], s:o, s:[s]}", "name", machine->tag,
+                     "description", google_mark(desired), "network", google_machine_network(target),
+                     "direction", "INGRESS", "allowed", "IPProtocol", "tcp", "ports",
+                     json_sprintf("%lld", (long long)recipe_integer(desired->recipe, "port", 8000)),
+                     "sourceRanges", ranges, "targetTags", machine->tag);
+}
+
+static void add_firewall(const struct google_list *list, const struct google_machine *machine)
+{
+    struct step *step = google_add(list, "firewall", "POST", machine->firewall,
+                                   "Lets the target's source ranges reach the port of");
+
+    google_set_creation(step);
+    google_machine_set_id(list->desired, step);
+    step->body = firewall_body(list->desired, machine);
+}
+
+void google_machine_add(const struct google_list *list, const struct google_machine *machine)
+{
+    add_key(list, machine);
+    add_right(list, machine);
+    add_firewall(list, machine);
+}
+
+void google_machine_add_removals(const struct google_list *list,
+                                 const struct google_machine *machine)
+{
+    google_add_removal(list, "remove-firewall", machine->firewall, "Closes the port of");
+    google_add_removal(list, "remove-key", machine->key, "Deletes the key of");
+}
+
+/* ---- Outcomes ---- */
+
+static bool is_plain(const char *name)
+{
+    return name[0] != '\0'
+           && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")]
+                  == '\0';
+}
+
+/* Where the operations on a resource are: ".../zones/z" of ".../zones/z/instances/x". */
+static int parent_length(const char *resource)
+{
+    const char *last = strrchr(resource, '/');
+    int length = last != NULL ? (int)(last - resource) : 0;
+
+    while (length > 0 && resource[length - 1] != '/')
+        length--;
+    return length > 0 ? length - 1 : 0;
+}
+
+enum step_state google_machine_judge(const struct step *step, const json_t *operation,
+                                     char poll_url[1024], struct error *error)
+{
+    const char *name = json_get_text(operation, "name", "");
+    struct cloud_problem problem;
+    char sentence[480];
+
+    if (strcmp(json_get_text(operation, "status", ""), "DONE") != 0) {
+        if (!is_plain(name))
+            return google_fail(error, "the reply names no operation");
+        snprintf(poll_url, 1024, "%.*s/operations/%.200s", parent_length(step->resource),
+                 step->resource, name);
+        return STEP_WAIT;
+    }
+    if (json_object_get(operation, "error") == NULL)
+        return STEP_DONE;
+    cloud_problem_read(200, operation, &problem);
+    snprintf(sentence, sizeof sentence, "%s%s", problem.message,
+             strncmp(problem.kind, "ZONE_RESOURCE_POOL_EXHAUSTED", 28) == 0
+                 ? "; try another of the target's zones, or later"
+                 : "");
+    return google_fail(error, sentence);
+}
+
+enum step_state google_machine_refused(const struct step *step, const struct cloud_reply *reply,
+                                       struct error *error)
+{
+    const json_t *errors = json_object_get(json_object_get(reply->body, "error"), "errors");
+    const char *reason = json_get_text(json_array_get(errors, 0), "reason", "");
+
+    if (strcmp(reason, "resourceNotReady") != 0)
+        return google_refused(step, reply, error);
+    error_set(error, ERROR_UPSTREAM, "%s", reply->message);
+    return STEP_RETRY;
+}
+
+/* ---- The key ---- */
+
+/* What the machine wrote: visible characters, which fit. */
+static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
+                             struct error *error)
+{
+    const char *data = json_get_text(json_object_get(version, "payload"), "data", "");
+    TEXT_AUTO key = { 0 };
+    bool good =
+        base64_decode(&key, data, strlen(data)) && key.length > 0 && key.length < SECRET_VALUE_SIZE;
+
+    for (size_t i = 0; good && i < key.length; i++)
+        good = key.data[i] > ' ' && key.data[i] < 0x7f;
+    if (good)
+        text_copy(out, SECRET_VALUE_SIZE, text_string(&key));
+    if (key.data != NULL)
+        explicit_bzero(key.data, key.length);
+    return good || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key");
+}
+
+bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
+                        const struct observed *observed, char out[SECRET_VALUE_SIZE],
+                        struct error *error)
+{
+    struct fleet_target target = { 0 };
+    const struct desired desired = { .target = &target, .instance = observed->instance };
+    struct google_machine machine;
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char url[600];
+
+    out[0] = '\0';
+    if (observed->instance[0] == '\0' || google_machine_port(observed->labels) == 0)
+        return true;
+    text_copy(target.project, sizeof target.project, project);
+    google_machine_name(&desired, what, &machine);
+    snprintf(url, sizeof url, "%s/versions/latest:access", machine.key);
+    return cloud_read(cloud, url, &reply, error) && read_key(reply.body, out, error);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model server on a machine of Google's needs beside the machine, whether it is an instance
+ * of Compute Engine or a node of Cloud TPU: a key at its door, a firewall for those who may come to
+ * it, and the script that starts it. The machine makes the key itself at its first boot and writes
+ * it into a secret of its own, from where opsbrain reads it: it is in no request of a plan. */
+#pragma once
+
+#include "fleet/providers/google.h"
+
+#define GOOGLE_COMPUTE "https://compute.googleapis.com/compute/v1/"
+#define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
+
+struct google_machine {
+    char tag[32];       /* on the machine, by which the firewall finds it; the firewall's name */
+    char secret[40];    /* of the key, its name in Secret Manager */
+    char firewall[512]; /* URLs */
+    char key[512];
+};
+/* `what`: the machine's full name at its platform. */
+void google_machine_name(const struct desired *desired, const char *what,
+                         struct google_machine *out);
+
+/* Labels of a machine: google_labels and the server's port. New reference. */
+json_t *google_machine_labels(const struct desired *desired);
+/* The port of a machine's labels; 0: it has none. */
+int google_machine_port(const json_t *labels);
+
+/* The target's network as Compute Engine names it. New reference. */
+json_t *google_machine_network(const struct fleet_target *target);
+
+/* "key", "key-right", "firewall": before the machine. */
+void google_machine_add(const struct google_list *list, const struct google_machine *machine);
+/* "remove-firewall", "remove-key": after it. */
+void google_machine_add_removals(const struct google_list *list,
+                                 const struct google_machine *machine);
+
+/* INVALID: no service account, or source ranges that would open the server to everybody. */
+CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
+                                         struct error *error);
+/* Findings: that the service account and the network are there. */
+void google_machine_check_things(struct cloud *cloud, const struct fleet_target *target,
+                                 json_t *findings);
+/* INVALID: a recipe that no machine can run, or whose engine would have no lock. */
+CHECKED bool google_machine_check(const struct desired *desired, const char *title,
+                                  struct error *error);
+/* The variable in which the recipe's engine takes its key; NULL: it takes none. Static. */
+const char *google_machine_key_variable(const struct recipe *recipe);
+void google_machine_lint(const struct desired *desired, json_t *warnings);
+
+/* The script that starts the server at every boot. It reads secrets with the machine's own account;
+ * none is in it. It writes its phase (image, weights, compile, ready, failed) as the guest
+ * attribute GOOGLE_PHASE, and the server's last line to the serial port. */
+#define GOOGLE_PHASE "opsbrain/phase"
+void google_machine_script(const struct desired *desired, const struct google_machine *machine,
+                           struct text *out);
+
+/* An operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
+CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
+                                             char poll_url[1024], struct error *error);
+/* The same for a reply that is not 2xx: what is not ready yet is asked again. */
+CHECKED enum step_state google_machine_refused(const struct step *step,
+                                               const struct cloud_reply *reply,
+                                               struct error *error);
+/* Adds the request's id to the step's URL, by which two that are sent because a reply was lost are
+ * one: a UUID of the plan and the step's name. */
+void google_machine_set_id(const struct desired *desired, struct step *step);
+
+/* The key at the door of a machine that opsbrain made; "" for another. */
+CHECKED bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
+                                const struct observed *observed, char out[SECRET_VALUE_SIZE],
+                                struct error *error);

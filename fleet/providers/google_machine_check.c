@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a machine of Google's refuses, and what is unwise there. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/google_machine.h"
+#include "fleet/recipes/recipe.h"
+
+#define SHORTEST_IPV4 8 /* bits: the largest range that belongs to one owner */
+#define SHORTEST_IPV6 16
+
+/* The variable in which an engine takes the key that it asks for. */
+static const struct engine {
+    const char *name, *variable;
+} engines[] = {
+    { "vllm", "VLLM_API_KEY" },
+    { "llama.cpp", "LLAMA_API_KEY" },
+};
+
+const char *google_machine_key_variable(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++)
+        if (strcmp(recipe->engine, engines[i].name) == 0)
+            return engines[i].variable;
+    return NULL;
+}
+
+/* ---- The target ---- */
+
+/* An address and the length of its network, which is neither everybody's nor nearly so. */
+static bool is_range(const char *text)
+{
+    char address[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    size_t length = slash != NULL ? (size_t)(slash - text) : 0;
+    unsigned char bytes[16];
+    int64_t bits;
+
+    if (length == 0 || length >= sizeof address || !text_to_integer(slash + 1, 0, 128, &bits))
+        return false;
+    memcpy(address, text, length);
+    address[length] = '\0';
+    if (inet_pton(AF_INET, address, bytes) == 1)
+        return bits >= SHORTEST_IPV4 && bits <= 32;
+    return inet_pton(AF_INET6, address, bytes) == 1 && bits >= SHORTEST_IPV6;
+}
+
+/* Names of networks and accounts go into requests and into the script. */
+static bool is_name(const char *text)
+{
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_./@:")] == '\0'
+           && strstr(text, "..") == NULL;
+}
+
+bool google_machine_check_target(const struct fleet_target *target, const char *title,
+                                 struct error *error)
+{
+    if (target->service_account[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "a target on %s needs a service account, as which its machines read their "
+                         "secrets",
+                         title);
+    if (!is_name(target->service_account) || !is_name(target->network)
+        || !is_name(target->subnetwork))
+        return error_set(
+            error, ERROR_INVALID,
+            "a target's service account, network and subnetwork are names of Google's: "
+            "servers@project.iam.gserviceaccount.com, default");
+    if (target->source_range_count == 0)
+        return error_set(error, ERROR_INVALID,
+                         "a target on %s needs source ranges: who may reach the port of a server",
+                         title);
+    for (size_t i = 0; i < target->source_range_count; i++)
+        if (!is_range(target->source_ranges[i]))
+            return error_set(error, ERROR_INVALID,
+                             "a source range is like 203.0.113.4/32 or 10.0.0.0/8, of at least %d "
+                             "bits (IPv6: %d): nothing is open to everybody",
+                             SHORTEST_IPV4, SHORTEST_IPV6);
+    return true;
+}
+
+static void check_thing(struct cloud *cloud, const char *what, const char *name, const char *url,
+                        json_t *findings)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem = { 0 };
+    char need[320];
+    bool is_there = cloud_read(cloud, url, &reply, &problem);
+
+    snprintf(need, sizeof need, "the %s %.255s", what, name);
+    google_add_finding(findings, need, is_there,
+                       is_there ? NULL : json_sprintf("%.400s", problem.message));
+}
+
+void google_machine_check_things(struct cloud *cloud, const struct fleet_target *target,
+                                 json_t *findings)
+{
+    json_auto_t *network = google_machine_network(target);
+    const char *name = json_string_value(network);
+    char url[1024];
+
+    snprintf(url, sizeof url, GOOGLE_IAM "projects/%.63s/serviceAccounts/%.255s", target->project,
+             target->service_account);
+    check_thing(cloud, "service account", target->service_account, url, findings);
+    if (strncmp(name, "projects/", 9) == 0)
+        snprintf(url, sizeof url, GOOGLE_COMPUTE "%.400s", name);
+    else
+        snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/%.400s", target->project, name);
+    check_thing(cloud, "network", name, url, findings);
+}
+
+/* ---- The recipe ---- */
+
+bool google_machine_check(const struct desired *desired, const char *title, struct error *error)
+{
+    const struct recipe *recipe = desired->recipe;
+
+    if (strcmp(recipe->status, "cannot_work") == 0)
+        return error_set(error, ERROR_INVALID, "the recipe %s cannot work: %s", recipe->name,
+                         recipe->reason);
+    if (recipe->image[0] == '\0')
+        return error_set(error, ERROR_INVALID, "on %s a recipe needs an image", title);
+    if (strcmp(recipe_text(recipe, "weights.from", ""), "hub") != 0)
+        return error_set(error, ERROR_INVALID,
+                         "on %s the engine downloads the weights from the hub: the recipe's are "
+                         "elsewhere",
+                         title);
+    if (google_machine_key_variable(recipe) == NULL)
+        return error_set(error, ERROR_INVALID,
+                         "on %s a server asks for a key, and %s takes none from its environment: "
+                         "vllm and llama.cpp do",
+                         title, recipe->engine);
+    if (desired->kind[0] != '\0' && recipe_member(recipe, "kinds") != NULL
+        && !recipe_lists(recipe, "kinds", desired->kind))
+        return error_set(error, ERROR_INVALID, "the recipe %s cannot be bought as %s", recipe->name,
+                         desired->kind);
+    return google_check_secrets(recipe, error);
+}
+
+void google_machine_lint(const struct desired *desired, json_t *warnings)
+{
+    const struct recipe *recipe = desired->recipe;
+    const struct {
+        bool holds;
+        const char *sentence;
+    } rows[] = {
+        { true, "the key, prompts and answers cross the network without TLS: keep the source "
+                "ranges within networks of your own" },
+        { strstr(recipe->image, "@sha256:") == NULL,
+          "the image is named by a tag: another start may run other code" },
+        { true, "every first start downloads the image and the weights" },
+        { strcmp(desired->kind, "spot") == 0,
+          "a spot machine may be taken away at any moment, and its end is that of its disk" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].holds)
+            json_array_append_new(warnings, json_string(rows[i].sentence));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The world of the tests of Compute Engine. */
+#pragma once
+
+#include "tests/clouds/google_world.h"
+
+#define ZONE "/compute/v1/projects/p/zones/us-central1-a"
+#define INSTANCE ZONE "/instances/gemma"
+
+static const char recipe_json[] =
+    "{\"name\":\"gce-small\",\"revision\":1,\"title\":\"A small one\",\"provider\":"
+    "\"compute_engine\",\"engine\":\"vllm\",\"model\":\"google/gemma-4-12B-it\","
+    "\"image\":\"vllm/vllm-openai@sha256:0123456789abcdef0123456789abcdef\","
+    "\"command\":[\"vllm\",\"serve\",\"google/gemma-4-12B-it\"],"
+    "\"arguments\":{\"--port\":8080,\"--max-model-len\":16384,"
+    "\"--speculative-config\":{\"method\":\"it's\"}},"
+    "\"environment\":{\"HF_TOKEN\":{\"secret\":\"hf-token\"},\"HF_HUB_OFFLINE\":\"0\"},"
+    "\"port\":8080,\"weights\":{\"from\":\"hub\",\"repository\":\"google/gemma-4-12B-it\"},"
+    "\"probes\":{\"startup\":{\"path\":\"/health\",\"period_s\":10,\"failures\":180}},"
+    "\"disk_gb\":150,\"licence\":{\"name\":\"Gemma\"},\"hardware\":\"nvidia-l4\",\"chips\":1,"
+    "\"host\":{\"cpu\":4,\"memory_gib\":16,\"shared_memory_gib\":16,\"machine\":"
+    "\"g2-standard-4\"},\"places\":[\"us-central1-a\"],"
+    "\"kinds\":[\"on_demand\",\"spot\",\"flex_start\",\"reserved\"],"
+    "\"status\":\"reported\",\"source\":\"made up\",\"as_of\":\"2026-01-01\","
+    "\"compute_engine\":{\"image_project\":\"deeplearning-platform-release\",\"image_family\":"
+    "\"common-cu129\",\"disk_type\":\"pd-balanced\",\"wait_s\":7200}}";
+
+static inline int set_up(void **state)
+{
+    struct google_world *world =
+        google_world_create("compute_engine", "us-central1-a", recipe_json);
+
+    world->target.source_range_count = 2;
+    text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "203.0.113.4/32");
+    text_copy(world->target.source_ranges[1], FLEET_PLACE_SIZE, "10.0.0.0/8");
+    world->fake.now_ms = world->life.desired.made_ms;
+    world->life.looks_max = 8;
+    *state = world;
+    return 0;
+}
+
+/* Looks until it is in the state. */
+static inline struct observed wait_for(struct google_world *world, const char *state)
+{
+    struct observed now = look(world);
+
+    for (int i = 0; i < 8 && strcmp(now.state, state) != 0; i++) {
+        observed_finish(&now);
+        now = look(world);
+    }
+    assert_string_equal(now.state, state);
+    return now;
+}
+
+static inline void expect(struct google_world *world, const char *state)
+{
+    struct observed now = wait_for(world, state);
+
+    observed_finish(&now);
+}
+
+#define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)

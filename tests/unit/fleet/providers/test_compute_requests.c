@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Compute Engine is asked for, with every recipe of the catalogue that is for it, and what is
+ * refused before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fleet/recipes/recipe_book.h"
+#include "tests/clouds/compute_world.h"
+#include "tests/clouds/fake_description.h"
+
+static void test_verbs_are_these_steps(void **state)
+{
+    struct google_world *world = *state;
+
+    check_names(world, VERB_CREATE,
+                "secret-hf-token image key key-right firewall instance running");
+    check_names(world, VERB_STOP, "stop stopped");
+    check_names(world, VERB_START, "start running");
+    check_names(world, VERB_EXTEND, "stop stopped scheduling label start running");
+    check_names(world, VERB_DESTROY, "remove-instance gone remove-firewall remove-key");
+    world->life.desired.ends_ms += 3600000;
+    check_names(world, VERB_START, "scheduling label start running");
+}
+
+/* The script is compared by its own test. */
+static json_t *body_of(struct google_world *world, const char *name)
+{
+    size_t count = 0;
+    struct step *steps = make_steps(world, VERB_CREATE, &count);
+    json_t *body = json_deep_copy(find_step(steps, count, name)->body);
+    json_t *items = json_object_get(json_object_get(body, "metadata"), "items");
+
+    if (items != NULL)
+        json_object_set_new(json_array_get(items, 0), "value", json_string("SCRIPT"));
+    step_list_free(steps, count);
+    return body;
+}
+
+/* What is in both, except for the names that are made of a digest. */
+static void check_body(struct google_world *world, const char *name, const char *json)
+{
+    json_auto_t *expected = json_loads(json, 0, NULL);
+    json_auto_t *given = body_of(world, name);
+
+    assert_non_null(expected);
+    if (strcmp(name, "firewall") == 0) {
+        assert_string_equal(
+            json_get_text(given, "name", ""),
+            json_string_value(json_array_get(json_object_get(given, "targetTags"), 0)));
+        json_object_del(given, "name");
+        json_object_del(given, "targetTags");
+    }
+    json_object_del(given, "tags");
+    if (!json_equal(given, expected)) {
+        FREE_AUTO char *text = json_write(given);
+
+        fail_msg("%s", text);
+    }
+}
+
+static void test_the_bodies(void **state)
+{
+    struct google_world *world = *state;
+
+    check_body(
+        world, "instance",
+        "{\"name\":\"gemma\",\"description\":\"A small "
+        "one\",\"labels\":{\"managed-by\":\"opsbrain\","
+        "\"opsbrain-instance\":\"inst-1\",\"opsbrain-deployment\":\"gemma\","
+        "\"opsbrain-ends\":\"1764003600\",\"opsbrain-port\":\"8080\"},"
+        "\"machineType\":\"zones/us-central1-a/machineTypes/g2-standard-4\","
+        "\"disks\":[{\"boot\":true,\"autoDelete\":true,\"initializeParams\":{\"sourceImage\":"
+        "\"projects/deeplearning-platform-release/global/images/family/common-cu129\","
+        "\"diskSizeGb\":\"150\",\"diskType\":\"zones/us-central1-a/diskTypes/pd-balanced\"}}],"
+        "\"networkInterfaces\":[{\"network\":\"global/networks/default\",\"nicType\":\"GVNIC\","
+        "\"accessConfigs\":[{\"type\":\"ONE_TO_ONE_NAT\",\"name\":\"External NAT\"}]}],"
+        "\"scheduling\":{\"provisioningModel\":\"STANDARD\",\"onHostMaintenance\":\"TERMINATE\","
+        "\"terminationTime\":\"2025-11-24T17:00:00Z\",\"instanceTerminationAction\":\"DELETE\","
+        "\"automaticRestart\":false},"
+        "\"serviceAccounts\":[{\"email\":\"server@p.iam.gserviceaccount.com\",\"scopes\":"
+        "[\"https://www.googleapis.com/auth/cloud-platform\"]}],"
+        "\"metadata\":{\"items\":[{\"key\":\"startup-script\",\"value\":\"SCRIPT\"},"
+        "{\"key\":\"enable-guest-attributes\",\"value\":\"TRUE\"},"
+        "{\"key\":\"block-project-ssh-keys\",\"value\":\"TRUE\"},"
+        "{\"key\":\"install-nvidia-driver\",\"value\":\"True\"}]},"
+        "\"shieldedInstanceConfig\":{\"enableVtpm\":true,\"enableIntegrityMonitoring\":true},"
+        "\"reservationAffinity\":{\"consumeReservationType\":\"NO_RESERVATION\"}}");
+    check_body(
+        world, "firewall",
+        "{\"description\":\"opsbrain inst-1 gemma\",\"network\":\"global/networks/default\","
+        "\"direction\":\"INGRESS\",\"allowed\":[{\"IPProtocol\":\"tcp\",\"ports\":[\"8080\"]}],"
+        "\"sourceRanges\":[\"203.0.113.4/32\",\"10.0.0.0/8\"]}");
+    check_body(world, "key",
+               "{\"replication\":{\"automatic\":{}},\"labels\":{\"managed-by\":\"opsbrain\","
+               "\"opsbrain-instance\":\"inst-1\",\"opsbrain-deployment\":\"gemma\","
+               "\"opsbrain-ends\":\"1764003600\"}}");
+    check_body(world, "key-right",
+               "{\"policy\":{\"bindings\":[{\"role\":\"roles/secretmanager.secretVersionAdder\","
+               "\"members\":[\"serviceAccount:server@p.iam.gserviceaccount.com\"]},"
+               "{\"role\":\"roles/secretmanager.secretAccessor\",\"members\":"
+               "[\"serviceAccount:server@p.iam.gserviceaccount.com\"]}]}}");
+}
+
+/* ---- How it is bought ---- */
+
+static void check_kind(struct google_world *world, const char *kind, const char *path,
+                       const char *value)
+{
+    json_auto_t *body = NULL;
+    const json_t *found;
+    char first[64];
+
+    world->life.desired.kind = kind;
+    body = body_of(world, "instance");
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(path, "."), path);
+    found = json_object_get(body, first);
+    if (strchr(path, '.') != NULL)
+        found = json_object_get(found, strchr(path, '.') + 1);
+    assert_string_equal(json_is_string(found) ? json_string_value(found) : "(none)", value);
+}
+
+static void test_kinds(void **state)
+{
+    struct google_world *world = *state;
+
+    check_kind(world, "spot", "scheduling.provisioningModel", "SPOT");
+    check_kind(world, "spot", "scheduling.instanceTerminationAction", "DELETE");
+    check_kind(world, "spot", "scheduling.terminationTime", "2025-11-24T17:00:00Z");
+    check_kind(world, "reserved", "reservationAffinity.consumeReservationType", "ANY_RESERVATION");
+    check_kind(world, "reserved", "scheduling.provisioningModel", "STANDARD");
+    check_kind(world, "flex_start", "scheduling.provisioningModel", "FLEX_START");
+    check_kind(world, "flex_start", "scheduling.terminationTime", "(none)");
+    world->life.desired.end_destroys = false;
+    check_kind(world, "spot", "scheduling.instanceTerminationAction", "STOP");
+    world->life.desired.ends_ms = 0;
+    check_kind(world, "on_demand", "scheduling.instanceTerminationAction", "(none)");
+    world->life.desired.kind = "sustained";
+    check_refused(world, VERB_CREATE, "cannot be bought as sustained");
+}
+
+/* ---- Recipes ---- */
+
+/* Each recipe of the catalogue, in each way that it may be bought, makes a machine that the
+ * platform takes; those that cannot work are refused with their reason. */
+static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
+{
+    const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
+    size_t i;
+
+    world->life.desired.recipe = recipe;
+    if (strcmp(recipe->status, "cannot_work") == 0) {
+        check_refused(world, VERB_CREATE, recipe->reason);
+        counts[1]++;
+        return;
+    }
+    json_array_foreach(kinds, i, kind) {
+        world->life.desired.kind = json_string_value(kind);
+        text_copy(world->target.places[0], FLEET_PLACE_SIZE,
+                  json_string_value(json_array_get(recipe_member(recipe, "places"), 0)));
+        must_apply(world, VERB_CREATE);
+        expect(world, "ready");
+        must_apply(world, VERB_DESTROY);
+        counts[0]++;
+    }
+}
+
+static void test_every_recipe_makes_a_machine_that_is_taken(void **state)
+{
+    struct google_world *world = *state;
+    struct recipe_book *book;
+    const struct recipe *recipes;
+    struct error error;
+    int counts[2] = { 0, 0 };
+    size_t count;
+
+    world->fake.gpus = 8;
+    if (!recipe_book_create("", &book, &error))
+        fail_msg("%s", error.message);
+    recipes = recipe_book_all(book, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(recipes[i].provider, "compute_engine") == 0)
+            check_recipe(world, &recipes[i], counts);
+    assert_true(counts[0] >= 40);
+    assert_int_equal(counts[1], 3);
+    recipe_book_destroy(book);
+}
+
+/* Google's whole description of the API, which the fake's is a part of. */
+static void test_every_body_is_of_googles_description(void **state)
+{
+    static const char *const types[][2] = { { "instance", "Instance" },
+                                            { "firewall", "Firewall" } };
+    json_auto_t *description = fake_description_load("compute-v1.json");
+    struct google_world *world = *state;
+    struct recipe_book *book;
+    const struct recipe *recipes;
+    struct error error;
+    size_t count;
+
+    if (description == NULL) {
+        puts("skipped: ../shared/data/cloud-apis is not here");
+        return;
+    }
+    assert_true(recipe_book_create("", &book, &error));
+    recipes = recipe_book_all(book, &count);
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct recipe *recipe = &recipes[i / 2];
+        json_auto_t *body = NULL;
+        TEXT_AUTO path = { 0 };
+
+        if (strcmp(recipe->provider, "compute_engine") != 0
+            || strcmp(recipe->status, "cannot_work") == 0)
+            continue;
+        world->life.desired.recipe = recipe;
+        world->life.desired.kind =
+            json_string_value(json_array_get(recipe_member(recipe, "kinds"), 0));
+        body = body_of(world, types[i % 2][0]);
+        if (!fake_description_check(description, types[i % 2][1], body, &path))
+            fail_msg("%s: %s", recipe->name, text_string(&path));
+    }
+    recipe_book_destroy(book);
+}
+
+static void test_what_the_platform_refuses_is_refused_before(void **state)
+{
+    static const struct {
+        const char *member, *json, *part;
+    } rows[] = {
+        { "chips", "2", "g2-standard-4 has 1 nvidia-l4, and the recipe wants 2" },
+        { "host", "{\"machine\":\"n2-standard-4\"}", "\"host.machine\" is \"n2-standard-4\"" },
+        { "host", "{\"machine\":\"ct6e-standard-1t\"}", "has 1 google-tpu-v6e" },
+        { "engine", "\"sglang\"", "sglang takes none" },
+        { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
+        { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
+        { "compute_engine", "{\"image_project\":\"x/y\",\"image_family\":\"f\"}", "image_project" },
+        { "compute_engine", "{\"image_project\":\"x\",\"image_family\":\"f\",\"wait_s\":10}",
+          "90 to 7200 s" },
+    };
+    struct google_world *world = *state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_auto_t *document = json_deep_copy(world->recipe.document);
+        struct recipe recipe = { 0 };
+        struct error error = { 0 };
+
+        json_object_set_new(document, rows[i].member,
+                            json_loads(rows[i].json, JSON_DECODE_ANY, NULL));
+        if (!recipe_read(document, &recipe, &error))
+            fail_msg("%s", error.message);
+        world->life.desired.recipe = &recipe;
+        check_refused(world, VERB_CREATE, rows[i].part);
+        recipe_finish(&recipe);
+    }
+    world->life.desired.recipe = &world->recipe;
+    world->life.desired.deployment = "Gemma";
+    check_refused(world, VERB_CREATE, "at most 63");
+}
+
+static void test_a_missing_secret_is_the_first_refusal(void **state)
+{
+    struct google_world *world = *state;
+
+    json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
+    assert_false(life_plan(&world->life, VERB_CREATE));
+    assert_string_equal(world->life.step, "secret-hf-token");
+    assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
+}
+
+static void test_commands_hold_no_secret(void **state)
+{
+    struct google_world *world = *state;
+    TEXT_AUTO out = { 0 };
+
+    for (enum provider_verb verb = VERB_CREATE; verb < VERB_COUNT; verb++) {
+        size_t count = 0;
+        struct step *steps;
+
+        if ((world->life.provider->verbs & VERB_BIT(verb)) == 0)
+            continue;
+        steps = make_steps(world, verb, &count);
+        for (size_t i = 0; i < count; i++)
+            world->life.provider->command(&world->life.desired, &steps[i], &out);
+        step_list_free(steps, count);
+    }
+    assert_non_null(strstr(out.data, "gcloud secrets describe hf-token --project p"));
+    assert_non_null(strstr(out.data, "gcloud compute instances stop gemma --zone us-central1-a"));
+    assert_non_null(strstr(out.data, "gcloud compute instances delete gemma"));
+    assert_null(strstr(out.data, "canary"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE(test_verbs_are_these_steps),
+        LIVE(test_the_bodies),
+        LIVE(test_kinds),
+        LIVE(test_every_recipe_makes_a_machine_that_is_taken),
+        LIVE(test_every_body_is_of_googles_description),
+        LIVE(test_what_the_platform_refuses_is_refused_before),
+        LIVE(test_a_missing_secret_is_the_first_refusal),
+        LIVE(test_commands_hold_no_secret),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

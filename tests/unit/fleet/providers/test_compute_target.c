@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a target on Compute Engine has and needs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/clouds/compute_world.h"
+
+static void test_lists_have_pages_and_gaps(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    fake_server_add(world->fake.objects, ZONE "/instances/theirs",
+                    "{\"name\":\"theirs\",\"id\":77,\"status\":\"RUNNING\",\"machineType\":"
+                    "\"zones/us-central1-a/machineTypes/g2-standard-8\",\"networkInterfaces\":"
+                    "[{\"networkIP\":\"10.0.0.9\"}],\"metadata\":{\"items\":[{\"key\":"
+                    "\"startup-script\",\"value\":\"docker run vllm --port=9000\"}]}}");
+    fake_server_add(world->fake.objects, ZONE "/instances/web",
+                    "{\"name\":\"web\",\"status\":\"A_NEW_WORD\",\"machineType\":\"x/e2-small\"}");
+    world->fake.pages = true;
+    assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                           warnings, &world->life.error));
+    assert_int_equal(count, 2);
+    assert_string_equal(list[0].deployment, "gemma");
+    assert_string_equal(list[1].name, "theirs");
+    assert_string_equal(list[1].address, "http://10.0.0.9:9000");
+    assert_string_equal(list[1].state, "ready");
+    assert_string_equal(list[1].uid, "77");
+    assert_true(json_array_size(warnings) > 0);
+    observed_list_free(list, count);
+}
+
+static void test_each_missing_permission_is_named_and_quotas_are_shown(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    FREE_AUTO char *text = NULL;
+    const json_t *finding;
+    size_t i;
+    int missing = 0;
+
+    fake_server_add(world->fake.objects,
+                    "/v1/projects/p/serviceAccounts/server@p.iam.gserviceaccount.com", "{}");
+    snprintf(world->fake.denied, sizeof world->fake.denied, "compute.instances.delete");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    json_array_foreach(findings, i, finding)
+        if (!json_get_boolean(finding, "ok", false)) {
+            missing++;
+            assert_string_equal(json_get_text(finding, "need", ""), "compute.instances.delete");
+        }
+    assert_int_equal(missing, 1);
+    text = json_write(findings);
+    assert_non_null(strstr(text, "in us-central1: NVIDIA_L4_GPUS 8 (2 used), "
+                                 "TPUS-PER-TPU-FAMILY-per-project-region CT6E 16\""));
+    assert_non_null(strstr(text, "the network global/networks/default"));
+}
+
+static void test_what_a_target_needs(void **state)
+{
+    static const struct {
+        const char *place, *range, *account, *door, *part;
+    } rows[] = {
+        { "us-central1", "10.0.0.0/8", "a@p", "", "a zone is like" },
+        { "us-central1-a", "0.0.0.0/0", "a@p", "", "nothing is open to everybody" },
+        { "us-central1-a", "128.0.0.0/1", "a@p", "", "nothing is open to everybody" },
+        { "us-central1-a", "::/0", "a@p", "", "nothing is open to everybody" },
+        { "us-central1-a", "10.0.0.1", "a@p", "", "a source range is like" },
+        { "us-central1-a", "10.0.0.0/8", "", "", "needs a service account" },
+        { "us-central1-a", "10.0.0.0/8", "a'b@p", "", "names of Google's" },
+        { "us-central1-a", "10.0.0.0/8", "a@p", "proxy", "external" },
+        { "us-central1-a", "2001:db8::/32", "a@p", "internal", "" },
+    };
+    struct google_world *world = *state;
+    struct error error;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fleet_target target = world->target;
+        bool good;
+
+        target.source_range_count = 1;
+        text_copy(target.places[0], FLEET_PLACE_SIZE, rows[i].place);
+        text_copy(target.source_ranges[0], FLEET_PLACE_SIZE, rows[i].range);
+        text_copy(target.service_account, sizeof target.service_account, rows[i].account);
+        text_copy(target.door, sizeof target.door, rows[i].door);
+        good = world->life.provider->check_target(&target, &error);
+        assert_int_equal(good, rows[i].part[0] == '\0');
+        if (!good && strstr(error.message, rows[i].part) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", rows[i].part, error.message);
+    }
+    world->target.source_range_count = 0;
+    assert_false(world->life.provider->check_target(&world->target, &error));
+}
+
+/* The key is asked for by the names of what was made, never by what a label says. */
+static void test_the_key_of_a_machine(void **state)
+{
+    struct google_world *world = *state;
+    struct observed now;
+    char key[SECRET_VALUE_SIZE];
+    const char *path;
+    json_t *secret;
+
+    must_apply(world, VERB_CREATE);
+    now = wait_for(world, "ready");
+    json_object_foreach(world->fake.objects, path, secret)
+        if (strstr(path, "/secrets/ob-") != NULL)
+            json_object_set_new(secret, "version",
+                                json_pack("{s:{s:s}}", "payload", "data", "AAAA"));
+    assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_non_null(strstr(world->life.error.message, "holds no key"));
+    assert_string_equal(key, "");
+    now.instance[0] = '\0'; /* another's machine */
+    assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_string_equal(key, "");
+    observed_finish(&now);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
+        LIVE(test_what_a_target_needs),
+        LIVE(test_the_key_of_a_machine),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/clouds.md has the permissions that each verb needs on Google's platforms: those of the
+ * requests that it sends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/clouds/google_world.h"
+
+/* What a request needs: the first row whose parts are in its path, in this order. */
+static const struct right {
+    const char *method, *parts[2], *permissions;
+} rights[] = {
+    /* Cloud Run, with what ends a service */
+    { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
+    { "POST", { "/v2/", "/services" }, "run.services.create iam.serviceAccounts.actAs" },
+    { "PATCH", { "/v2/", "/services/" }, "run.services.update iam.serviceAccounts.actAs" },
+    { "DELETE", { "/v2/", "/services/" }, "run.services.delete" },
+    { "GET", { "/v2/", "/services/" }, "run.services.get" },
+    { "GET", { "/v2/", "/services" }, "run.services.list" },
+    { "GET", { "/v2/", "/operations/" }, "run.operations.get" },
+    { "POST", { "/v1/", "/jobs" }, "cloudscheduler.jobs.create iam.serviceAccounts.actAs" },
+    { "PATCH", { "/v1/", "/jobs/" }, "cloudscheduler.jobs.update iam.serviceAccounts.actAs" },
+    { "DELETE", { "/v1/", "/jobs/" }, "cloudscheduler.jobs.delete" },
+    { "POST", { "/v1/", "/serviceAccounts" }, "iam.serviceAccounts.create" },
+    { "DELETE", { "/v1/", "/serviceAccounts/" }, "iam.serviceAccounts.delete" },
+    { "GET", { "/v1/", "/serviceAccounts/" }, "iam.serviceAccounts.get" },
+    /* Secret Manager */
+    { "GET", { "/secrets/", ":access" }, "secretmanager.versions.access" },
+    { "POST", { "/secrets/", ":setIamPolicy" }, "secretmanager.secrets.setIamPolicy" },
+    { "POST", { "/v1/", "/secrets" }, "secretmanager.secrets.create" },
+    { "DELETE", { "/v1/", "/secrets/" }, "secretmanager.secrets.delete" },
+    { "GET", { "/v1/", "/secrets/" }, "secretmanager.secrets.get" },
+    /* Compute Engine */
+    { "POST", { "/instances/", "/start" }, "compute.instances.start" },
+    { "POST", { "/instances/", "/stop" }, "compute.instances.stop" },
+    { "POST", { "/instances/", "/setScheduling" }, "compute.instances.setScheduling" },
+    { "POST", { "/instances/", "/setLabels" }, "compute.instances.setLabels" },
+    { "POST",
+      { "/zones/", "/instances" },
+      "compute.instances.create compute.instances.setLabels compute.instances.setMetadata "
+      "compute.instances.setServiceAccount compute.instances.setTags compute.disks.create "
+      "compute.subnetworks.use compute.subnetworks.useExternalIp iam.serviceAccounts.actAs" },
+    { "DELETE", { "/zones/", "/instances/" }, "compute.instances.delete" },
+    { "GET", { "/instances/", "/getGuestAttributes" }, "compute.instances.getGuestAttributes" },
+    { "GET", { "/instances/", "/serialPort" }, "compute.instances.getSerialPortOutput" },
+    { "GET", { "/zones/", "/instances/" }, "compute.instances.get" },
+    { "GET", { "/zones/", "/instances" }, "compute.instances.list" },
+    { "GET", { "/zones/", "/operations/" }, "compute.zoneOperations.get" },
+    { "GET", { "/global/", "/operations/" }, "compute.globalOperations.get" },
+    { "POST",
+      { "/global/", "/firewalls" },
+      "compute.firewalls.create compute.networks.updatePolicy" },
+    { "DELETE",
+      { "/global/", "/firewalls/" },
+      "compute.firewalls.delete compute.networks.updatePolicy" },
+    { "GET", { "/global/", "/firewalls/" }, "compute.firewalls.get" },
+    { "GET", { "/compute/", "/images/family/" }, "" }, /* public images */
+    { "GET", { "/compute/", "/networks/" }, "compute.networks.get" },
+    { "GET", { "/compute/", "/regions/" }, "compute.regions.get" },
+    /* What a target has */
+    { "POST", { "/projects/", ":testIamPermissions" }, "" },
+    { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
+    { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },
+    { "GET", { "/computeMetadata/", "/identity" }, "run.routes.invoke" }, /* shown at its door */
+    { "GET", { "/computeMetadata/", "/" }, "" },
+};
+#define RIGHTS (sizeof rights / sizeof rights[0])
+
+/* ---- What is sent ---- */
+
+struct recording {
+    json_t *needed, *all; /* sets of permissions: of a verb, of all but "check" */
+    json_t *asked;        /* for which target_show asks */
+    char unknown[300];
+    struct text missing; /* lines that docs/clouds.md lacks */
+};
+
+static bool is_of(const struct right *right, const struct fake_request *request)
+{
+    const char *at = strstr(request->path, right->parts[0]);
+
+    return strcmp(right->method, request->method) == 0 && at != NULL
+           && strstr(at, right->parts[1]) != NULL;
+}
+
+static void note(struct recording *recording, const char *permissions)
+{
+    FREE_AUTO char *copy = memory_copy_text(permissions);
+    char *rest = copy, *name;
+
+    while ((name = strsep(&rest, " ")) != NULL)
+        if (name[0] != '\0')
+            json_object_set_new(recording->needed, name, json_true());
+}
+
+static bool record(void *context, enum fake_moment moment, const struct fake_request *request,
+                   struct fake_reply *reply, void **memory)
+{
+    struct recording *recording = context;
+    const struct right *right = rights;
+
+    (void)reply, (void)memory;
+    if (moment != FAKE_BEFORE)
+        return false;
+    while (right < rights + RIGHTS && !is_of(right, request))
+        right++;
+    if (strstr(request->path, ":testIamPermissions") != NULL) {
+        json_decref(recording->asked);
+        recording->asked = json_loads(request->body, 0, NULL);
+    }
+    if (right < rights + RIGHTS)
+        note(recording, right->permissions);
+    else
+        snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
+                 request->path);
+    return false;
+}
+
+/* ---- What is documented ---- */
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The line of the table, as it has to be. */
+static void write_line(const struct recording *recording, const char *verb, struct text *out)
+{
+    const char *names[64], *name;
+    size_t count = 0;
+    json_t *value;
+
+    json_object_foreach(recording->needed, name, value)
+        names[count++] = name;
+    qsort(names, count, sizeof names[0], compare);
+    text_addf(out, "| %s | ", verb);
+    for (size_t i = 0; i < count; i++)
+        text_addf(out, "%s`%s`", i > 0 ? ", " : "", names[i]);
+    text_add(out, " |\n");
+}
+
+/* The part of docs/clouds.md about a platform; heap. */
+static char *read_section(const char *title)
+{
+    FILE *file = fopen(SOURCE_DIR "/docs/clouds.md", "r");
+    struct text out = { 0 };
+    char line[4096], head[64];
+    bool inside = false;
+
+    assert_non_null(file);
+    snprintf(head, sizeof head, "## %s\n", title);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "## ", 3) == 0)
+            inside = strcmp(line, head) == 0;
+        if (inside)
+            text_add(&out, line);
+    }
+    fclose(file);
+    return text_take(&out);
+}
+
+static void check_line(struct recording *recording, const char *section, const char *verb)
+{
+    TEXT_AUTO line = { 0 };
+
+    if (recording->unknown[0] != '\0')
+        fail_msg("%s: no row says what %s needs", verb, recording->unknown);
+    write_line(recording, verb, &line);
+    if (strstr(section, text_string(&line)) == NULL)
+        text_add(&recording->missing, text_string(&line));
+    if (strcmp(verb, "check") != 0)
+        json_object_update(recording->all, recording->needed);
+    json_object_clear(recording->needed);
+}
+
+/* What the verbs need is what target_show looks for. */
+static void check_asked(const struct recording *recording)
+{
+    const char *name;
+    json_t *value, *one;
+
+    json_object_foreach(recording->all, name, value) {
+        bool is_asked = false;
+        size_t i;
+
+        json_array_foreach(json_object_get(recording->asked, "permissions"), i, one)
+            is_asked = is_asked || strcmp(json_string_value(one), name) == 0;
+        if (!is_asked)
+            fail_msg("target_show does not ask for %s", name);
+    }
+}
+
+static void finish(struct recording *recording)
+{
+    if (recording->missing.length > 0) {
+        printf("docs/clouds.md lacks these lines:\n%s", text_string(&recording->missing));
+        fail();
+    }
+    check_asked(recording);
+    text_finish(&recording->missing);
+    json_decref(recording->needed);
+    json_decref(recording->all);
+    json_decref(recording->asked);
+}
+
+/* ---- Each platform ---- */
+
+static void look_until_ready(struct google_world *world)
+{
+    for (int i = 0; i < 6; i++) {
+        struct observed now = look(world);
+
+        observed_finish(&now);
+    }
+}
+
+static void ask_the_rest(struct google_world *world, struct recording *recording,
+                         const char *section)
+{
+    const struct provider *provider = world->life.provider;
+    json_auto_t *findings = json_array();
+    struct observed *list = NULL;
+    struct observed now;
+    char key[SECRET_VALUE_SIZE];
+    size_t count;
+
+    look_until_ready(world);
+    now = look(world);
+    check_line(recording, section, "look");
+    assert_true(provider->key(world->life.cloud, &now, key, &world->life.error));
+    observed_finish(&now);
+    check_line(recording, section, "key");
+    assert_true(provider->list(world->life.cloud, &world->target, &list, &count, findings,
+                               &world->life.error));
+    observed_list_free(list, count);
+    check_line(recording, section, "list");
+    assert_true(provider->check(world->life.cloud, &world->target, findings, &world->life.error));
+    check_line(recording, section, "check");
+}
+
+static void check_platform(const char *name, const char *place, const char *recipe)
+{
+    static const enum provider_verb verbs[] = { VERB_STOP,   VERB_START,  VERB_SCALE,
+                                                VERB_UPDATE, VERB_EXTEND, VERB_DESTROY };
+    FREE_AUTO char *section = read_section(provider_find(name)->title);
+    struct recording recording = { .needed = json_object(), .all = json_object() };
+    json_auto_t *document = json_load_file(recipe, 0, NULL);
+    FREE_AUTO char *text = json_write(document);
+    struct google_world *world = google_world_create(name, place, text);
+    void *state = world;
+
+    fake_server_guard(world->fake.server, record, &recording);
+    world->life.looks_max = 8;
+    world->target.source_range_count = 1;
+    text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "10.0.0.0/8");
+    must_apply(world, VERB_CREATE);
+    check_line(&recording, section, "create");
+    ask_the_rest(world, &recording, section);
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if ((world->life.provider->verbs & VERB_BIT(verbs[i])) == 0)
+            continue;
+        world->life.desired.ends_ms += verbs[i] == VERB_START ? 3600000 : 0;
+        must_apply(world, verbs[i]);
+        check_line(&recording, section, provider_verb_name(verbs[i]));
+    }
+    google_world_destroy(&state);
+    finish(&recording);
+}
+
+static void test_each_verb_has_its_permissions(void **state)
+{
+    (void)state;
+    check_platform("cloud_run", "us-east4",
+                   SOURCE_DIR "/catalog/recipes/run-gemma-4-26b-nvfp4-l4.json");
+    check_platform("compute_engine", "us-central1-a",
+                   SOURCE_DIR "/catalog/recipes/gce-gemma-4-12b-qat-l4.json");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_verb_has_its_permissions),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
