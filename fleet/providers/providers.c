@@ -7,10 +7,15 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
-extern const struct provider provider_cloud_run, provider_compute_engine, provider_kubernetes;
+extern const struct provider provider_cloud_run, provider_cloud_tpu, provider_compute_engine,
+    provider_kubernetes;
 
 static const struct provider *const providers[] = {
-    &provider_cloud_run, &provider_compute_engine, &provider_kubernetes, NULL, /* the end */
+    &provider_cloud_run,
+    &provider_cloud_tpu,
+    &provider_compute_engine,
+    &provider_kubernetes,
+    NULL, /* the end */
 };
 
 static const char *const verb_names[VERB_COUNT] = {

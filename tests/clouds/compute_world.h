@@ -39,24 +39,4 @@ static inline int set_up(void **state)
     return 0;
 }
 
-/* Looks until it is in the state. */
-static inline struct observed wait_for(struct google_world *world, const char *state)
-{
-    struct observed now = look(world);
-
-    for (int i = 0; i < 8 && strcmp(now.state, state) != 0; i++) {
-        observed_finish(&now);
-        now = look(world);
-    }
-    assert_string_equal(now.state, state);
-    return now;
-}
-
-static inline void expect(struct google_world *world, const char *state)
-{
-    struct observed now = wait_for(world, state);
-
-    observed_finish(&now);
-}
-
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)

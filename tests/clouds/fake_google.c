@@ -112,12 +112,16 @@ void fake_google_set_policy(struct fake_google *fake, const struct fake_request 
 /* ---- The front ---- */
 
 extern const struct fake_google_part fake_google_compute, fake_google_usage, fake_google_account,
-    fake_google_secret, fake_google_job, fake_google_quota, fake_google_run;
+    fake_google_secret, fake_google_job, fake_google_quota, fake_google_run, fake_google_tpu_queue,
+    fake_google_tpu_nodes;
 
 /* The first whose part is in the path answers. */
 static const struct fake_google_part *const parts[] = {
-    &fake_google_compute, &fake_google_quota, &fake_google_usage, &fake_google_account,
-    &fake_google_secret,  &fake_google_job,   &fake_google_run,   NULL,
+    &fake_google_compute,   &fake_google_quota,
+    &fake_google_usage,     &fake_google_account,
+    &fake_google_secret,    &fake_google_job,
+    &fake_google_run,       &fake_google_tpu_queue,
+    &fake_google_tpu_nodes, NULL,
 };
 
 static const struct fake_google_part *find_part(const char *path)
@@ -251,10 +255,11 @@ static void answer(void *context, const struct fake_request *request, struct fak
 void fake_google_start(struct fake_google *fake)
 {
     static const char *const services[] = {
-        "run",           "cloudscheduler", "iam",     "metadata",   "cloudresourcemanager",
-        "secretmanager", "serviceusage",   "compute", "cloudquotas"
+        "run",           "cloudscheduler", "iam",     "metadata",    "cloudresourcemanager",
+        "secretmanager", "serviceusage",   "compute", "cloudquotas", "tpu"
     };
-    static const char *const files[] = { "cloud_run-fields.json", "compute-fields.json", NULL };
+    static const char *const files[] = { "cloud_run-fields.json", "compute-fields.json",
+                                         "cloud_tpu-fields.json", NULL };
     size_t length = 0;
 
     *fake =

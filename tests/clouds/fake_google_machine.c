@@ -56,7 +56,7 @@ void fake_google_machine_advance(struct fake_google *fake)
 /* ---- A machine ---- */
 
 /* What its script does: it makes its key, if its account may write it. */
-static void make_key(struct fake_google *fake, const json_t *instance)
+void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
 {
     FREE_AUTO char *text = json_dumps(json_object_get(instance, "metadata"), 0);
     const char *path;
@@ -96,7 +96,7 @@ void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t
         return;
     json_object_set_new(instance, "startedMs", json_integer(fake->now_ms));
     json_object_set_new(instance, "looks", json_integer(0));
-    make_key(fake, instance);
+    fake_google_machine_key(fake, instance);
 }
 
 void fake_google_machine_label(struct fake_google *fake, json_t *instance)

@@ -33,6 +33,8 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
 void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
                             struct fake_reply *reply);
 
+/* What the script of a machine does: it makes its key, if its account may write it. */
+void fake_google_machine_key(struct fake_google *fake, const json_t *machine);
 /* An instance of Compute Engine. Ends those whose time has come. */
 void fake_google_machine_advance(struct fake_google *fake);
 /* PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone: the next. */

@@ -75,7 +75,8 @@ static bool read_service(struct fake_google *fake, const struct fake_request *re
 static bool read_quota(struct fake_google *fake, const struct fake_request *request,
                        struct fake_reply *reply)
 {
-    (void)fake;
+    if (json_object_get(fake->objects, request->path) != NULL)
+        return false;
     text_add(
         &reply->body,
         strstr(request->path, "/TPUS-PER-TPU-FAMILY") != NULL

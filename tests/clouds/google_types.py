@@ -5,10 +5,10 @@ import collections
 import json
 import sys
 
-from google.cloud import compute_v1, run_v2, secretmanager_v1
+from google.cloud import compute_v1, run_v2, secretmanager_v1, tpu_v2
 from google.protobuf import json_format
 
-packages = {"run": run_v2, "compute": compute_v1, "secretmanager": secretmanager_v1}
+packages = {"run": run_v2, "compute": compute_v1, "secretmanager": secretmanager_v1, "tpu": tpu_v2}
 
 
 def read(name, body):
@@ -25,7 +25,8 @@ for line in sys.stdin:
     except json_format.ParseError as error:
         sys.exit(f"{value['type']}: {error}\n{line}")
     counts[value["type"]] += 1
-for name in ["run.Service", "compute.Instance", "compute.Scheduling", "compute.Firewall", "secretmanager.Secret"]:
+for name in ["run.Service", "compute.Instance", "compute.Scheduling", "compute.Firewall", "secretmanager.Secret",
+             "tpu.QueuedResource", "tpu.Node"]:
     assert counts[name] > 0, name
     try:
         read(name, '{"gpus": 1}')

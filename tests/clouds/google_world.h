@@ -109,6 +109,26 @@ static inline void check_state(struct google_world *world, const char *state, co
     observed_finish(&now);
 }
 
+/* Looks until it is in the state. */
+static inline struct observed wait_for(struct google_world *world, const char *state)
+{
+    struct observed now = look(world);
+
+    for (int i = 0; i < 8 && strcmp(now.state, state) != 0; i++) {
+        observed_finish(&now);
+        now = look(world);
+    }
+    assert_string_equal(now.state, state);
+    return now;
+}
+
+static inline void expect(struct google_world *world, const char *state)
+{
+    struct observed now = wait_for(world, state);
+
+    observed_finish(&now);
+}
+
 /* A refused verb, whose error has this part. */
 static inline void check_refused(struct google_world *world, enum provider_verb verb,
                                  const char *part)

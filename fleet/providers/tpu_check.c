@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a queued resource the platform refuses or people regret. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/tpu.h"
+#include "fleet/recipes/recipe.h"
+
+#define TITLE "Cloud TPU"
+#define NAME_SIZE 64
+#define FLEX_START_DAYS 7
+#define STANDARD_DISK_GB 100
+#define LONGEST_WAIT_S (30 * 86400)
+
+/* One machine of each: more chips are several machines, which the recipes do not serve on. */
+static const struct generation {
+    const char *hardware,
+        *prefix; /* of an accelerator type: v5p-8 has 8 cores, which are 4 chips */
+    int64_t cores;
+    const char *runtime;
+    const char *chips; /* between blanks */
+} generations[] = {
+    { "google-tpu-v5e", "v5litepod-", 1, "v2-alpha-tpuv5-lite", " 1 4 8 " },
+    { "google-tpu-v5p", "v5p-", 2, "v2-alpha-tpuv5", " 4 " },
+    { "google-tpu-v6e", "v6e-", 1, "v2-alpha-tpuv6e", " 1 4 8 " },
+};
+#define GENERATIONS (sizeof generations / sizeof generations[0])
+
+static const struct generation *find(const char *hardware)
+{
+    for (size_t i = 0; i < GENERATIONS; i++)
+        if (strcmp(generations[i].hardware, hardware) == 0)
+            return &generations[i];
+    return NULL;
+}
+
+/* ---- The machine ---- */
+
+static CHECKED bool check_type(const struct recipe *recipe, const struct generation *of,
+                               struct error *error)
+{
+    const char *type = recipe_text(recipe, "cloud_tpu.accelerator_type", "");
+    const char *runtime = recipe_text(recipe, "cloud_tpu.runtime_version", "");
+    size_t prefix = strlen(of->prefix);
+    int64_t cores;
+
+    if (strncmp(type, of->prefix, prefix) != 0 || !text_to_integer(type + prefix, 1, 65536, &cores))
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": that of %s is "
+                         "like %s8",
+                         type, of->hardware, of->prefix);
+    if (cores != recipe->chips * of->cores)
+        return error_set(error, ERROR_INVALID, "%s has %lld chips, and the recipe counts %lld",
+                         type, (long long)(cores / of->cores), (long long)recipe->chips);
+    return strcmp(runtime, of->runtime) == 0
+           || error_set(error, ERROR_INVALID,
+                        "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",
+                        runtime, type, of->runtime);
+}
+
+static CHECKED bool check_chips(const struct recipe *recipe, const struct generation *of,
+                                struct error *error)
+{
+    int64_t parts = recipe_integer(recipe, "arguments.--tensor-parallel-size", 1);
+    char chips[32];
+
+    snprintf(chips, sizeof chips, " %lld ", (long long)recipe->chips);
+    if (strstr(of->chips, chips) == NULL)
+        return error_set(error, ERROR_INVALID, "one machine of %s has%schips, not %lld",
+                         of->hardware, of->chips, (long long)recipe->chips);
+    return parts <= recipe->chips
+           || error_set(error, ERROR_INVALID,
+                        "the model is split over %lld chips (--tensor-parallel-size), and the "
+                        "machine has %lld",
+                        (long long)parts, (long long)recipe->chips);
+}
+
+static CHECKED bool check_machine(const struct recipe *recipe, struct error *error)
+{
+    const struct generation *of = find(recipe->hardware);
+
+    if (of == NULL)
+        return error_set(error, ERROR_INVALID,
+                         TITLE " queues v5e, v5p and v6e, and the recipe's hardware is \"%s\"",
+                         recipe->hardware);
+    return check_type(recipe, of, error) && check_chips(recipe, of, error);
+}
+
+/* ---- How it is bought ---- */
+
+static CHECKED bool check_flex_start(const struct desired *desired, struct error *error)
+{
+    if (desired->ends_ms == 0
+        || desired->ends_ms - desired->made_ms > INT64_C(86400000) * FLEX_START_DAYS)
+        return error_set(error, ERROR_INVALID,
+                         "flex-start is given for a time, %d days at most: shorten \"life_s\"",
+                         FLEX_START_DAYS);
+    return desired->end_destroys
+           || error_set(error, ERROR_INVALID,
+                        "flex-start deletes the machine at its end: \"at_end\" is destroy");
+}
+
+static CHECKED bool check_members(const struct recipe *recipe, struct error *error)
+{
+    const char *reservation = recipe_text(recipe, "cloud_tpu.reservation", "");
+    int64_t wait_s = recipe_integer(recipe, "cloud_tpu.wait_s", 1);
+
+    if (reservation[strspn(reservation, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"cloud_tpu.reservation\" must be a name of a-z, 0-9 and "
+                         "'-'");
+    return (wait_s > 0 && wait_s <= LONGEST_WAIT_S)
+           || error_set(error, ERROR_INVALID,
+                        "the recipe's \"cloud_tpu.wait_s\" must be 1 to %d: how long capacity is "
+                        "waited for",
+                        LONGEST_WAIT_S);
+}
+
+bool tpu_check(const struct desired *desired, struct error *error)
+{
+    const struct recipe *recipe = desired->recipe;
+
+    return google_check_name(desired->deployment, TITLE, NAME_SIZE, error)
+           && check_machine(recipe, error) && google_machine_check(desired, TITLE, error)
+           && check_members(recipe, error)
+           && (!tpu_is_flex_start(desired) || check_flex_start(desired, error));
+}
+
+/* ---- What is unwise ---- */
+
+void tpu_lint(const struct desired *desired, json_t *warnings)
+{
+    const struct recipe *recipe = desired->recipe;
+    bool is_flex_start = tpu_is_flex_start(desired);
+    const struct {
+        bool holds;
+        const char *sentence;
+    } rows[] = {
+        { strcmp(recipe->hardware, "google-tpu-v6e") == 0,
+          "Google only maintains the Cloud TPU API: Compute Engine has v6e, with another quota" },
+        { is_flex_start, "flex-start is in the v2alpha1 API alone, which Google may change" },
+        { is_flex_start,
+          "flex-start counts the life from when the capacity is there: without opsbrain it ends "
+          "later than the plan says, by as long as it waited" },
+        { is_flex_start || strcmp(desired->kind, "spot") == 0,
+          "it needs the zone's preemptible quota of the TPU API: without quota or capacity "
+          "flex-start waits, and spot fails" },
+        { strcmp(desired->kind, "reserved") == 0
+              && recipe_text(recipe, "cloud_tpu.reservation", "")[0] == '\0',
+          "the recipe names no reservation (cloud_tpu.reservation): the project's is used" },
+        { !recipe_lists(recipe, "places", desired->place),
+          "the recipe was not seen in this zone: it may not have the hardware" },
+        { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,
+          "the disk is 100 GB, whatever the recipe says: the v2 API has no member for it" },
+    };
+
+    google_machine_lint(desired, warnings);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].holds)
+            json_array_append_new(warnings, json_string(rows[i].sentence));
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is: one deployment, and all TPUs in the target's zones. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/tpu.h"
+
+/* Whether a queued resource has, or is about to have, a machine that is not on its way out. */
+static bool may_have_node(const struct observed *observed)
+{
+    return strcmp(observed->state, "starting") == 0;
+}
+
+/* ---- One ---- */
+
+/* None has been written before the script runs, and where the permission lacks none is read. */
+static void ask_machine(struct cloud *cloud, const char *url, struct observed *out)
+{
+    json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", "opsbrain/", "workerIds", "0");
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char asked[600];
+
+    snprintf(asked, sizeof asked, "%s:getGuestAttributes", url);
+    if (cloud_call(cloud, "POST", asked, NULL, body, &reply, &ignored))
+        tpu_read_attributes(reply.body, out);
+}
+
+/* `name`: of the node. True also if it is not there. */
+static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired, const char *name,
+                              struct observed *out, struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char whole[TPU_NAME_SIZE], url[512];
+
+    snprintf(url, sizeof url, TPU "%s", tpu_name(desired, "nodes", name, whole));
+    if (!cloud_read(cloud, url, &reply, error))
+        return reply.status == 404;
+    tpu_read_node(reply.body, tpu_is_inside(desired->target), out);
+    if (out->instance[0] != '\0' && strcmp(json_get_text(reply.body, "state", ""), "READY") == 0)
+        ask_machine(cloud, url, out);
+    return true;
+}
+
+static CHECKED bool read_queued(struct cloud *cloud, const struct desired *desired,
+                                struct observed *out, struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    char name[TPU_NAME_SIZE], node[64];
+
+    snprintf(out->resource, sizeof out->resource, TPU "%s",
+             tpu_name(desired, "queuedResources", desired->deployment, name));
+    if (!cloud_read(cloud, out->resource, &reply, error)) {
+        if (reply.status != 404)
+            return false;
+        observed_set_state(out, "absent", "", "");
+        return read_node(cloud, desired, desired->deployment, out, error);
+    }
+    tpu_read_queued(reply.body, out);
+    text_copy(node, sizeof node, tpu_node_of(out));
+    return !may_have_node(out)
+           || node[strspn(node, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0'
+           || read_node(cloud, desired, node, out, error);
+}
+
+bool tpu_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
+                 struct error *error)
+{
+    *out = (struct observed){ 0 };
+    if (!read_queued(cloud, desired, out, error)) {
+        observed_finish(out);
+        return false;
+    }
+    out->ours = out->exists && strcmp(out->instance, desired->instance) == 0
+                && strcmp(out->deployment, desired->deployment) == 0;
+    return true;
+}
+
+/* ---- All ---- */
+
+struct found {
+    struct observed **list;
+    size_t *count;
+    bool is_inside;
+};
+
+static void read_queued_page(const json_t *page, void *context)
+{
+    const struct found *found = context;
+    const json_t *queued;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "queuedResources"), i, queued)
+        tpu_read_queued(queued, observed_list_add(found->list, found->count));
+}
+
+/* The queued resource that asked for the node; a new one for a node that none did. */
+static struct observed *owner_of(const struct found *found, const json_t *node)
+{
+    struct observed one = { 0 };
+    struct observed *owner = NULL;
+
+    tpu_read_node(node, found->is_inside, &one);
+    for (size_t i = 0; i < *found->count && owner == NULL; i++) {
+        struct observed *queued = &(*found->list)[i];
+
+        if (strcmp(tpu_node_of(queued), one.name) == 0 && strcmp(queued->place, one.place) == 0)
+            owner = queued;
+    }
+    observed_finish(&one);
+    return owner != NULL ? owner : observed_list_add(found->list, found->count);
+}
+
+static void read_node_page(const json_t *page, void *context)
+{
+    const struct found *found = context;
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach(json_object_get(page, "nodes"), i, node) {
+        struct observed *owner = owner_of(found, node);
+
+        if (!owner->exists || may_have_node(owner))
+            tpu_read_node(node, found->is_inside, owner);
+    }
+}
+
+static CHECKED bool read_zone(struct cloud *cloud, const char *project, const char *zone,
+                              const struct found *found, json_t *warnings, struct error *error)
+{
+    static const struct {
+        const char *collection;
+        google_page_function *read;
+    } rows[] = { { "queuedResources", read_queued_page }, { "nodes", read_node_page } };
+    struct found copy = *found;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char url[512], what[96];
+
+        snprintf(url, sizeof url, TPU "projects/%.63s/locations/%.63s/%s?pageSize=100", project,
+                 zone, rows[i].collection);
+        snprintf(what, sizeof what, "TPUs in %.63s", zone);
+        if (!google_read_pages(cloud, url, what, rows[i].read, &copy, warnings, error))
+            return false;
+    }
+    return true;
+}
+
+bool tpu_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
+              size_t *count, json_t *warnings, struct error *error)
+{
+    const struct found found = { out, count, tpu_is_inside(target) };
+
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; i < target->place_count; i++)
+        if (!read_zone(cloud, target->project, target->places[i], &found, warnings, error)) {
+            observed_list_free(*out, *count);
+            *out = NULL;
+            *count = 0;
+            return false;
+        }
+    return true;
+}

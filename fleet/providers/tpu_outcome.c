@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the replies to a step mean. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/tpu.h"
+
+/* Until there is a machine. A request that is not fulfilled stays, and never will be. */
+static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
+                                            char poll_url[1024], struct error *error)
+{
+    static const char *const ended[] = { "failed", "stopping", "deleting", NULL };
+    const char *word = json_get_text(json_object_get(queued, "state"), "state", "");
+    struct observed now = { 0 };
+    enum step_state state = STEP_WAIT;
+
+    tpu_read_queued(queued, &now);
+    if (strcmp(word, "ACTIVE") == 0)
+        state = STEP_DONE;
+    else if (google_is_one_of(now.state, ended))
+        state = google_fail(error, now.message[0] != '\0' ? now.message : "it is being deleted");
+    else
+        text_copy(poll_url, 1024, step->resource);
+    observed_finish(&now);
+    return state;
+}
+
+static CHECKED enum step_state judge_node(const struct step *step, const json_t *node,
+                                          char poll_url[1024], struct error *error)
+{
+    const char *word = json_get_text(node, "state", "");
+    struct observed now = { 0 };
+    enum step_state state;
+
+    tpu_read_node(node, false, &now);
+    if (strcmp(step->name, "running") != 0)
+        state = google_judge_wait(step, &now, poll_url, error);
+    else if (strcmp(word, "READY") == 0)
+        state = STEP_DONE;
+    else if (strcmp(now.state, "failed") == 0)
+        state = google_fail(error, now.message);
+    else {
+        text_copy(poll_url, 1024, step->resource);
+        state = STEP_WAIT;
+    }
+    observed_finish(&now);
+    return state;
+}
+
+/* It is polled in the version that was asked. */
+static CHECKED enum step_state judge_operation(const struct step *step, const json_t *operation,
+                                               char poll_url[1024], struct error *error)
+{
+    bool is_alpha = strncmp(step->url, TPU_ALPHA, strlen(TPU_ALPHA)) == 0;
+
+    return google_judge_operation(operation, is_alpha ? TPU_ALPHA : TPU, poll_url, error);
+}
+
+static CHECKED enum step_state judge_done(const struct step *step, const json_t *body,
+                                          char poll_url[1024], struct error *error)
+{
+    static const char *const of_nodes[] = { "stopped", "running", NULL };
+    static const char *const of_absence[] = { "gone", "node-gone", NULL };
+
+    if (strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) == 0)
+        return google_machine_judge(step, body, poll_url, error);
+    if (strcmp(step->name, "machine") == 0)
+        return judge_queued(step, body, poll_url, error);
+    if (google_is_one_of(step->name, of_nodes))
+        return judge_node(step, body, poll_url, error);
+    if (google_is_one_of(step->name, of_absence)) {
+        text_copy(poll_url, 1024, step->resource);
+        return STEP_WAIT;
+    }
+    if (strcmp(step->method, "GET") == 0 || strncmp(step->resource, TPU, strlen(TPU)) != 0)
+        return STEP_DONE;
+    return judge_operation(step, body, poll_url, error);
+}
+
+/* The quota of chips has a word of its own: it does not refill, as that of requests does. */
+static bool is_out_of_chips(const struct cloud_reply *reply)
+{
+    return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
+}
+
+enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *reply,
+                            char poll_url[1024], struct error *error)
+{
+    poll_url[0] = '\0';
+    if (reply->verdict == CLOUD_DONE)
+        return judge_done(step, reply->body, poll_url, error);
+    if (is_out_of_chips(reply)) {
+        error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or take another zone",
+                  reply->message);
+        return STEP_FAILED;
+    }
+    return google_machine_refused(step, reply, error);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the platform's objects say: queued resources, nodes, and what a machine says of itself. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/digest.h"
+#include "base/json/json.h"
+#include "fleet/providers/tpu.h"
+
+/* "projects/P/locations/ZONE/nodes/NAME" */
+static void read_name(const char *name, struct observed *out)
+{
+    const char *place = strstr(name, "/locations/"), *last = strrchr(name, '/');
+
+    text_copy(out->name, sizeof out->name, last != NULL ? last + 1 : name);
+    if (place != NULL)
+        snprintf(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"), place + 11);
+    snprintf(out->resource, sizeof out->resource, TPU "%.400s", name);
+}
+
+/* A deletion takes no condition: what a plan was made for is told from another of its name by when
+ * it was made. */
+static void read_identity(const json_t *object, struct observed *out)
+{
+    const char *made = json_get_text(object, "createTime", "");
+
+    text_copy(out->uid, sizeof out->uid, made);
+    text_copy(out->generation, sizeof out->generation, made);
+}
+
+/* ---- The machine that is asked for, or that there is ---- */
+
+static void add_text(json_t *fields, const char *name, const json_t *object, const char *member)
+{
+    const char *text = json_get_text(object, member, NULL);
+
+    if (text != NULL)
+        json_object_set_new(fields, name, json_string(text));
+}
+
+/* The platform writes a network out in full, where it was named by its last part. */
+static void add_last(json_t *fields, const char *name, const json_t *object)
+{
+    const char *text = json_get_text(object, name, NULL);
+    const char *last = text != NULL ? strrchr(text, '/') : NULL;
+
+    if (text != NULL)
+        json_object_set_new(fields, name, json_string(last != NULL ? last + 1 : text));
+}
+
+/* The arguments are in the script, whose digest a change of them changes. */
+static json_t *fields_of(const json_t *node, const char *name)
+{
+    const json_t *network = json_object_get(node, "networkConfig");
+    const json_t *metadata = json_object_get(node, "metadata");
+    const char *script = json_get_text(metadata, "startup-script", "");
+    json_t *out = json_pack("{s:s}", "node", name);
+    char digest[DIGEST_TEXT_SIZE];
+
+    add_text(out, "acceleratorType", node, "acceleratorType");
+    add_text(out, "runtimeVersion", node, "runtimeVersion");
+    add_text(out, "serviceAccount", json_object_get(node, "serviceAccount"), "email");
+    add_text(out, "image", metadata, TPU_IMAGE);
+    add_last(out, "network", network);
+    add_last(out, "subnetwork", network);
+    json_object_set_new(out, "enableExternalIps",
+                        json_boolean(json_get_boolean(network, "enableExternalIps", false)));
+    if (json_is_array(json_object_get(node, "tags")))
+        json_object_set_new(out, "tags", json_deep_copy(json_object_get(node, "tags")));
+    digest_sha256_text(script, strlen(script), digest);
+    digest[16] = '\0';
+    json_object_set_new(out, "startup-script", json_string(digest));
+    return out;
+}
+
+static void read_machine(const json_t *node, const char *name, struct observed *out)
+{
+    const char *image;
+
+    observed_finish(out); /* of the request, where this is the machine */
+    google_read_labels(json_object_get(node, "labels"), out);
+    out->fields = fields_of(node, name);
+    image = strstr(json_get_text(out->fields, "image", ""), "sha256:");
+    text_copy(out->image_digest, sizeof out->image_digest, image != NULL ? image : "");
+    text_copy(out->machine, sizeof out->machine, json_get_text(node, "acceleratorType", ""));
+    text_copy(out->revision, sizeof out->revision, json_get_text(node, "runtimeVersion", ""));
+}
+
+const char *tpu_node_of(const struct observed *observed)
+{
+    return json_get_text(observed->fields, "node", "");
+}
+
+/* ---- Queued resources ---- */
+
+static void read_failure(const json_t *state, struct observed *out)
+{
+    const json_t *problem = json_object_get(json_object_get(state, "failedData"), "error");
+
+    observed_set_state(out, "failed", "capacity",
+                       json_get_text(problem, "message",
+                                     "the request was not fulfilled, and no reason was given"));
+}
+
+static void read_suspension(const json_t *state, struct observed *out)
+{
+    bool by_a_person = strcmp(json_get_text(state, "stateInitiator", ""), "USER") == 0;
+
+    observed_set_state(out, "failed", "",
+                       by_a_person
+                           ? "its machine was deleted; the request is left, and costs nothing"
+                           : "Cloud TPU took its machine back: its time was over, or the capacity "
+                             "was needed; the request is left, and costs nothing");
+}
+
+/* WAITING_FOR_RESOURCES has replaced ACCEPTED; what is not known yet waits, too. */
+static void read_queue(const json_t *queued, struct observed *out)
+{
+    static const struct {
+        const char *word, *state, *phase, *message;
+    } rows[] = {
+        { "ACTIVE", "starting", "capacity", "" },
+        { "PROVISIONING", "starting", "capacity", "the capacity is there, and the machine made" },
+        { "DELETING", "deleting", "", "" },
+        { "SUSPENDING", "stopping", "", "its machine is being deleted" },
+    };
+    const json_t *state = json_object_get(queued, "state");
+    const char *word = json_get_text(state, "state", "");
+
+    observed_set_state(out, "pending", "capacity", "it waits for capacity");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].word, word) == 0)
+            observed_set_state(out, rows[i].state, rows[i].phase, rows[i].message);
+    if (strcmp(word, "FAILED") == 0)
+        read_failure(state, out);
+    else if (strcmp(word, "SUSPENDED") == 0)
+        read_suspension(state, out);
+}
+
+static const json_t *specification_of(const json_t *queued)
+{
+    return json_array_get(json_object_get(json_object_get(queued, "tpu"), "nodeSpec"), 0);
+}
+
+const json_t *tpu_labelled(const json_t *resource)
+{
+    const json_t *node = json_object_get(specification_of(resource), "node");
+
+    return node != NULL ? node : resource;
+}
+
+void tpu_read_queued(const json_t *queued, struct observed *out)
+{
+    const json_t *specification = specification_of(queued);
+
+    out->exists = true;
+    read_name(json_get_text(queued, "name", ""), out);
+    read_machine(json_object_get(specification, "node"),
+                 json_get_text(specification, "nodeId", out->name), out);
+    read_identity(queued, out);
+    read_queue(queued, out);
+}
+
+/* ---- Nodes ---- */
+
+/* Of another's machine: what its script says, or the engines' usual one. */
+static int port_of(const json_t *node)
+{
+    const char *script = json_get_text(json_object_get(node, "metadata"), "startup-script", "");
+    int port = google_machine_port(json_object_get(node, "labels"));
+    const char *at = strstr(script, "--port");
+
+    if (port == 0 && at != NULL) {
+        at += strlen("--port");
+        port = (int)strtol(at + strspn(at, " =\"'"), NULL, 10);
+    }
+    return port > 0 && port < 65536 ? port : 8000;
+}
+
+static void read_address(const json_t *node, bool is_inside, struct observed *out)
+{
+    const json_t *endpoint = json_array_get(json_object_get(node, "networkEndpoints"), 0);
+    const char *address =
+        json_get_text(json_object_get(endpoint, "accessConfig"), "externalIp", "");
+
+    if (is_inside || address[0] == '\0')
+        address = json_get_text(endpoint, "ipAddress", "");
+    if (address[0] != '\0' && address[strspn(address, "0123456789.")] == '\0')
+        snprintf(out->address, sizeof out->address, "http://%.63s:%d", address, port_of(node));
+}
+
+/* A machine of ours that runs says the rest itself; another's says no more. */
+static void read_node_state(const json_t *node, struct observed *out)
+{
+    static const struct {
+        const char *word, *state, *phase;
+    } rows[] = {
+        { "CREATING", "starting", "capacity" }, { "STARTING", "starting", "image" },
+        { "RESTARTING", "starting", "image" },  { "REIMAGING", "starting", "image" },
+        { "REPAIRING", "starting", "image" },   { "STOPPING", "stopping", "" },
+        { "STOPPED", "stopped", "" },           { "DELETING", "deleting", "" },
+        { "PREEMPTED", "failed", "" },          { "TERMINATED", "failed", "" },
+        { "HIDING", "stopping", "" },           { "HIDDEN", "failed", "" },
+    };
+    const char *word = json_get_text(node, "state", "");
+    const char *health = json_get_text(node, "health", "");
+    bool is_ours = out->instance[0] != '\0';
+
+    observed_set_state(out, "starting", "", word);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].word, word) == 0)
+            observed_set_state(out, rows[i].state, rows[i].phase,
+                               json_get_text(node, "healthDescription", ""));
+    if (strcmp(word, "READY") == 0)
+        observed_set_state(out, is_ours ? "starting" : "ready", is_ours ? "image" : "ready",
+                           strncmp(health, "UNHEALTHY", 9) == 0
+                               ? json_get_text(node, "healthDescription", health)
+                               : "");
+}
+
+void tpu_read_node(const json_t *node, bool is_inside, struct observed *out)
+{
+    const char *name = json_get_text(node, "name", ""), *last = strrchr(name, '/');
+
+    read_machine(node, last != NULL ? last + 1 : name, out);
+    if (!out->exists) {
+        out->exists = true;
+        read_name(name, out);
+        read_identity(node, out);
+    }
+    out->replicas = 1;
+    read_address(node, is_inside, out);
+    read_node_state(node, out);
+    out->ready_replicas = strcmp(out->state, "ready") == 0;
+}
+
+/* ---- What it says of itself ---- */
+
+static const char *attribute(const json_t *items, const char *key)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+        if (strcmp(json_get_text(item, "key", ""), key) == 0)
+            return json_get_text(item, "value", "");
+    return "";
+}
+
+void tpu_read_attributes(const json_t *attributes, struct observed *out)
+{
+    static const char *const phases[] = { "image", "weights", "compile", NULL };
+    const json_t *worker = json_array_get(json_object_get(attributes, "guestAttributes"), 0);
+    const json_t *items = json_object_get(json_object_get(worker, "queryValue"), "items");
+    const char *phase = attribute(items, "phase"), *line = attribute(items, "line");
+    TEXT_AUTO shown = { 0 };
+    TEXT_AUTO health = { 0 };
+
+    text_add(&health, out->message);
+    text_add_printable(&shown, line, strlen(line), sizeof out->log_line - 1);
+    text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
+    if (strcmp(phase, "ready") == 0)
+        observed_set_state(out, "ready", "ready", text_string(&health));
+    else if (strcmp(phase, "failed") == 0)
+        observed_set_state(out, "failed", "weights",
+                           line[0] != '\0' ? line : "the server did not start");
+    else if (google_is_one_of(phase, phases))
+        observed_set_state(out, "starting", phase, text_string(&health));
+    out->ready_replicas = strcmp(out->state, "ready") == 0;
+}

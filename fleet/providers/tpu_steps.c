@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs as requests, and the same as commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/providers/tpu.h"
+#include "fleet/recipes/recipe.h"
+
+struct list {
+    struct google_list google;
+    const struct desired *desired;
+    const struct observed *now;
+    char queued[512], node[512]; /* URLs */
+    struct google_machine machine;
+};
+
+static void name_parts(struct list *list)
+{
+    const struct desired *desired = list->desired;
+    const char *node = list->now != NULL ? tpu_node_of(list->now) : "";
+    char name[TPU_NAME_SIZE];
+
+    snprintf(list->queued, sizeof list->queued, TPU "%s",
+             tpu_name(desired, "queuedResources", desired->deployment, name));
+    snprintf(list->node, sizeof list->node, TPU "%s",
+             tpu_name(desired, "nodes", node[0] != '\0' ? node : desired->deployment, name));
+    google_machine_name(desired, tpu_name(desired, "nodes", desired->deployment, name),
+                        &list->machine);
+}
+
+/* Of a queued resource, or of a machine that nothing queued asked for. */
+static bool has_queued(const struct observed *now)
+{
+    return now == NULL || strstr(now->resource, "/nodes/") == NULL;
+}
+
+static bool has_node(const struct observed *now)
+{
+    return now != NULL && now->replicas > 0;
+}
+
+/* ---- Steps ---- */
+
+/* The version that knows flex-start differs from the resource's URL, which both versions have. */
+static void add_queued(const struct list *list)
+{
+    const struct desired *desired = list->desired;
+    struct step *step;
+    char summary[100], parent[400];
+    size_t length;
+
+    snprintf(summary, sizeof summary, "Asks for the TPU (%.24s, %.16s) of",
+             recipe_text(desired->recipe, "cloud_tpu.accelerator_type", ""), desired->kind);
+    step = google_add(&list->google, "queued-resource", "POST", list->queued, summary);
+    google_set_creation(step);
+    snprintf(step->undo_url, sizeof step->undo_url, "%s?force=true", list->queued);
+    text_copy(parent, sizeof parent, step->url + strlen(TPU));
+    snprintf(step->url, sizeof step->url, "%s%s", tpu_is_flex_start(desired) ? TPU_ALPHA : TPU,
+             parent);
+    google_machine_set_id(desired, step);
+    length = strlen(step->url);
+    snprintf(step->url + length, sizeof step->url - length, "&queuedResourceId=%s",
+             desired->deployment);
+    step->body = tpu_queued_resource(desired, &list->machine);
+}
+
+static void add_create(const struct list *list)
+{
+    google_add_secrets(&list->google);
+    google_machine_add(&list->google, &list->machine);
+    add_queued(list);
+    google_add(&list->google, "machine", "GET", list->queued, "Waits for the capacity of");
+}
+
+static void add_label(const struct list *list)
+{
+    struct step *step =
+        google_add(&list->google, "label", "PATCH", list->node, "Writes its end on");
+
+    snprintf(step->url, sizeof step->url, "%s?updateMask=labels", list->node);
+    step->body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
+}
+
+static void add_method(const struct list *list, const char *name, const char *summary,
+                       const char *state)
+{
+    struct step *step = google_add(&list->google, name, "POST", list->node, summary);
+
+    snprintf(step->url, sizeof step->url, "%s:%s", list->node, name);
+    step->body = json_object();
+    google_add(&list->google, state, "GET", list->node, "Waits for the machine of");
+}
+
+static void add_gone(const struct list *list, const char *name, const char *url,
+                     const char *summary)
+{
+    google_add(&list->google, name, "GET", url, summary)->absent_is_done = true;
+}
+
+/* With force, the node goes before its queued resource does. */
+static void add_queued_removal(const struct list *list)
+{
+    struct step *step = google_add_removal(&list->google, "remove-queued-resource", list->queued,
+                                           "Deletes the queued resource, and the TPU, of");
+    size_t length;
+
+    google_machine_set_id(list->desired, step);
+    length = strlen(step->url);
+    snprintf(step->url + length, sizeof step->url - length, "&force=true");
+}
+
+/* What is on its way out is waited for only. */
+static void add_removal(const struct list *list)
+{
+    bool is_there =
+        list->now == NULL || (list->now->exists && strcmp(list->now->state, "deleting") != 0);
+
+    if (is_there && has_queued(list->now))
+        add_queued_removal(list);
+    else if (is_there)
+        google_add_removal(&list->google, "remove-node", list->node, "Deletes the TPU of");
+    if (has_queued(list->now))
+        add_gone(list, "gone", list->queued, "Waits until the queued resource is gone:");
+    add_gone(list, "node-gone", list->node, "Waits until the TPU is gone:");
+}
+
+/* Without a machine there is only a request, which would still be fulfilled. */
+static void add_stop(const struct list *list)
+{
+    if (has_node(list->now))
+        add_method(list, "stop", "Stops the machine", "stopped");
+    else
+        add_removal(list);
+}
+
+static void add_start(const struct list *list)
+{
+    if (observed_end_moves(list->now, list->desired))
+        add_label(list);
+    add_method(list, "start", "Starts the machine", "running");
+}
+
+static void add_destroy(const struct list *list)
+{
+    add_removal(list);
+    google_machine_add_removals(&list->google, &list->machine);
+}
+
+/* ---- What is refused ---- */
+
+static CHECKED bool check_extension(const struct desired *desired, const struct observed *now,
+                                    struct error *error)
+{
+    return !tpu_is_flex_start(desired) || desired->ends_ms / 1000 <= now->ends_ms / 1000
+           || error_set(error, ERROR_UNSUPPORTED,
+                        "the end of %s cannot be put off: flex-start is given for a time, and the "
+                        "platform deletes the machine then; deploy another beside it",
+                        desired->deployment);
+}
+
+static CHECKED bool check_machine(enum provider_verb verb, const struct desired *desired,
+                                  const struct observed *now, struct error *error)
+{
+    if (verb != VERB_EXTEND && verb != VERB_START)
+        return true;
+    if (!has_node(now))
+        return error_set(error, ERROR_CONFLICT,
+                         "%s has no machine, only a request for one (%s): %s", desired->deployment,
+                         now->message[0] != '\0' ? now->message : now->state,
+                         verb == VERB_START ? "destroy it, and create it again"
+                                            : "its end is moved once it has one");
+    return check_extension(desired, now, error);
+}
+
+static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
+                                const struct observed *now, struct error *error)
+{
+    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
+        return error_set(error, ERROR_CONFLICT,
+                         "there is a TPU %s in %s that opsbrain did not make: take another name, "
+                         "or adopt it",
+                         desired->deployment, desired->place);
+    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
+        return error_set(error, ERROR_NOT_FOUND, "there is no TPU %s in %s", desired->deployment,
+                         desired->place);
+    if (verb == VERB_CREATE && desired->recipe == NULL)
+        return error_set(error, ERROR_INVALID, "a queued resource is made of a recipe");
+    return check_machine(verb, desired, now, error)
+           && (verb != VERB_CREATE || tpu_check(desired, error));
+}
+
+bool tpu_steps(enum provider_verb verb, const struct desired *desired, const struct observed *now,
+               struct step **out, size_t *count, struct error *error)
+{
+    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
+
+    *out = NULL;
+    *count = 0;
+    if (!check_state(verb, desired, now, error))
+        return false;
+    name_parts(&list);
+    if (verb == VERB_CREATE)
+        add_create(&list);
+    else if (verb == VERB_START)
+        add_start(&list);
+    else if (verb == VERB_STOP)
+        add_stop(&list);
+    else if (verb == VERB_EXTEND)
+        add_label(&list);
+    else
+        add_destroy(&list);
+    return true;
+}
+
+/* ---- gcloud ---- */
+
+void tpu_command(const struct desired *desired, const struct step *step, struct text *out)
+{
+    static const char *const commands[][3] = {
+        { "remove-queued-resource", "queued-resources delete", " --force" },
+        { "remove-node", "tpu-vm delete", "" },
+        { "stop", "tpu-vm stop", "" },
+        { "start", "tpu-vm start", "" },
+        { "machine", "queued-resources describe", "" },
+        { "gone", "queued-resources describe", "" },
+        { "node-gone", "tpu-vm describe", "" },
+        { "stopped", "tpu-vm describe", "" },
+        { "running", "tpu-vm describe", "" },
+    };
+    const char *name = strrchr(step->resource, '/');
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(step->name, commands[i][0]) == 0) {
+            text_addf(out, "gcloud compute tpus %s %s --zone %s --project %s%s\n", commands[i][1],
+                      name != NULL ? name + 1 : "", desired->place, desired->target->project,
+                      commands[i][2]);
+            return;
+        }
+    google_command(desired, step, out);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of the fake of Cloud TPU, and private to them. Objects have the paths of v2.
+ */
+#pragma once
+
+#include "tests/clouds/fake_google_part.h"
+
+#define FAKE_TPU_QUEUED "/queuedResources/"
+#define FAKE_TPU_NODES "/nodes/"
+
+void fake_tpu_path(const char *path, char out[512]); /* of v2, whichever was asked */
+void fake_tpu_node_path(const char *path, const json_t *queued, char out[512]);
+void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+json_t *fake_tpu_specification(const json_t *queued);
+const char *fake_tpu_state(const json_t *queued);
+void fake_tpu_set_state(json_t *queued, const char *state);
+/* "7200s"; -1: it is none. */
+int64_t fake_tpu_duration(const char *text);
+/* Each of the query's parameters is known; NULL ends them. */
+bool fake_tpu_check_parameters(const struct fake_request *request, const char *const *known,
+                               struct fake_reply *reply);
+
+void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
+                     struct fake_reply *reply);
+/* To the next state. */
+void fake_tpu_pass(struct fake_google *fake, const char *path, json_t *object);
+/* What has run for its time is taken back. */
+void fake_tpu_advance(struct fake_google *fake);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a target on Cloud TPU has and needs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/clouds/tpu_world.h"
+
+static void test_lists_have_pages_and_gaps(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    fake_server_add(world->fake.objects, ZONE "/nodes/theirs",
+                    "{\"name\":\"projects/p/locations/us-east5-a/nodes/theirs\",\"state\":"
+                    "\"READY\",\"networkEndpoints\":[{\"ipAddress\":\"10.0.0.9\"}],\"metadata\":"
+                    "{\"startup-script\":\"docker run vllm --port=9000\"}}");
+    fake_server_add(world->fake.objects, ZONE "/queuedResources/waits",
+                    "{\"name\":\"projects/p/locations/us-east5-a/queuedResources/waits\","
+                    "\"state\":{\"state\":\"WAITING_FOR_RESOURCES\"},\"tpu\":{\"nodeSpec\":"
+                    "[{\"nodeId\":\"later\",\"node\":{\"acceleratorType\":\"v6e-8\"}}]}}");
+    world->fake.pages = true;
+    assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                           warnings, &world->life.error));
+    assert_int_equal(count, 3);
+    assert_string_equal(list[0].deployment, "gemma");
+    assert_string_equal(list[0].address, "http://203.0.113.9:8080"); /* its node's */
+    assert_string_equal(list[1].name, "waits");
+    assert_string_equal(list[1].state, "pending");
+    assert_string_equal(list[1].machine, "v6e-8");
+    assert_string_equal(list[2].name, "theirs");
+    assert_string_equal(list[2].address, "http://10.0.0.9:9000");
+    assert_string_equal(list[2].state, "ready");
+    assert_non_null(strstr(list[2].resource, "/nodes/theirs"));
+    assert_true(json_array_size(warnings) > 0);
+    observed_list_free(list, count);
+}
+
+#define QUOTAS "/v1/projects/p/locations/global/services/tpu.googleapis.com/quotaInfos/"
+
+static void test_each_missing_permission_is_named_and_quotas_are_shown(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    FREE_AUTO char *text = NULL;
+    const json_t *finding;
+    size_t i;
+    int missing = 0;
+
+    fake_server_add(world->fake.objects,
+                    "/v1/projects/p/serviceAccounts/server@p.iam.gserviceaccount.com", "{}");
+    fake_server_add(world->fake.objects, QUOTAS "TPUV6EPerProjectPerZoneForTPUAPI",
+                    "{\"dimensionsInfos\":[{\"dimensions\":{\"zone\":\"us-east5-b\"},\"details\":"
+                    "{\"value\":\"4\"}},{\"details\":{\"value\":\"-1\"},\"applicableLocations\":"
+                    "[\"us-east5-a\"]}]}");
+    fake_server_add(world->fake.objects, QUOTAS "TPUV6EPreemptiblePerProjectPerZoneForTPUAPI",
+                    "{\"dimensionsInfos\":[{\"dimensions\":{\"zone\":\"us-east5-a\"},\"details\":"
+                    "{\"value\":\"64\"}},{\"details\":{\"value\":\"0\"},\"applicableLocations\":"
+                    "[\"us-east5-a\"]}]}");
+    snprintf(world->fake.denied, sizeof world->fake.denied, "tpu.nodes.delete");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    json_array_foreach(findings, i, finding)
+        if (!json_get_boolean(finding, "ok", false)) {
+            missing++;
+            assert_string_equal(json_get_text(finding, "need", ""), "tpu.nodes.delete");
+        }
+    assert_int_equal(missing, 1);
+    text = json_write(findings);
+    assert_non_null(strstr(text, "a quota of chips in us-east5-a: TPUV6EPerProjectPerZoneForTPUAPI "
+                                 "without a limit, TPUV6EPreemptiblePerProjectPerZoneForTPUAPI "
+                                 "64\""));
+    assert_non_null(strstr(text, "the network global/networks/default"));
+    assert_non_null(strstr(text, "the service account server@p.iam.gserviceaccount.com"));
+}
+
+static void test_a_zone_without_quota(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    FREE_AUTO char *text = NULL;
+
+    text_copy(world->target.places[0], FLEET_PLACE_SIZE, "us-west9-c");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    text = json_write(findings);
+    assert_non_null(strstr(text, "\"need\":\"a quota of chips in us-west9-c\",\"ok\":false"));
+}
+
+static void test_what_a_target_needs(void **state)
+{
+    static const struct {
+        const char *place, *range, *account, *door, *part;
+    } rows[] = {
+        { "us-east5", "10.0.0.0/8", "a@p", "", "a zone is like" },
+        { "us-east5-a", "0.0.0.0/0", "a@p", "", "nothing is open to everybody" },
+        { "us-east5-a", "10.0.0.0/8", "", "", "needs a service account" },
+        { "us-east5-a", "10.0.0.0/8", "a@p", "proxy", "external" },
+        { "us-east5-a", "10.0.0.0/8", "a@p", "internal", "" },
+    };
+    struct google_world *world = *state;
+    struct error error;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fleet_target target = world->target;
+        bool good;
+
+        target.source_range_count = 1;
+        text_copy(target.places[0], FLEET_PLACE_SIZE, rows[i].place);
+        text_copy(target.source_ranges[0], FLEET_PLACE_SIZE, rows[i].range);
+        text_copy(target.service_account, sizeof target.service_account, rows[i].account);
+        text_copy(target.door, sizeof target.door, rows[i].door);
+        good = world->life.provider->check_target(&target, &error);
+        assert_int_equal(good, rows[i].part[0] == '\0');
+        if (!good && strstr(error.message, rows[i].part) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", rows[i].part, error.message);
+    }
+}
+
+/* The key is asked for by the names of what was made, never by what a label says. */
+static void test_the_key_of_a_machine(void **state)
+{
+    struct google_world *world = *state;
+    struct observed now;
+    char key[SECRET_VALUE_SIZE];
+
+    must_apply(world, VERB_CREATE);
+    now = wait_for(world, "ready");
+    text_copy(now.name, sizeof now.name, "other");
+    assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    now.instance[0] = '\0'; /* another's machine */
+    assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_string_equal(key, "");
+    text_copy(now.resource, sizeof now.resource, "https://run.googleapis.com/v2/projects/p");
+    assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    observed_finish(&now);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
+        LIVE(test_a_zone_without_quota),
+        LIVE(test_what_a_target_needs),
+        LIVE(test_the_key_of_a_machine),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
