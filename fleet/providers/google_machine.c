@@ -216,18 +216,32 @@ static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
     return good || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key");
 }
 
+/* Of an instance, or of the node that a queued resource asks for. */
+static const json_t *labels_of(const json_t *machine)
+{
+    const json_t *specs = json_object_get(json_object_get(machine, "tpu"), "nodeSpec");
+
+    if (specs != NULL)
+        machine = json_object_get(json_array_get(specs, 0), "node");
+    return json_object_get(machine, "labels");
+}
+
 bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
                         const struct observed *observed, char out[SECRET_VALUE_SIZE],
                         struct error *error)
 {
     struct fleet_target target = { 0 };
-    const struct desired desired = { .target = &target, .instance = observed->instance };
+    struct desired desired = { .target = &target };
     struct google_machine machine;
+    CLOUD_REPLY_AUTO found = { 0 };
     CLOUD_REPLY_AUTO reply = { 0 };
     char url[600];
 
     out[0] = '\0';
-    if (observed->instance[0] == '\0' || google_machine_port(observed->labels) == 0)
+    if (!cloud_read(cloud, observed->resource, &found, error))
+        return false;
+    desired.instance = json_get_text(labels_of(found.body), GOOGLE_INSTANCE, "");
+    if (desired.instance[0] == '\0' || google_machine_port(labels_of(found.body)) == 0)
         return true;
     text_copy(target.project, sizeof target.project, project);
     google_machine_name(&desired, what, &machine);

@@ -65,7 +65,8 @@ CHECKED enum step_state google_machine_refused(const struct step *step,
  * one: a UUID of the plan and the step's name. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
-/* The key at the door of a machine that opsbrain made; "" for another. */
+/* The key at the door of a machine that opsbrain made, whose labels are at `observed->resource`; ""
+ * for another. `what`: as of google_machine_name. */
 CHECKED bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);
