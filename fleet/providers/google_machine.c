@@ -66,13 +66,6 @@ void google_machine_set_id(const struct desired *desired, struct step *step)
              digest + 18);
 }
 
-json_t *google_machine_network(const struct fleet_target *target)
-{
-    const char *name = target->network[0] != '\0' ? target->network : "default";
-
-    return strchr(name, '/') != NULL ? json_string(name) : json_sprintf("global/networks/%s", name);
-}
-
 /* ---- Steps ---- */
 
 static void add_key(const struct google_list *list, const struct google_machine *machine)
@@ -110,7 +103,7 @@ static json_t *firewall_body(const struct desired *desired, const struct google_
     for (size_t i = 0; i < target->source_range_count; i++)
         json_array_append_new(ranges, json_string(target->source_ranges[i]));
     return json_pack("{s:s, s:o, s:o, s:s, s:[{s:s, s:[o]}], s:o, s:[s]}", "name", machine->tag,
-                     "description", google_mark(desired), "network", google_machine_network(target),
+                     "description", google_mark(desired), "network", google_network(target),
                      "direction", "INGRESS", "allowed", "IPProtocol", "tcp", "ports",
                      json_sprintf("%lld", (long long)recipe_integer(desired->recipe, "port", 8000)),
                      "sourceRanges", ranges, "targetTags", machine->tag);
