@@ -18,20 +18,18 @@ struct sheet {
     char **cells; /* row by row */
 };
 
-static char *cell_text(const struct grid_point *point, enum quantity_id quantity)
+void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out)
 {
     const struct repetition_stats figure = repetition_stats_of(point, quantity);
-    struct text text = { 0 };
 
     if (figure.count > 0) {
-        repetition_stats_write(&figure, &text);
-        text_add(&text, point_warning_is_marked(point) ? "!" : "");
+        repetition_stats_write(&figure, out);
+        text_add(out, point_warning_is_marked(point) ? "!" : "");
     } else if (grid_point_state(point) == CELL_MEASURED && quantities[quantity].of_decoding) {
-        text_add(&text, "short");
+        text_add(out, "short");
     } else {
-        text_add(&text, grid_point_word(point));
+        text_add(out, grid_point_word(point));
     }
-    return text_take(&text);
 }
 
 static void sheet_init(struct sheet *sheet, const struct cell_grid *grid, size_t output,
@@ -42,8 +40,10 @@ static void sheet_init(struct sheet *sheet, const struct cell_grid *grid, size_t
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < sheet->columns; column++) {
             const struct grid_point point = cell_grid_point(grid, output, row, column);
+            struct text cell = { 0 };
 
-            sheet->cells[row * sheet->columns + column] = cell_text(&point, quantity);
+            matrix_add_figure(&point, quantity, &cell);
+            sheet->cells[row * sheet->columns + column] = text_take(&cell);
         }
 }
 

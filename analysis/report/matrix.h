@@ -11,6 +11,8 @@
 /* the largest width of a table; if more users do not fit, further tables follow */
 #define TABLE_COLUMNS 100
 
+/* The figure of one point with its marks, or the word that says why there is none. */
+void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);
 /* Markdown tables. Where there is no figure, a word says why. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);

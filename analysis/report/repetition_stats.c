@@ -10,29 +10,34 @@
 #include "base/stats/statistics.h"
 
 /* clang-format off */
-#define RATE(name, title, member) { name, title, offsetof(struct measurement, member), 0, 0, false }
+#define RATE(name, title, heading, member)                                                          \
+    { name, title, heading, offsetof(struct measurement, member), 0, 0, false }
 #define LATENCY(metric, quantile, member) offsetof(struct measurement, latency[metric].quantile##member)
-#define MEDIAN(name, title, metric, of_decoding)                                                    \
-    { name, title, LATENCY(metric, p50, _ms), LATENCY(metric, p50, _censored), 0, of_decoding }
-#define TAIL(name, title, metric, of_decoding)                                                      \
-    { name, title, LATENCY(metric, p99, _ms), LATENCY(metric, p99, _censored),                      \
+#define MEDIAN(name, title, heading, metric, of_decoding)                                           \
+    { name, title, heading, LATENCY(metric, p50, _ms), LATENCY(metric, p50, _censored), 0, of_decoding }
+#define TAIL(name, title, heading, metric, of_decoding)                                             \
+    { name, title, heading, LATENCY(metric, p99, _ms), LATENCY(metric, p99, _censored),                      \
       offsetof(struct measurement, latency[metric].count), of_decoding }
 /* clang-format on */
 
 const struct quantity quantities[QUANTITY_COUNT] = {
-    [QUANTITY_E2E_P50] = MEDIAN("e2e_p50_ms", "E2E latency p50, ms", METRIC_E2E, false),
+    [QUANTITY_E2E_P50] = MEDIAN("e2e_p50_ms", "E2E latency p50, ms", "E2E p50", METRIC_E2E, false),
     [QUANTITY_OUTPUT_TOKENS] =
-        RATE("output_tokens_per_s", "Throughput, output tokens/s", output_throughput),
-    [QUANTITY_REQUESTS] = RATE("requests_per_s", "Throughput, requests/s", request_throughput),
-    [QUANTITY_TTFT_P50] = MEDIAN("ttft_p50_ms", "TTFT p50, ms", METRIC_TTFT, false),
-    [QUANTITY_TTFT_P99] = TAIL("ttft_p99_ms", "TTFT p99, ms", METRIC_TTFT, false),
-    [QUANTITY_ITL_P50] = MEDIAN("itl_p50_ms", "ITL p50, ms", METRIC_ITL, true),
-    [QUANTITY_ITL_P99] = TAIL("itl_p99_ms", "ITL p99, ms", METRIC_ITL, true),
-    [QUANTITY_ICL_P50] = MEDIAN("icl_p50_ms", "Gap between chunks p50, ms", METRIC_ICL, true),
-    [QUANTITY_ICL_P99] = TAIL("icl_p99_ms", "Gap between chunks p99, ms", METRIC_ICL, true),
-    [QUANTITY_TPOT_P50] = MEDIAN("tpot_p50_ms", "TPOT p50, ms", METRIC_TPOT, true),
-    [QUANTITY_E2E_P99] = TAIL("e2e_p99_ms", "E2E latency p99, ms", METRIC_E2E, false),
-    [QUANTITY_GOODPUT] = RATE("goodput_per_s", "Goodput, requests/s within the limits", goodput),
+        RATE("output_tokens_per_s", "Throughput, output tokens/s", "tokens/s", output_throughput),
+    [QUANTITY_REQUESTS] =
+        RATE("requests_per_s", "Throughput, requests/s", "req/s", request_throughput),
+    [QUANTITY_TTFT_P50] = MEDIAN("ttft_p50_ms", "TTFT p50, ms", "TTFT p50", METRIC_TTFT, false),
+    [QUANTITY_TTFT_P99] = TAIL("ttft_p99_ms", "TTFT p99, ms", "TTFT p99", METRIC_TTFT, false),
+    [QUANTITY_ITL_P50] = MEDIAN("itl_p50_ms", "ITL p50, ms", "ITL p50", METRIC_ITL, true),
+    [QUANTITY_ITL_P99] = TAIL("itl_p99_ms", "ITL p99, ms", "ITL p99", METRIC_ITL, true),
+    [QUANTITY_ICL_P50] =
+        MEDIAN("icl_p50_ms", "Gap between chunks p50, ms", "chunk gap p50", METRIC_ICL, true),
+    [QUANTITY_ICL_P99] =
+        TAIL("icl_p99_ms", "Gap between chunks p99, ms", "chunk gap p99", METRIC_ICL, true),
+    [QUANTITY_TPOT_P50] = MEDIAN("tpot_p50_ms", "TPOT p50, ms", "TPOT p50", METRIC_TPOT, true),
+    [QUANTITY_E2E_P99] = TAIL("e2e_p99_ms", "E2E latency p99, ms", "E2E p99", METRIC_E2E, false),
+    [QUANTITY_GOODPUT] =
+        RATE("goodput_per_s", "Goodput, requests/s within the limits", "goodput", goodput),
 };
 
 static double value_of(const struct measurement *measurement, const struct quantity *quantity)

@@ -10,6 +10,7 @@
 struct quantity {
     const char *name; /* "ttft_p50_ms" */
     const char *title;
+    const char *heading;    /* of a column, without the unit: latencies are in ms */
     size_t offset;          /* offset of the double in struct measurement */
     size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
     size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */

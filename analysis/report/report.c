@@ -2,10 +2,13 @@
 #include "analysis/report/report.h"
 
 #include "analysis/report/cell_grid.h"
+#include "analysis/report/figure_table.h"
 #include "analysis/report/matrix.h"
 #include "analysis/report/report_header.h"
 #include "analysis/report/report_sections.h"
 #include "analysis/report/takeaways.h"
+
+#define SENTENCES_SHOWN 12
 
 /* Gaps between chunks equal those between tokens, unless some chunks have several. */
 static bool has_wide_chunks(const struct report_input *input)
@@ -30,13 +33,27 @@ static bool is_short(const struct cell_grid *grid, size_t output, enum quantity_
     return quantities[quantity].of_decoding && grid->outputs.values[output] < DECODE_TOKENS;
 }
 
+static void write_figures(const struct report_input *input, const struct cell_grid *grid,
+                          size_t output, struct text *out)
+{
+    bool wanted[QUANTITY_COUNT];
+
+    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
+        wanted[i] = is_wanted(input, i) && !is_short(grid, output, i);
+    if (figure_table_suits(grid)) {
+        figure_table_write(grid, output, wanted, out);
+        return;
+    }
+    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
+        if (wanted[i])
+            matrix_write(grid, output, i, out);
+}
+
 static void write_output(const struct report_input *input, const struct cell_grid *grid,
                          size_t output, struct text *out)
 {
-    text_addf(out, "\n## %lld output tokens\n\n", (long long)grid->outputs.values[output]);
-    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
-        if (is_wanted(input, i) && !is_short(grid, output, i))
-            matrix_write(grid, output, i, out);
+    text_addf(out, "## %lld output tokens\n\n", (long long)grid->outputs.values[output]);
+    write_figures(input, grid, output, out);
     if (is_short(grid, output, QUANTITY_ITL_P50))
         text_addf(
             out,
@@ -48,15 +65,29 @@ static void write_output(const struct report_input *input, const struct cell_gri
     report_limit_write(input, grid, output, out);
 }
 
-static void write_takeaways(const struct cell_grid *grid, struct text *out)
+static void write_sentences(const json_t *sentences, struct text *out)
 {
-    json_auto_t *sentences = takeaways_find(grid);
-    const json_t *sentence;
-    size_t i;
+    size_t count = json_array_size(sentences);
 
+    for (size_t i = 0; i < count && i < SENTENCES_SHOWN; i++)
+        text_addf(out, "- %s\n", json_string_value(json_array_get(sentences, i)));
+    if (count > SENTENCES_SHOWN)
+        text_addf(out, "- and %zu more, below\n", count - SENTENCES_SHOWN);
+    text_add_char(out, '\n');
+}
+
+/* What many readers read alone. */
+static void write_conclusions(const struct report_input *input, const struct cell_grid *grid,
+                              struct text *out)
+{
+    json_auto_t *verdict = report_verdict(input), *takeaways = takeaways_find(grid);
+
+    if (json_array_size(verdict) > 0) {
+        text_add(out, "## Verdict\n\n");
+        write_sentences(verdict, out);
+    }
     text_add(out, "## Key takeaways\n\n");
-    json_array_foreach(sentences, i, sentence)
-        text_addf(out, "- %s\n", json_string_value(sentence));
+    write_sentences(takeaways, out);
 }
 
 void report_markdown(const struct report_input *input, struct text *out)
@@ -65,13 +96,14 @@ void report_markdown(const struct report_input *input, struct text *out)
 
     cell_grid_init(&grid, input->cells, input->cell_count);
     report_header_write(input, out);
+    write_conclusions(input, &grid, out);
     for (size_t output = 0; output < grid.outputs.count; output++)
         write_output(input, &grid, output, out);
     report_failures_write(&grid, out);
     report_warnings_write(input, &grid, out);
     report_cold_write(input, out);
     report_interrupted_write(input, out);
-    write_takeaways(&grid, out);
+    report_header_write_origin(input, out);
     cell_grid_finish(&grid);
 }
 

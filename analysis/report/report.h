@@ -18,10 +18,11 @@ struct report_input {
     size_t interrupted_count;
 };
 
-/* Markdown: fingerprint, latency matrix (rows context, columns users) and throughput matrix, TTFT,
- * ITL, TPOT and E2E percentiles, peak, saturation point, where and how failures begin, warnings,
- * key takeaways. Tables are at most 100 characters wide; if more users do not fit,
- * further tables follow. Repetitions are shown with mean and spread, never silently averaged. */
+/* Markdown: verdict and key takeaways; latency matrix (rows context, columns users), throughput
+ * matrix, matrices of TTFT, ITL, TPOT and E2E percentiles, or of one context or load all of them as
+ * one table; peak, saturation point, where and how failures begin, warnings; what was measured and
+ * how. Matrices are at most 100 characters wide; if more users do not fit, further tables follow.
+ * Repetitions are shown with mean and spread, never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
 /* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New
  * reference. */

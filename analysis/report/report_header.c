@@ -250,9 +250,8 @@ static void add_fingerprint(const struct report_input *input, struct text *out)
     json_auto_t *differences = find_differences(input);
     char *names;
 
-    text_add(out, "\n## What was measured\n\n");
     if (run == NULL) {
-        text_add(out, "Nothing yet: no cell has been measured.\n");
+        text_add(out, "\nNothing yet: no cell has been measured.\n");
         return;
     }
     text_addf(out, "- fingerprint: %.16s\n", run->fingerprint);
@@ -396,11 +395,16 @@ void report_header_write(const struct report_input *input, struct text *out)
 {
     const struct sweep_row *sweep = input->sweep;
 
-    text_addf(out, "# Sweep %s of %s\n\n- state: %s%s%s\n", sweep->id,
+    text_addf(out, "# Sweep %s of %s\n\n- state: %s%s%s\n\n", sweep->id,
               subject_of(input)->deployment, sweep->state, sweep->reason[0] != '\0' ? ": " : "",
               sweep->reason);
+}
+
+void report_header_write_origin(const struct report_input *input, struct text *out)
+{
+    text_add(out, "## What was measured\n\n");
     add_states(input, out);
-    add_times(sweep, out);
+    add_times(input->sweep, out);
     add_runs(input, out);
     add_client(input, out);
     add_fingerprint(input, out);

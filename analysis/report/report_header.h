@@ -7,8 +7,10 @@
 
 #include "analysis/report/report.h"
 
-/* "# Sweep swp_...: demo" with state, time, runs, fingerprint and plan. */
+/* "# Sweep swp_... of demo", and its state. */
 void report_header_write(const struct report_input *input, struct text *out);
+/* What was measured and how: cells, time, runs, fingerprint and plan. */
+void report_header_write_origin(const struct report_input *input, struct text *out);
 /* Adds the members "sweep", "runs", "fingerprint", "fingerprints_differ" and "plan" to `out`. */
 void report_header_to_json(const struct report_input *input, json_t *out);
 /* The plan; new reference. */

@@ -171,6 +171,11 @@ static void count_point(void *context, const struct grid_point *point)
     }
 }
 
+static const char *be(size_t count)
+{
+    return count == 1 ? "is" : "are";
+}
+
 static void say_failures(json_t *sentences, const struct tally *tally)
 {
     struct text text = { 0 };
@@ -180,13 +185,15 @@ static void say_failures(json_t *sentences, const struct tally *tally)
     if (tally->states[CELL_FAILED] > 0)
         text_addf(&text, ", %zu failed", tally->states[CELL_FAILED]);
     if (tally->states[CELL_INFEASIBLE] > 0)
-        text_addf(&text, ", %zu are too long for the model", tally->states[CELL_INFEASIBLE]);
+        text_addf(&text, ", %zu %s too long for the model", tally->states[CELL_INFEASIBLE],
+                  be(tally->states[CELL_INFEASIBLE]));
     if (tally->states[CELL_SKIPPED] > 0)
-        text_addf(&text, ", %zu were skipped", tally->states[CELL_SKIPPED]);
+        text_addf(&text, ", %zu skipped", tally->states[CELL_SKIPPED]);
     if (tally->states[CELL_INFERRED] > 0)
-        text_addf(&text, ", %zu were inferred from their neighbours", tally->states[CELL_INFERRED]);
+        text_addf(&text, ", %zu inferred from their neighbours", tally->states[CELL_INFERRED]);
     if (tally->states[CELL_PENDING] > 0)
-        text_addf(&text, ", %zu are pending", tally->states[CELL_PENDING]);
+        text_addf(&text, ", %zu %s pending", tally->states[CELL_PENDING],
+                  be(tally->states[CELL_PENDING]));
     text_add(&text, ".");
     say_take(sentences, &text);
 }
@@ -206,8 +213,8 @@ static void say_trust(json_t *sentences, const struct tally *tally)
                  "There is one repetition and therefore no spread: small differences between "
                  "points mean nothing.");
     if (tally->marked > 0)
-        text_addf(&text, " %zu points have a \"!\": read the warnings before using them.",
-                  tally->marked);
+        text_addf(&text, " %zu point%s a \"!\": read the warnings first.", tally->marked,
+                  tally->marked == 1 ? " has" : "s have");
     say_take(sentences, &text);
 }
 

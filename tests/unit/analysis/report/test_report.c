@@ -193,7 +193,8 @@ static void shows_the_rates_of_an_open_loop(void **state)
     cell_measured(&f.cells, 10000, 4, 260, 4500)->request_rate = 10;
     f.input.cell_count = f.cells.count;
     text = markdown(&f);
-    assert_has(&text, "| context \\ requests/s |  0.5 |  2.5 |   10 |\n");
+    assert_has(&text, "| requests/s | tokens/s | req/s |");
+    assert_has(&text, "|        2.5 |      250 |  2.50 |");
     assert_has(&text, "at 10 requests/s at context 4.");
     report_findings(&f.input, &lines);
     assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated between 2.433 and 10 "
@@ -260,6 +261,74 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
     assert_has(&text, "throughput may still grow at 8 users, the largest load");
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
+}
+
+/* A reader who stops after a few lines knows what it is about. */
+static void begins_with_the_verdict_and_the_takeaways(void **state)
+{
+    static const char *const order[] = {
+        "# Sweep swp_test of demo\n\n- state: completed\n\n## Verdict\n\n"
+        "- 4 tokens in, 100 out: ",
+        "\n\n## Key takeaways\n\n- Peak: ",
+        "\n\n## 100 output tokens\n\n",
+        "\n\n## Warnings\n\n",
+        "\n\n## What was measured\n\n- cells: 2 of 4",
+        "\n\n## How it was measured\n\n"
+    };
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+    const char *at;
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    text = markdown(&f);
+    at = text_string(&text);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        at = strstr(at, order[i]);
+        if (at == NULL)
+            fail_msg("\"%s\" is not in its place:\n%s", order[i], text_string(&text));
+    }
+}
+
+static void of_one_context_all_figures_are_one_table(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    cell_measured(&f.cells, 1, 4, 50, 2200);
+    cell_measured(&f.cells, 8, 4, 390, 4500)->measurement.client_limited = true;
+    cell_failed(&f.cells, 64, 4, FAILURE_RESET, "");
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(
+        &text,
+        "## 100 output tokens\n\nAt context 4; latencies in ms:\n\n"
+        "| users | tokens/s |  req/s | TTFT p50 | TTFT p99 | ITL p50 | ITL p99 | TPOT p50 | E2E "
+        "p50 | E2E p99 |\n");
+    assert_has(&text, "\n|     1 |     50.0 |   0.50 |      220 |      440 |    20.0 |    40.0 | "
+                      "    20.0 |    2200 |    4400 |\n"
+                      "|     8 |     390! |  3.90! |     450! |     900! |   40.9! |   81.8! |   "
+                      " 40.9! |   4500! |   9000! |\n"
+                      "|    64 |   failed | failed |");
+    assert_lacks(&text, "### TTFT");
+}
+
+static void of_one_load_all_figures_are_one_table_too(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    cell_measured(&f.cells, 8, 4, 390, 4500);
+    cell_measured(&f.cells, 8, 512, 300, 5500);
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(&text, "At 8 users; latencies in ms:\n\n| context | tokens/s | ");
+    assert_has(&text, "\n|     512 |      300 | ");
 }
 
 static void shows_how_near_the_load_generator_was_to_its_ceiling(void **state)
@@ -376,7 +445,7 @@ static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
     assert_has(&text, "at worst 55000 ms to the first token at context 4 (220 ms when warm)");
     assert_has(&text, "- 2026-11-21T03:00:01.000Z: 8 users x 4 x 100 output tokens, repetition 1, "
                       "attempt 1: the process ended\n");
-    assert_has(&text, "1 points have a");
+    assert_has(&text, "1 point has a");
 }
 
 static void the_json_has_the_same_figures(void **state)
@@ -420,7 +489,7 @@ static void a_sweep_that_has_not_begun_has_a_report_too(void **state)
     text = markdown(&f);
     assert_has(&text, "- not begun; planned 2026-11-21T03:00:00.000Z");
     assert_has(&text, "Nothing yet: no cell has been measured.");
-    assert_has(&text, "- 0 of 1 points of the grid were measured, 1 are pending.");
+    assert_has(&text, "- 0 of 1 points of the grid were measured, 1 is pending.");
     assert_has(&text, "No point was measured");
     json = report_json(&f.input);
     assert_true(
@@ -436,6 +505,9 @@ int main(void)
         cmocka_unit_test(shows_the_rates_of_an_open_loop),
         cmocka_unit_test(a_limit_that_is_not_bracketed_is_marked),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
+        cmocka_unit_test(begins_with_the_verdict_and_the_takeaways),
+        cmocka_unit_test(of_one_context_all_figures_are_one_table),
+        cmocka_unit_test(of_one_load_all_figures_are_one_table_too),
         cmocka_unit_test(shows_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
         cmocka_unit_test(says_nothing_of_decoding_from_one_token),

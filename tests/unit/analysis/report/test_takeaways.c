@@ -51,7 +51,7 @@ static void says_what_the_figures_say(void **state)
         "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
         "user.\n"
         "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests.\n"
-        "4 of 6 points of the grid were measured, 1 failed, 1 are pending.\n"
+        "4 of 6 points of the grid were measured, 1 failed, 1 is pending.\n"
         "There is one repetition and therefore no spread: small differences between points mean "
         "nothing.\n");
 }
