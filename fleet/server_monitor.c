@@ -392,7 +392,9 @@ static void reach_last_point(struct server_monitor *monitor, const struct cell_r
 {
     struct monitor_observations *observations = &monitor->observations;
     struct waiting waiting = {
-        .asking = { &monitor->watch, "waiting for the server to be idle again" },
+        .asking = { &monitor->watch, had_failures(result)
+                                         ? "waiting for the server to be back and idle"
+                                         : "waiting for the server to be idle again" },
         .silent_limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S,
         .sent = &result->sent,
     };
