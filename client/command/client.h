@@ -27,6 +27,7 @@ struct client {
     struct remote remote;
     struct terminal out, err;    /* standard output and error */
     bool json;                   /* answers are shown as JSON */
+    bool all;                    /* a report is shown whole, on a terminal too */
     bool in_progress;            /* a line of progress stands on standard error */
     char called[TOOL_NAME_SIZE]; /* the latest tool, whose parameters a refusal may name; "" */
     json_t *tools;               /* the server's; NULL: not asked yet */

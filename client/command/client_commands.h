@@ -18,6 +18,9 @@ int client_complete(int argc, char *const *argv);      /* asked by those scripts
  */
 int client_word(int argc, char *const *argv);
 
+/* Commands that are not tools; ends with NULL. */
+extern const char *const client_fixed_commands[];
+
 /* The help of commands that are not tools. */
 CHECKED bool client_bench_help(struct text *out, struct error *error);
 CHECKED bool client_watch_help(struct text *out, struct error *error);

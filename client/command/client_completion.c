@@ -69,6 +69,11 @@ int client_completion(int argc, char *const *argv)
 
 /* ---- Candidates ---- */
 
+const char *const client_fixed_commands[] = { "serve",     "key",        "principal", "secret",
+                                              "audit-log", "clock",      "watch",     "help",
+                                              "version",   "call",       "tools",     "login",
+                                              "logout",    "completion", NULL };
+
 /* Adds a candidate if it begins with what was typed. */
 static void offer(const char *typed, const char *candidate)
 {
@@ -78,13 +83,10 @@ static void offer(const char *typed, const char *candidate)
 
 static void offer_commands(const char *typed)
 {
-    static const char *const fixed[] = { "serve", "key",   "principal", "secret",     "audit-log",
-                                         "clock", "watch", "help",      "version",    "call",
-                                         "tools", "login", "logout",    "completion", "fleet" };
     const char *last = "";
 
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        offer(typed, fixed[i]);
+    for (size_t i = 0; client_fixed_commands[i] != NULL; i++)
+        offer(typed, client_fixed_commands[i]);
     for (const struct tool_word *word = tool_words; word->name != NULL; word++) {
         if (strcmp(word->name, last) != 0 && tool_find(word->tool) != NULL)
             offer(typed, word->name);
@@ -104,6 +106,7 @@ static const struct {
       "sweep_start",
       { "--users", "--context", "--output-length", "--window", "--yes", "--output", "--data" } },
     { "watch", "metrics_show", { "--interval", "--count" } },
+    { "report", "run_report", { "--all" } },
 };
 
 static const struct tool *tool_of(const char *command)

@@ -137,7 +137,9 @@ static CHECKED bool describe_word(const char *name, struct text *out, struct err
     add_usages(out, name);
     if (tool != NULL)
         describe_tool(tool, out);
-    else if (!describe_listed(text_string(&tool_name), out, error))
+    if (strcmp(text_string(&tool_name), "run_report") == 0)
+        text_add(out, "  --all\n      All of it: a terminal is shown what matters first.\n");
+    if (tool == NULL && !describe_listed(text_string(&tool_name), out, error))
         return false;
     text_add(out, "\n");
     text_add(out, client_statuses);

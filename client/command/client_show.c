@@ -7,6 +7,7 @@
 
 #include "base/core/base64.h"
 #include "base/json/json.h"
+#include "client/command/brief_report.h"
 #include "client/command/client.h"
 #include "client/command/wording.h"
 #include "client/terminal/readable.h"
@@ -37,6 +38,12 @@ static bool is_for_people(const json_t *block)
     return json_array_size(audience) == 0;
 }
 
+/* Behind a pipe somebody wants all of it. */
+static bool is_brief(const struct client *client)
+{
+    return client->out.is_terminal && !client->all && strcmp(client->called, "run_report") == 0;
+}
+
 static void add_texts(const struct client *client, const json_t *result, struct text *out)
 {
     const json_t *block;
@@ -44,11 +51,13 @@ static void add_texts(const struct client *client, const json_t *result, struct 
 
     json_array_foreach(json_object_get(result, "content"), i, block) {
         const char *text = json_get_text(block, "text", NULL);
-        TEXT_AUTO worded = { 0 };
+        TEXT_AUTO worded = { 0 }, brief = { 0 };
 
         if (text == NULL || !is_for_people(block))
             continue;
-        wording_add_answer(text, &worded);
+        if (is_brief(client))
+            brief_report_add(text, &brief);
+        wording_add_answer(is_brief(client) ? text_string(&brief) : text, &worded);
         readable_add_text(&client->out, text_string(&worded), out);
     }
 }

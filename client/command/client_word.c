@@ -12,6 +12,7 @@
 #include "client/terminal/grid.h"
 #include "client/terminal/readable.h"
 #include "handlers/tool.h"
+#include "handlers/values.h"
 
 /* One command while it is carried out. */
 struct order {
@@ -32,24 +33,61 @@ static void write_tool_name(const struct order *order, struct text *out)
         *c = *c == '-' ? '_' : *c;
 }
 
+static void take_nearer(const char *given, const char *name, const char **best)
+{
+    if (value_name_is_near(given, name)
+        && (*best == NULL || value_name_distance(given, name) < value_name_distance(given, *best)))
+        *best = name;
+}
+
+/* NULL: nothing is like it. */
+static const char *nearest_command(const char *given)
+{
+    const char *best = NULL;
+
+    for (size_t i = 0; client_fixed_commands[i] != NULL; i++)
+        take_nearer(given, client_fixed_commands[i], &best);
+    for (const struct tool_word *word = tool_words; word->name != NULL; word++)
+        take_nearer(given, word->name, &best);
+    return best;
+}
+
+/* Perhaps a newer server's tool: where that cannot be asked, a mistyped word is likelier. */
+static CHECKED bool refuse_unknown(const struct order *order, const struct error *unasked,
+                                   struct error *error)
+{
+    const char *near = nearest_command(order->name);
+
+    if (near != NULL)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "there is no command \"%.40s\": did you mean opsbrain %s?", order->name,
+                         near);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "there is no command \"%.40s\"; opsbrain help lists them, opsbrain tools "
+                     "lists the server's%s%s",
+                     order->name, unasked != NULL ? ": " : "",
+                     unasked != NULL ? unasked->message : "");
+}
+
 static CHECKED bool find_tool(struct order *order, struct error *error)
 {
     TEXT_AUTO name = { 0 };
+    bool known;
 
     write_tool_name(order, &name);
-    if (!client_find_tool(&order->client, text_string(&name), &order->tool, error))
-        return false;
+    known = order->word != NULL || tool_find(text_string(&name)) != NULL;
+    if (!client_find_tool(&order->client, text_string(&name), &order->tool, error)) {
+        struct error why = *error;
+
+        return known || why.kind != ERROR_UPSTREAM ? false : refuse_unknown(order, &why, error);
+    }
     if (order->tool != NULL)
         return true;
-    if (order->word != NULL || tool_find(text_string(&name)) != NULL)
+    if (known)
         return error_set(error, ERROR_FORBIDDEN,
                          "%.200s has no tool %s for you: it needs another role, or a newer server",
                          order->client.remote.login.url, text_string(&name));
-    return error_set(
-        error, ERROR_NOT_FOUND,
-        "there is no command \"%.40s\"; opsbrain help lists them, opsbrain tools lists "
-        "the server's",
-        order->name);
+    return refuse_unknown(order, NULL, error);
 }
 
 /* ---- The call ---- */
@@ -67,13 +105,17 @@ static CHECKED bool call(struct order *order, const json_t *arguments, struct er
 static CHECKED bool carry_out(struct order *order, int argc, char *const *given, bool *usage,
                               struct error *error)
 {
-    const struct own_flag own[] = { { "json", .set = &order->client.json }, { 0 } };
+    const char *tool = json_get_text(order->tool, "name", "");
+    const struct own_flag own[] = { { "json", .set = &order->client.json },
+                                    { strcmp(tool, "run_report") == 0 ? "all" : NULL,
+                                      .set = &order->client.all },
+                                    { 0 } };
     const char *operands[FLAG_FILES_MAX];
     json_auto_t *arguments = NULL;
     size_t count;
 
     order->flags = (struct tool_flags){ .schema = json_object_get(order->tool, "inputSchema"),
-                                        .tool = json_get_text(order->tool, "name", ""),
+                                        .tool = tool,
                                         .own = own };
     count = tool_flags_operands(&order->flags, argc, given, operands, FLAG_FILES_MAX);
     if (order->word != NULL)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/memory.h"
 #include "client/terminal/display_width.h"
@@ -13,6 +14,7 @@
 
 struct column {
     size_t natural, width;
+    size_t least; /* with its heading broken between words */
     bool right;
 };
 
@@ -64,16 +66,36 @@ static void add(struct grid *grid, struct column *column, const char *text, size
     grid->cells[grid->cell_count++] = text_take(&copy);
 }
 
+static size_t longest_word(const char *text, size_t length)
+{
+    size_t longest = 0;
+
+    for (size_t at = 0; at < length;) {
+        const char *space = memchr(text + at, ' ', length - at);
+        size_t word = space != NULL ? (size_t)(space - text) - at : length - at;
+        size_t width = display_width(text + at, word);
+
+        longest = width > longest ? width : longest;
+        at += word + 1;
+    }
+    return longest;
+}
+
 void grid_column(struct grid *grid, const char *heading, size_t length, bool right)
 {
     grid->columns = memory_resize(grid->columns, grid->column_count + 1, sizeof *grid->columns);
-    grid->columns[grid->column_count] = (struct column){ .right = right };
+    grid->columns[grid->column_count] =
+        (struct column){ .least = longest_word(heading, length), .right = right };
     add(grid, &grid->columns[grid->column_count++], heading, length);
 }
 
 void grid_cell(struct grid *grid, const char *text, size_t length)
 {
-    add(grid, &grid->columns[grid->cell_count % grid->column_count], text, length);
+    struct column *column = &grid->columns[grid->cell_count % grid->column_count];
+    size_t width = display_width(text, length);
+
+    column->least = width > column->least ? width : column->least;
+    add(grid, column, text, length);
 }
 
 void grid_cellf(struct grid *grid, const char *format, ...)
@@ -113,6 +135,17 @@ static struct column *widest_of_words(const struct grid *grid)
     return widest;
 }
 
+/* Numbers stay whole; the headings above them are broken between words. */
+static void break_headings(const struct grid *grid)
+{
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct column *column = &grid->columns[i];
+
+        if (column->right && column->least < column->width)
+            column->width = column->least;
+    }
+}
+
 /* The first column is at most half as wide as the terminal, so that any other fits beside it. */
 static void cap_widths(const struct grid *grid, size_t columns)
 {
@@ -132,6 +165,8 @@ static void choose_widths(const struct grid *grid, size_t columns)
     for (size_t i = 0; i < grid->column_count; i++)
         grid->columns[i].width =
             grid->columns[i].natural < columns ? grid->columns[i].natural : columns;
+    if (total_width(grid) > columns)
+        break_headings(grid);
     while (total_width(grid) > columns && (widest = widest_of_words(grid)) != NULL)
         widest->width--;
     cap_widths(grid, columns);

@@ -143,11 +143,15 @@ static void add_wrapped(const struct terminal *terminal, const struct line *line
 
 static void add_line(const struct terminal *terminal, const struct line *line, struct text *out)
 {
-    bool heading = line->length > 0 && line->text[0] == '#';
+    size_t marks = strspn(line->text, "#");
+    bool heading = marks > 0 && marks < line->length && line->text[marks] == ' ';
+    struct line shown = *line;
 
     if (heading)
         text_add(out, terminal_style(terminal, STYLE_BOLD));
-    add_wrapped(terminal, line, out);
+    if (heading && terminal->is_coloured)
+        shown = (struct line){ line->text + marks + 1, line->length - marks - 1 };
+    add_wrapped(terminal, &shown, out);
     if (heading)
         text_add(out, terminal_style(terminal, STYLE_PLAIN));
 }

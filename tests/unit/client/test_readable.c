@@ -190,6 +190,24 @@ static void columns_of_numbers_come_in_blocks_with_the_first_column(void **state
     assert_non_null(strstr(text_string(&out), "1011"));
 }
 
+static void headings_of_numbers_are_broken_where_the_table_is_too_wide(void **state)
+{
+    static const char table[] = "| users | TTFT p50 | TTFT p99 | ITL p50 | E2E p99 |\n"
+                                "| ----: | -------: | -------: | ------: | ------: |\n"
+                                "|     1 |     25.1 |     31.0 |     8.1 |    1063 |\n";
+
+    (void)state;
+    assert_shown(&narrow, table,
+                 "users  TTFT  TTFT  ITL   E2E\n"
+                 "        p50   p99  p50   p99\n"
+                 "─────  ────  ────  ───  ────\n"
+                 "    1  25.1  31.0  8.1  1063\n");
+    assert_shown(&wide, table,
+                 "users  TTFT p50  TTFT p99  ITL p50  E2E p99\n"
+                 "─────  ────────  ────────  ───────  ───────\n"
+                 "    1      25.1      31.0      8.1     1063\n");
+}
+
 static void rows_of_another_length_are_filled_up_or_cut(void **state)
 {
     (void)state;
@@ -216,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_terminal_gets_aligned_columns),
         cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
         cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
+        cmocka_unit_test(headings_of_numbers_are_broken_where_the_table_is_too_wide),
         cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut),
         cmocka_unit_test(long_lines_wrap_under_their_text),
     };
