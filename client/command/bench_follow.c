@@ -10,15 +10,18 @@
 #include "base/json/json.h"
 #include "client/command/client_bench.h"
 #include "client/command/wording.h"
+#include "client/terminal/display_width.h"
 #include "client/terminal/interrupt.h"
 #include "client/terminal/progress_bar.h"
+#include "client/terminal/readable.h"
 
 #define LOOK_MS 400
 #define LOST_MAX 75 /* failed looks, for half a minute: a server may be restarted */
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
-#define ROW_FORMAT "%6s %8s %7s %9s %9s %8s %9s %8s  %s"
+#define ROW_FORMAT "%6s %8s %7s %9s %9s %8s %9s %8s"
+#define NOTE_BELOW "\n        "
 
 struct follow {
     struct bench *bench;
@@ -103,6 +106,8 @@ static void add_note(const json_t *cell, struct text *out)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
     text_add_printable(out, reason, strlen(reason), 160);
+    while (out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
 }
 
 static void add_load(const json_t *cell, char out[24])
@@ -115,14 +120,24 @@ static void add_load(const json_t *cell, char out[24])
         snprintf(out, 24, "%" PRId64, json_get_integer(cell, "concurrency", 0));
 }
 
+static bool does_fit(const struct terminal *terminal, const struct text *line,
+                     const struct text *note)
+{
+    return !terminal->is_terminal
+           || display_width(text_string(line), line->length)
+                      + display_width(text_string(note), note->length) + 2
+                  <= terminal->columns;
+}
+
 static void show_row(struct follow *follow, const json_t *cell)
 {
     char load[24], input[24], output[24], figures[5][16];
+    const struct terminal *terminal = &follow->bench->client.out;
     TEXT_AUTO note = { 0 }, line = { 0 }, clean = { 0 };
 
     if (!follow->headed)
         printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50", "TTFT p99", "ITL p50",
-               "tokens/s", "req/s", "");
+               "tokens/s", "req/s");
     follow->headed = true;
     add_load(cell, load);
     snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
@@ -132,11 +147,12 @@ static void show_row(struct follow *follow, const json_t *cell)
     text_addf(&line, ROW_FORMAT, load, input, output, figure(cell, "ttft_p50_ms", figures[0]),
               figure(cell, "ttft_p99_ms", figures[1]), figure(cell, "itl_p50_ms", figures[2]),
               figure(cell, "output_tokens_per_s", figures[3]),
-              figure(cell, "requests_per_s", figures[4]), text_string(&note));
-    while (line.length > 0 && line.data[line.length - 1] == ' ')
-        line.data[--line.length] = '\0';
-    text_add_printable(&clean, text_string(&line), line.length, SIZE_MAX / 2);
-    puts(text_string(&clean));
+              figure(cell, "requests_per_s", figures[4]));
+    if (note.length > 0)
+        text_addf(&line, "%s%s", does_fit(terminal, &line, &note) ? "  " : NOTE_BELOW,
+                  text_string(&note));
+    readable_add_text(terminal, text_string(&line), &clean);
+    fputs(text_string(&clean), stdout);
 }
 
 /* Inferred and infeasible cells need no figures. */
@@ -197,12 +213,24 @@ static int status_of(const struct follow *follow, const json_t *job)
                : STATUS_INCOMPLETE;
 }
 
+/* A report that is shown next begins with the verdict. */
+static void add_verdict(const struct follow *follow, const json_t *answer, struct text *out)
+{
+    const json_t *sentence;
+    size_t i;
+
+    if (follow->bench->by_url)
+        return;
+    json_array_foreach(json_object_get(answer, "verdict"), i, sentence)
+        if (json_is_string(sentence))
+            text_addf(out, "- %s\n", json_string_value(sentence));
+}
+
 static void show_end(const struct follow *follow, const json_t *answer, int status)
 {
-    const json_t *job = json_object_get(answer, "job"), *sentence;
+    const json_t *job = json_object_get(answer, "job");
     const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
     TEXT_AUTO out = { 0 }, worded = { 0 }, clean = { 0 };
-    size_t i;
 
     reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
     text_addf(&out, "\n%s is %s", follow->bench->sweep,
@@ -211,9 +239,7 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
         text_addf(&out, ", %zu cell%s no figures", follow->unmeasured,
                   follow->unmeasured == 1 ? " has" : "s have");
     text_addf(&out, "%s%s\n", reason[0] != '\0' ? ": " : ".", reason);
-    json_array_foreach(json_object_get(answer, "verdict"), i, sentence)
-        if (json_is_string(sentence))
-            text_addf(&out, "- %s\n", json_string_value(sentence));
+    add_verdict(follow, answer, &out);
     wording_add_refusal(text_string(&out), NULL, &worded);
     text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
     error_ignore(client_write(&clean)); /* even if nobody reads it, the sweep is over */
@@ -231,6 +257,13 @@ static void show_interrupted(const struct bench *bench)
     else
         fprintf(stderr, "Stopped; finished cells are kept. To go on: opsbrain bench %s --data %s\n",
                 bench->sweep, bench->folder);
+}
+
+/* Before the sentence that says what is wrong. */
+static void show_lost(const struct bench *bench)
+{
+    fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
+            bench->sweep);
 }
 
 /* ---- All of it ---- */
@@ -304,6 +337,8 @@ bool bench_follow(struct bench *bench, int *status, struct error *error)
         }
     }
     hide_bar(&follow);
+    if (!done && follow.lost > 0)
+        show_lost(bench);
     remote->cancelled = NULL;
     interrupt_end(&follow.interrupt);
     json_decref(follow.shown);

@@ -150,6 +150,7 @@ static CHECKED bool register_it(struct bench *bench, const char *url, const json
     if (!client_call_quietly(&bench->client, "deployment_register", arguments, &answer, error))
         return false;
     text_copy(bench->deployment, sizeof bench->deployment, name);
+    bench->registered = true;
     return true;
 }
 
@@ -166,4 +167,52 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
     trim(url, trimmed);
     return find_registered(bench, trimmed, names, error)
            && (bench->deployment[0] != '\0' || register_it(bench, trimmed, names, error));
+}
+
+/* ---- Whether it answers ---- */
+
+/* As the classes of failures are named in the server's sentences. */
+static bool is_nobody_there(const char *problem)
+{
+    static const char *const classes[] = { "(connect_refused)", "(connect_timeout)", "(dns)" };
+
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strstr(problem, classes[i]) != NULL)
+            return true;
+    return false;
+}
+
+static void forget_registered(struct bench *bench)
+{
+    json_auto_t *arguments =
+        json_pack("{s:s, s:s}", "deployment", bench->deployment, "confirm", bench->deployment);
+    json_auto_t *removed = NULL;
+    struct error ignored;
+
+    if (bench->registered)
+        error_ignore(client_call_quietly(&bench->client, "deployment_remove", arguments, &removed,
+                                         &ignored));
+}
+
+static CHECKED bool check_one(struct bench *bench, const char *deployment, struct error *error)
+{
+    json_auto_t *arguments = json_pack("{s:s*}", "deployment", deployment), *shown = NULL;
+    struct error why;
+    bool is_absent;
+
+    if (client_call_quietly(&bench->client, "model_show", arguments, &shown, &why))
+        return true;
+    is_absent = is_nobody_there(why.message);
+    if (is_absent)
+        forget_registered(bench);
+    return error_set(error, why.kind, "nothing was planned: %s%s", why.message,
+                     is_absent ? "; start the model server, or name the address that it has" : "");
+}
+
+bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error)
+{
+    const char *candidate = json_get_text(arguments, "candidate", NULL);
+
+    return check_one(bench, json_get_text(arguments, "deployment", NULL), error)
+           && (candidate == NULL || check_one(bench, candidate, error));
 }

@@ -2,9 +2,9 @@
 #include "client/command/client_bench.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json/json.h"
@@ -89,7 +89,8 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
            || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
 }
 
-/* *digest: of the plan that was shown, unless one was given; a new reference. */
+/* *digest: of the plan that was shown, unless one was given; a new reference. Of a server that is
+ * away nothing is planned: nobody should read a plan that cannot be started. */
 static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
                            struct error *error)
 {
@@ -99,7 +100,8 @@ static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t 
         *digest = json_string(bench->plan_digest);
         return true;
     }
-    if (!client_call(&bench->client, "sweep_plan", arguments, &result, error)
+    if (!bench_target_check(bench, arguments, error)
+        || !client_call(&bench->client, "sweep_plan", arguments, &result, error)
         || !show_plan(bench, result, error))
         return false;
     *digest =
@@ -128,13 +130,40 @@ static CHECKED bool start(struct bench *bench, const json_t *arguments, struct e
 
 static CHECKED bool write_report(const char *path, const struct text *report, struct error *error)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    FILE *file = fopen(path, "we");
     bool done =
-        file >= 0 && write(file, text_string(report), report->length) == (ssize_t)report->length;
+        file != NULL && fwrite(text_string(report), 1, report->length, file) == report->length;
 
-    if (file >= 0)
-        done = close(file) == 0 && done;
+    if (file != NULL)
+        done = fclose(file) == 0 && done;
     return done || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
+}
+
+/* Found before something is measured, rather than after it. */
+static CHECKED bool check_output(const struct bench *bench, struct error *error)
+{
+    const char *path = bench->output, *slash = path == NULL ? NULL : strrchr(path, '/');
+    TEXT_AUTO folder = { 0 };
+    struct stat status;
+
+    if (path == NULL && !bench->by_url)
+        return true;
+    if (path != NULL && stat(path, &status) == 0) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : 0;
+        return (errno == 0 && access(path, W_OK) == 0)
+               || error_set(error, ERROR_INVALID, "--output is \"%.200s\": %s", path,
+                            strerror(errno));
+    }
+    if (slash == NULL)
+        text_add(&folder, ".");
+    else
+        text_add_bytes(&folder, path, (size_t)(slash - path) + 1);
+    return access(text_string(&folder), W_OK | X_OK) == 0
+           || error_set(
+               error, ERROR_INVALID,
+               "the report cannot be written to %.200s (%s): name a file in another folder "
+               "with --output",
+               text_string(&folder), strerror(errno));
 }
 
 /* Whether the server writes it as HTML. */
@@ -196,11 +225,11 @@ static CHECKED bool show_report(struct bench *bench, struct error *error)
     return client_show(&bench->client, result, error);
 }
 
-static CHECKED bool finish(struct bench *bench, bool by_url, struct error *error)
+static CHECKED bool finish(struct bench *bench, struct error *error)
 {
-    if ((by_url || bench->client.json) && !show_report(bench, error))
+    if ((bench->by_url || bench->client.json) && !show_report(bench, error))
         return false;
-    if (by_url || bench->output != NULL)
+    if (bench->by_url || bench->output != NULL)
         return save(bench, error);
     fprintf(stderr, "opsbrain report %s shows all of it\n", bench->sweep);
     return true;
@@ -241,10 +270,10 @@ static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc
            && set_usual(&flags, *arguments, error);
 }
 
-static CHECKED bool follow(struct bench *bench, bool by_url, int *status, struct error *error)
+static CHECKED bool follow(struct bench *bench, int *status, struct error *error)
 {
     return bench_follow(bench, status, error)
-           && (*status == STATUS_INTERRUPTED || finish(bench, by_url, error));
+           && (*status == STATUS_INTERRUPTED || finish(bench, error));
 }
 
 /* Only the server's schema says what is a list: the first reading just finds the target. */
@@ -254,15 +283,16 @@ static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given,
     json_auto_t *first = NULL, *arguments = NULL;
     const char *target;
     const json_t *tool;
-    bool by_url;
 
     *status = STATUS_USAGE;
     if (!read_words(bench, NULL, argc, given, &target, &first, error))
         return false;
     *status = STATUS_FAILED;
-    by_url = is_url(target);
-    if ((by_url && !bench_target_find(bench, target, error))
-        || (!by_url && bench->data != NULL && !bench_target_serve(bench, error)))
+    bench->by_url = is_url(target);
+    if (!check_output(bench, error))
+        return false;
+    if ((bench->by_url && !bench_target_find(bench, target, error))
+        || (!bench->by_url && bench->data != NULL && !bench_target_serve(bench, error)))
         return false;
     if (!client_find_tool(&bench->client, "sweep_plan", &tool, error))
         return false;
@@ -270,12 +300,11 @@ static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given,
     if (!read_words(bench, tool, argc, given, &target, &arguments, error))
         return false;
     *status = STATUS_FAILED;
-    if (by_url)
+    if (bench->by_url)
         json_object_set_new(arguments, "deployment", json_string(bench->deployment));
     if (is_sweep(target))
         text_copy(bench->sweep, sizeof bench->sweep, target);
-    return (is_sweep(target) || start(bench, arguments, error))
-           && follow(bench, by_url, status, error);
+    return (is_sweep(target) || start(bench, arguments, error)) && follow(bench, status, error);
 }
 
 bool client_bench_help(struct text *out, struct error *error)

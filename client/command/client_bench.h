@@ -18,9 +18,10 @@ struct bench {
     const struct bench_host *host;
     struct client client;
     const char *data, *output, *plan_digest; /* flags; NULL: not given */
-    bool yes;
+    bool yes, by_url;    /* by_url: the address of a model server is given, not its name */
     void *server;        /* started here; NULL: none */
     char deployment[64]; /* to be measured */
+    bool registered;     /* by this command */
     char sweep[64];
     char folder[512]; /* of the server that was started here */
 };
@@ -32,6 +33,9 @@ CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
 /* A server that may measure `url`, and the deployment with this address, which is registered if
  * there is none. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
+/* Whether the model servers answer that the arguments of a plan name. Where none does at an address
+ * that this command registered, it is not registered any more. */
+CHECKED bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error);
 
 /* Shows a sweep until it is over, or until Ctrl-C, which leaves it running. *status: how it ended.
  */

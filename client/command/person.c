@@ -59,7 +59,8 @@ static void show_choices(const json_t *property)
     size_t i;
 
     json_array_foreach(json_object_get(property, "enum"), i, choice)
-        text_addf(&text, "%s%s", i > 0 ? ", " : "", json_string_value(choice));
+        if (json_is_string(choice))
+            text_addf(&text, "%s%s", text.length > 0 ? ", " : "", json_string_value(choice));
     if (text.length > 0)
         show(text_string(&text));
 }

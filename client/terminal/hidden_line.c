@@ -5,12 +5,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "client/terminal/interrupt.h"
+
 #define CTRL_C 3
 #define CTRL_D 4
 #define BACKSPACE 8
 #define DELETE 127
 
-/* ISIG is off too: a signal would leave the terminal without echo. */
+/* ISIG is off too: Ctrl-Z would leave the terminal without echo. */
 static bool hide(struct termios *before)
 {
     struct termios hidden;
@@ -35,15 +37,16 @@ static bool take(struct text *out, char c, bool *cancelled)
     return out->length < HIDDEN_LINE_LIMIT;
 }
 
-static bool read_line(struct text *out)
+static bool read_line(struct interrupt *interrupt, struct text *out)
 {
     bool cancelled = false;
     char c;
 
     text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* so that no copy is left behind */
-    while (read(STDIN_FILENO, &c, 1) == 1 && take(out, c, &cancelled))
+    while (interrupt_until_input(interrupt, STDIN_FILENO) && read(STDIN_FILENO, &c, 1) == 1
+           && take(out, c, &cancelled))
         continue;
-    return !cancelled;
+    return !cancelled && !interrupt->seen;
 }
 
 static void trim(struct text *text)
@@ -61,16 +64,20 @@ static void trim(struct text *text)
 
 bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
 {
+    struct interrupt interrupt;
     struct termios before;
-    bool is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before), done;
+    bool is_terminal, done;
 
+    interrupt_begin(&interrupt); /* what ends the command comes after the terminal is as it was */
+    is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before);
     if (is_terminal)
         fputs(prompt, stderr); /* from here on, nothing that is typed is shown or lost */
-    done = read_line(out);
+    done = read_line(&interrupt, out);
     if (is_terminal) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
         fputc('\n', stderr);
     }
+    interrupt_end(&interrupt);
     trim(out);
     return done || error_set(error, ERROR_CANCELLED, "interrupted: nothing was stored");
 }

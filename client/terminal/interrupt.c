@@ -34,6 +34,16 @@ bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds)
     return !interrupt->seen;
 }
 
+bool interrupt_until_input(struct interrupt *interrupt, int descriptor)
+{
+    struct pollfd descriptors[] = { { .fd = interrupt->descriptor, .events = POLLIN },
+                                    { .fd = descriptor, .events = POLLIN } };
+
+    if (poll(descriptors, 2, -1) > 0 && descriptors[0].revents != 0)
+        interrupt->seen = true;
+    return !interrupt->seen;
+}
+
 bool interrupt_seen(void *context)
 {
     return !interrupt_sleep(context, 0);

@@ -16,4 +16,6 @@ void interrupt_begin(struct interrupt *interrupt);
 bool interrupt_seen(void *context);
 /* Waits; false: interrupted before the time was over. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
+/* Waits until the descriptor can be read, or is at its end; false: interrupted before. */
+bool interrupt_until_input(struct interrupt *interrupt, int descriptor);
 void interrupt_end(struct interrupt *interrupt);
