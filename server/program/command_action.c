@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/core/text.h"
+#include "client/command/client.h"
 #include "server/program/commands.h"
 
 static bool asks_for_help(int argc, char *const *argv)
@@ -46,7 +47,8 @@ static int fail_with_usage(const struct command *command, const char *what)
         add_usage(command, action, &text);
     }
     text_add(&text, " (see --help)");
-    return command_fail(text_string(&text));
+    command_fail(text_string(&text));
+    return STATUS_USAGE;
 }
 
 static int count_words(const char *text)
@@ -75,10 +77,11 @@ static int run_action(const struct command *command, const struct action *action
     }
     /* config_read skips a program's name: here that is the last operand, or the action. */
     if (!config_read(command->flags, command->flag_count, argc - wanted - 1, argv + wanted + 1,
-                     options, &error)
-        || !action->run(options, argv + 2, &error))
-        return command_fail(error.message);
-    return 0;
+                     options, &error)) {
+        command_fail(error.message);
+        return STATUS_USAGE;
+    }
+    return action->run(options, argv + 2, &error) ? STATUS_DONE : command_fail(error.message);
 }
 
 int command_run(const struct command *command, void *options, int argc, char *const *argv)

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "client/command/client_commands.h"
 #include "server/program/admin.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
 
@@ -52,7 +53,7 @@ static CHECKED bool list(const struct options *options, struct error *error)
     set_if(request, "subject", options->subject);
     if (!ask(options, request, &reply, error))
         return false;
-    fputs(json_get_text(reply, "text", ""), stdout);
+    command_output_text(json_get_text(reply, "text", ""));
     return true;
 }
 

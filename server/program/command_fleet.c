@@ -3,45 +3,95 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "client/command/client_commands.h"
+#include "client/command/person.h"
+#include "client/terminal/readable.h"
 #include "server/program/admin.h"
 #include "server/program/command_action.h"
 #include "server/program/commands.h"
 
 struct options {
-    char data[CONFIG_TEXT_SIZE];
+    char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
 };
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
       "folder of the database" },
+    { "digest", SETTING_TEXT, "", 0, 0, offsetof(struct options, digest),
+      "approve: of the plan as it was shown, where nobody can be asked" },
 };
+#define FLEET_FLAGS 1 /* the first of them */
 
-static CHECKED bool print_plan(const struct options *options, const char *command, const char *plan,
-                               struct error *error)
+static CHECKED bool ask(const struct options *options, const char *command, const char *plan,
+                        json_t **reply, struct error *error)
 {
     json_auto_t *request = json_pack("{s:s, s:s}", "command", command, "plan", plan);
-    json_auto_t *reply = NULL;
 
-    if (!admin_request(options->data, "", request, &reply, error))
+    return admin_request(options->data, "", request, reply, error);
+}
+
+/* *shown: its text and digest; a new reference. Commands in the text can be copied: no line is
+ * broken. */
+static CHECKED bool print_plan(const struct options *options, const char *plan, json_t **shown,
+                               struct error *error)
+{
+    static const struct terminal unbroken = { 0 };
+    TEXT_AUTO clean = { 0 };
+
+    if (!ask(options, "plan_show", plan, shown, error))
         return false;
-    printf("%s", json_get_text(reply, "text", ""));
+    readable_add_text(&unbroken, json_get_text(*shown, "text", ""), &clean);
+    fputs(text_string(&clean), stdout);
+    fflush(stdout);
     return true;
 }
 
 static CHECKED bool show(const void *context, char *const *operands, struct error *error)
 {
-    return print_plan(context, "plan_show", operands[0], error);
+    json_auto_t *shown = NULL;
+
+    return print_plan(context, operands[0], &shown, error);
+}
+
+/* A person who has just read it agrees; a script names the digest of what somebody read. */
+static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
+{
+    if (options->digest[0] != '\0')
+        return strcmp(options->digest, digest) == 0
+               || error_set(error, ERROR_CONFLICT,
+                            "--digest is \"%.80s\", and the plan's is %s: read it again",
+                            options->digest, digest);
+    if (isatty(STDIN_FILENO) != 1 || isatty(fileno(stderr)) != 1)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "nobody is there to ask: approve it on a terminal; a script names, with "
+                         "--digest, the plan that somebody has read");
+    return person_confirm("Agree to this plan?")
+           || error_set(error, ERROR_CANCELLED, "not approved: nothing has changed");
 }
 
 static CHECKED bool approve(const void *context, char *const *operands, struct error *error)
 {
-    if (!print_plan(context, "plan_approve", operands[0], error))
+    json_auto_t *shown = NULL, *approved = NULL;
+
+    if (!print_plan(context, operands[0], &shown, error)
+        || !agree(context, json_get_text(shown, "digest", ""), error)
+        || !ask(context, "plan_approve", operands[0], &approved, error))
         return false;
-    printf("approved: deployment_apply with this plan carries it out\n");
+    printf("approved: opsbrain apply %s carries it out\n", operands[0]);
     return true;
+}
+
+/* Words that are the short name of a tool, too: its help comes first. */
+static int run_word(const struct command *command, int argc, char *const *argv)
+{
+    char flag[] = "--help", *const help[] = { argv[0], flag, NULL };
+    int status = client_word(argc, argv);
+
+    return client_asks_for_help(argc, argv) ? command_run(command, NULL, 2, help) : status;
 }
 
 /* Anything else is the short name of sweep_plan. */
@@ -49,14 +99,15 @@ int command_plan(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "show", "ID", "shows the requests of a plan, its cost and its end", show },
-        { "approve", "ID", "agrees to a plan, as the administrator of this machine", approve },
+        { "approve", "ID",
+          "shows it and asks whether you agree, as the administrator of this machine", approve },
         { 0 },
     };
     static const struct command command = { "plan", actions, flags, sizeof flags / sizeof *flags };
     struct options options = { 0 };
 
     if (argc < 2 || (strcmp(argv[1], "show") != 0 && strcmp(argv[1], "approve") != 0))
-        return client_word(argc, argv);
+        return run_word(&command, argc, argv);
     return command_run(&command, &options, argc, argv);
 }
 
@@ -74,6 +125,17 @@ static CHECKED bool resume(const void *context, char *const *operands, struct er
     return true;
 }
 
+/* "fleet list" is what fleet alone does. */
+static int list_fleet(int argc, char *const *argv)
+{
+    FREE_AUTO char **words = memory_zeroed((size_t)argc, sizeof *words);
+
+    words[0] = argv[0];
+    memcpy(words + 1, argv + 2, (size_t)(argc - 2) * sizeof *words);
+    return client_word(argc - 1, words);
+}
+
+/* Anything else is the short name of fleet_list. */
 int command_fleet(int argc, char *const *argv)
 {
     static const struct action actions[] = {
@@ -83,8 +145,12 @@ int command_fleet(int argc, char *const *argv)
           resume },
         { 0 },
     };
-    static const struct command command = { "fleet", actions, flags, sizeof flags / sizeof *flags };
+    static const struct command command = { "fleet", actions, flags, FLEET_FLAGS };
     struct options options = { 0 };
 
+    if (argc > 1 && strcmp(argv[1], "list") == 0)
+        return list_fleet(argc, argv);
+    if (argc < 2 || strcmp(argv[1], "resume") != 0)
+        return run_word(&command, argc, argv);
     return command_run(&command, &options, argc, argv);
 }

@@ -53,7 +53,8 @@ static int help_on(char *name)
         int (*run)(int argc, char *const *argv);
     } own[] = { { "serve", command_serve },   { "key", command_key },
                 { "secret", command_secret }, { "principal", command_principal },
-                { "clock", command_clock },   { "audit-log", command_audit } };
+                { "clock", command_clock },   { "audit-log", command_audit },
+                { "plan", command_plan },     { "fleet", command_fleet } };
     char flag[] = "--help", *const argv[] = { name, flag, NULL };
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

@@ -2,11 +2,14 @@
 #include "server/program/command_output.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/core/clock.h"
 #include "base/core/text.h"
 #include "base/formats/table.h"
 #include "base/json/json.h"
+#include "client/terminal/display_width.h"
+#include "client/terminal/readable.h"
 
 struct table *command_output_table(const char *const *headings)
 {
@@ -33,7 +36,17 @@ void command_output_table_print(struct table *table)
 
     table_render(table, &text);
     table_destroy(table);
-    fputs(text_string(&text), stdout);
+    command_output_text(text_string(&text));
+}
+
+void command_output_text(const char *text)
+{
+    struct terminal terminal = terminal_look(STDOUT_FILENO);
+    TEXT_AUTO shown = { 0 };
+
+    display_width_begin();
+    readable_add_text(&terminal, text, &shown);
+    fputs(text_string(&shown), stdout);
 }
 
 void command_output_warn(const json_t *reply)

@@ -7,6 +7,7 @@
 #include "handlers/deployments/secret_answer.h"
 #include "server/program/admin.h"
 #include "server/program/command_action.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 
 struct options {
@@ -59,7 +60,7 @@ static CHECKED bool list(const void *context, char *const *operands, struct erro
     if (!admin_request(options->data, options->secrets, request, &reply, error))
         return false;
     secret_answer_text(reply, &text);
-    fputs(text_string(&text), stdout);
+    command_output_text(text_string(&text));
     return true;
 }
 

@@ -5,7 +5,9 @@ import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect } from './clients.mjs';
-import { run, startServer, temporaryFolder } from './harness.mjs';
+import { DatabaseSync } from 'node:sqlite';
+import { output } from './command_line.mjs';
+import { OPSBRAIN, run, startServer, temporaryFolder } from './harness.mjs';
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
@@ -38,4 +40,44 @@ test('a plan is shown and approved at the command line, and only one that exists
         assert.equal(code, 1);
         assert.match(output, /no plan has the id "pln_none": deployment_plan makes one/);
     }
+});
+
+// A plan as deployment_plan stores it, with a warning that would steer a terminal.
+function insertPlan(data, id) {
+    const database = new DatabaseSync(path.join(data, 'opsbrain.db'));
+    const document = { advice: { warnings: ['\u001b[2Jevil'], lock: 'none' }, steps: [{ summary: 'make it', method: 'POST', url: 'https://cloud.example/v1' }] };
+    const now = Date.now();
+    database.prepare(`INSERT INTO fleet_plans (id, digest, verb, deployment, target, target_revision, document, usd_known, usd_per_hour, ends_ms,
+        at_end, state, reason, principal, created_ms, good_until_ms) VALUES (?, ?, 'apply', 'demo', 'cloud', 1, ?, 1, 2.5, 0, '', 'planned', '', 'agent', ?, ?)`)
+        .run(id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
+    database.close();
+}
+
+test('a plan is agreed to by a person who is shown it, or with the digest of what somebody has read', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    await (await startServer(t, { data })).stop();
+    for (const id of ['pln_one', 'pln_two']) insertPlan(data, id);
+    const approve = (id, ...flags) => output(OPSBRAIN, ['plan', 'approve', id, '--data', data, ...flags]);
+    const onTerminal = (id, input) => output('script', ['-qefc', `${OPSBRAIN} plan approve ${id} --data ${data}`, '/dev/null'], { input });
+    const approvals = () => {
+        const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
+        const rows = database.prepare('SELECT plan_id, way FROM fleet_approvals ORDER BY plan_id').all().map(({ plan_id: id, way }) => [id, way]);
+        database.close();
+        return rows;
+    };
+    const unasked = await approve('pln_one');
+    assert.equal(unasked.code, 1);
+    assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example/m);
+    assert.match(unasked.stderr, /^opsbrain: nobody is there to ask: approve it on a terminal; [^\n]*--digest[^\n]*\n$/);
+    assert.match((await approve('pln_one', '--digest', 'e'.repeat(64))).stderr, /^opsbrain: --digest is "e+", and the plan's is d+: read it again\n$/);
+    assert.equal((await onTerminal('pln_one', 'n\n')).code, 1);
+    assert.deepEqual(approvals(), []);
+
+    const agreed = await onTerminal('pln_one', 'y\n');
+    assert.equal(agreed.code, 0, agreed.stdout);
+    assert.match(agreed.stdout, /Agree to this plan\? \[y\/N\] [^]*approved: opsbrain apply pln_one/);
+    assert.doesNotMatch(agreed.stdout, /\x1b\[2J/);
+    assert.equal((await approve('pln_two', '--digest', 'd'.repeat(64))).code, 0);
+    assert.deepEqual(approvals(), [['pln_one', 'command line'], ['pln_two', 'command line']]);
+    assert.equal((await approve('pln_one', '--digst', 'x')).code, 2);
 });
