@@ -2,73 +2,17 @@
 // The command line as a client of a running server: behind a pipe, on a terminal, and with a key.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
+import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './command_line.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
-
-const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // then a person types
-const LIMIT_MS = 20_000;
-const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
 // They mostly wait, so that some at a time, the longest of them first, take little more than these.
 const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
-
-// output(file, args, {env, input, cwd, during}): during(child, kept) is called once there is output.
-async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
-    const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
-    const kept = { stdout: '', stderr: '' };
-    let typed = false;
-    for (const name of ['stdout', 'stderr'])
-        child[name].setEncoding('utf8').on('data', (chunk) => {
-            kept[name] += chunk;
-            if (!typed && PROMPT.test(kept[name])) {
-                typed = true;
-                child.stdin.write(input);
-            }
-            during?.(child, kept);
-        });
-    child.stdin.on('error', () => {});
-    if (file !== 'script') child.stdin.end(input);
-    const late = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
-    const [code] = await once(child, 'close');
-    clearTimeout(late);
-    assert.notEqual(code, null, `still running after ${LIMIT_MS} ms: ${args}\n${kept.stdout}${kept.stderr}`);
-    assert.doesNotMatch(kept.stdout + kept.stderr, SANITIZER);
-    return { code, ...kept };
-}
-
-// commandLine(t, server): runs commands at it, as somebody whose login is stored in a folder of its own.
-async function commandLine(t, server) {
-    const config = await temporaryFolder(t);
-    const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
-    const run = (...args) => output(OPSBRAIN, args, { env });
-    run.env = env;
-    run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.typed(columns, input, ...args): on a terminal of so many columns.
-    run.typed = (columns, input, ...args) =>
-        output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
-    run.done = async (...args) => {
-        const { code, stdout, stderr } = await run(...args);
-        assert.equal(code, 0, stderr);
-        return stdout;
-    };
-    return run;
-}
-
-const QUICK = ['--step-ms', '2']; // the tokens; the first one comes after 20 ms
-
-async function withDemo(t) {
-    const model = await startSimserve(t, QUICK);
-    const server = await startServer(t);
-    const run = await commandLine(t, server);
-    await run.done('register', 'demo', model.url);
-    return { run, server, model };
-}
 
 sideBySide('a tool is a command by its short name and by its own, with operands, flags and rare options', async (t) => {
     const { run } = await withDemo(t);
@@ -96,6 +40,8 @@ sideBySide('every refusal is one sentence on standard error, with a status that 
         [['jobs', 'extra'], 2, /one word too many/],
         [['register', 'x'], 2, /takes name url/],
         [['nonsense'], 2, /no command "nonsense"/],
+        [['deploymets'], 2, /no command "deploymets": did you mean opsbrain deployments\?/],
+        [['fleet', 'lst'], 2, /"lst" is one word too many: opsbrain help fleet/],
         [['call'], 2, /needs a tool/],
         [['plan', 'demo', '--bogus', '3'], 1, /opsbrain plan takes no argument "bogus": opsbrain help plan shows what it takes$/m],
         [['bench', '--plan-digest', 'of-nothing'], 1, /--plan-digest is of no plan .*opsbrain plan/],
@@ -111,6 +57,10 @@ sideBySide('every refusal is one sentence on standard error, with a status that 
     const { code, stderr } = await run('deployments');
     assert.equal(code, 3);
     assert.match(stderr, /no server answers at .*opsbrain serve/);
+    const unknown = await run('nonsense');
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /no command "nonsense"; .*no server answers at/);
+    assert.equal((await run('benc')).stderr, 'opsbrain: there is no command "benc": did you mean opsbrain bench?\n');
 });
 
 sideBySide('a key is read without being shown, kept for its owner, and sent to its own server only', async (t) => {
@@ -224,7 +174,7 @@ sideBySide('bash completes commands, flags and choices', async (t) => {
             `COMP_CWORD=${words.length}; _opsbrain; printf '%s\\n' "\${COMPREPLY[@]}"`;
         return (await output('bash', ['-c', script], { env })).stdout.split('\n').slice(0, -1);
     };
-    assert.deepEqual(await complete('depl'), ['deployments', 'deployment', 'deployment_adopt', 'deployment_apply',
+    assert.deepEqual(await complete('depl'), ['deployments', 'deployment', 'deploy', 'deployment_adopt', 'deployment_apply',
         'deployment_destroy', 'deployment_discover', 'deployment_extend', 'deployment_list', 'deployment_plan', 'deployment_register',
         'deployment_remove', 'deployment_scale', 'deployment_show', 'deployment_start', 'deployment_stop', 'deployment_update']);
     assert.deepEqual(await complete('plan', 'demo', '--concur'), ['--concurrency']);
@@ -281,7 +231,6 @@ sideBySide('help needs no server', async () => {
 
 const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
-const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];
 
 sideBySide('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
     const { run } = await withDemo(t);
@@ -342,17 +291,7 @@ sideBySide('a URL needs no server: one command measures it and writes the report
 // An engine's address as people have it: another family, another path, no metrics; and an address that is none.
 sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
     const model = await startSimserve(t, QUICK);
-    const relay = http.createServer((request, response) => {
-        if (request.url === '/metrics') return response.writeHead(404).end();
-        const { url: path, method, headers } = request;
-        const outgoing = http.request({ host: '127.0.0.1', port: model.port, path, method, headers }, (incoming) => {
-            response.writeHead(incoming.statusCode, incoming.headers);
-            incoming.pipe(response);
-        });
-        request.pipe(outgoing.on('error', () => response.destroy()));
-    });
-    await new Promise((resolve) => relay.listen(0, '::1', resolve));
-    atEnd(t, () => relay.close());
+    const relay = await startRelay(t, model, '::1');
     const locked = http.createServer((request, response) => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":{"message":"no key"}}'));
     await new Promise((resolve) => locked.listen(0, '127.0.0.1', resolve));
     atEnd(t, () => locked.close());
@@ -360,12 +299,12 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
     const bench = (url) => run.with({ cwd: folder }, 'bench', url, '--data', path.join(folder, 'data'), '--yes', '--users', '1', ...SHORT.slice(2));
-    const six = await bench(`http://[::1]:${relay.address().port}/v1/chat/completions`);
+    const six = await bench(`http://[::1]:${relay.port}/v1/chat/completions`);
     assert.equal(six.code, 0, six.stderr);
     const cases = [
-        [`https://[::1]:${relay.address().port}`, /^opsbrain: 1-\d+-2 cannot be measured now: .*tls/m],
+        [`https://[::1]:${relay.port}`, /^opsbrain: nothing was planned: .*tls/m],
         [`http://127.0.0.1:${locked.address().port}`, /^opsbrain: .* requires a token: .*opsbrain update with secret/m],
-        ['http://127.0.0.1:1', /^opsbrain: .*Failed to connect/m],
+        ['http://127.0.0.1:1', /^opsbrain: nothing was planned: .*127\.0\.0\.1:1: Failed to connect.*; start the model server, or name the address that it has$/m],
         ['ftp://127.0.0.1:18778', /^opsbrain: .*http/m],
         ['127.0.0.1:18778', /^opsbrain: .*http/m],
     ];
@@ -375,10 +314,18 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
         assert.match(stderr, sentence);
         assert.equal(stderr.match(/^opsbrain: /gm).length, 1, stderr);
         assert.equal(stdout, '');
+        assert.doesNotMatch(stderr, /Plan for/);
     }
     const nowhere = await run('bench', model.url, '--data', '/dev/null/data', '--yes');
     assert.equal(nowhere.code, 1);
     assert.match(nowhere.stderr, /^opsbrain: .*\/dev\/null.*Not a directory$/m);
+    const unwritable = await run('bench', model.url, '--data', path.join(folder, 'data'), '--yes', '--output', path.join(folder, 'none/report.html'));
+    assert.equal(unwritable.code, 1);
+    assert.match(unwritable.stderr, /^opsbrain: the report cannot be written to .*none\/ \(No such file or directory\): name a file/);
+    const server = await startServer(t, { data: path.join(folder, 'data') });
+    run.env.OPSBRAIN_URL = server.url;
+    const names = JSON.parse(await run.done('deployments', '--json')).deployments.map(({ url }) => url);
+    assert.ok(!names.includes('http://127.0.0.1:1'), 'what nobody answers at is registered');
 });
 
 sideBySide('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {

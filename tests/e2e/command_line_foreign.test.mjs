@@ -21,6 +21,7 @@ const TOOLS = [{ name: 'sweep_plan', inputSchema: { type: 'object', properties: 
 // What a server answers to the calls of `opsbrain bench`; one may be replaced by a value or a function (of its arguments and their number).
 const bench = (replaced = {}) => ({
     deployment_list: { deployments: [{ name: 'demo', url: 'http://127.0.0.1:1' }] },
+    model_show: {},
     sweep_plan: { plan_digest: 'd' },
     sweep_start: { sweep: { id: SWEEP } },
     job_show: { job: { state: 'completed', progress: 1, progress_total: 1 }, over: true },

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs commands of opsbrain at a running server: behind a pipe, and on a terminal.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { atEnd, OPSBRAIN, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+
+const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // then a person types
+const LIMIT_MS = 20_000;
+const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
+
+// output(file, args, {env, input, cwd, during}): during(child, kept) is called once there is output.
+export async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
+    const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
+    const kept = { stdout: '', stderr: '' };
+    let typed = false;
+    for (const name of ['stdout', 'stderr'])
+        child[name].setEncoding('utf8').on('data', (chunk) => {
+            kept[name] += chunk;
+            if (!typed && PROMPT.test(kept[name])) {
+                typed = true;
+                child.stdin.write(input);
+            }
+            during?.(child, kept);
+        });
+    child.stdin.on('error', () => {});
+    if (file !== 'script') child.stdin.end(input);
+    const late = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+    const [code] = await once(child, 'close');
+    clearTimeout(late);
+    assert.notEqual(code, null, `still running after ${LIMIT_MS} ms: ${args}\n${kept.stdout}${kept.stderr}`);
+    assert.doesNotMatch(kept.stdout + kept.stderr, SANITIZER);
+    return { code, ...kept };
+}
+
+// commandLine(t, server): runs commands at it, as somebody whose login is stored in a folder of its own.
+export async function commandLine(t, server) {
+    const config = await temporaryFolder(t);
+    const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
+    const run = (...args) => output(OPSBRAIN, args, { env });
+    run.env = env;
+    run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
+    // run.onTerminal(columns, {input, during}, ...args): on a terminal of so many columns; its name, the process and in the end
+    // the terminal's state are shown too.
+    run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
+        `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
+        '/dev/null'], { env, ...more });
+    // run.typed(columns, input, ...args): the same, of what the command shows alone.
+    run.typed = (columns, input, ...args) =>
+        output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
+    run.done = async (...args) => {
+        const { code, stdout, stderr } = await run(...args);
+        assert.equal(code, 0, stderr);
+        return stdout;
+    };
+    return run;
+}
+
+export const QUICK = ['--step-ms', '2']; // the tokens; the first one comes after 20 ms
+
+export async function withDemo(t) {
+    const model = await startSimserve(t, QUICK);
+    const server = await startServer(t);
+    const run = await commandLine(t, server);
+    await run.done('register', 'demo', model.url);
+    return { run, server, model };
+}
+
+// startRelay(t, model, host): the same model without metrics, at another address; {port, die}: die() ends it and its connections.
+export async function startRelay(t, model, host) {
+    const relay = http.createServer((request, response) => {
+        if (request.url === '/metrics') return response.writeHead(404).end();
+        const { url: path, method, headers } = request;
+        const outgoing = http.request({ host: '127.0.0.1', port: model.port, path, method, headers }, (incoming) => {
+            response.writeHead(incoming.statusCode, incoming.headers);
+            incoming.pipe(response);
+        });
+        request.pipe(outgoing.on('error', () => response.destroy()));
+    });
+    await new Promise((resolve) => relay.listen(0, host, resolve));
+    const die = () => relay.close() && relay.closeAllConnections();
+    atEnd(t, die);
+    return { port: relay.address().port, die };
+}
+
+// sweepOf(text): the id of the sweep that a command names.
+export const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];

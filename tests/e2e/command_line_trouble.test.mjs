@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person meets in the middle of a benchmark or a live view: Ctrl-C, an engine or a server that dies, a resized terminal.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { commandLine, QUICK, startRelay, sweepOf, withDemo } from './command_line.mjs';
+import { startServer, startSimserve, temporaryFolder } from './harness.mjs';
+
+const CELLS = ['--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0', '--yes'];
+const TWO_CELLS = ['--users', '1', ...CELLS];
+const ROW = /^ +1 +128 .*$/m;
+const HINT = /To see it again: opsbrain (bench swp_\w+)/g;
+
+// once(step): carries it out the first time alone.
+const firstTime = (step) => {
+    let done = false;
+    return (...args) => !done && (done = true) && step(...args);
+};
+const atFirstRow = (step) => {
+    const carryOut = firstTime(step);
+    return (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && carryOut(child, kept);
+};
+
+const tests = [];
+const sideBySide = (title, body) => tests.push([title, body]);
+
+sideBySide('Ctrl-C leaves the sweep running, however often it is pressed, and the terminal as it was', async (t) => {
+    const { run } = await withDemo(t);
+    const { code, stdout } = await run.onTerminal(80, { during: atFirstRow((child) => child.stdin.write('\x03\x03')) }, 'bench', 'demo', ...TWO_CELLS);
+    assert.equal(code, 130, stdout);
+    assert.equal(stdout.match(HINT)?.length, 1, stdout);
+    assert.match(stdout, / icanon .* echo /s);
+    const sweep = sweepOf(stdout);
+    assert.equal(JSON.parse(await run.done('sweep', sweep, '--json')).sweep.state, 'running');
+    assert.equal((await run.done('bench', sweep)).match(/^ +1 +(128|256) /gm).length, 2);
+});
+
+sideBySide('Ctrl-C ends a server of its own in order, and what was measured is there again', async (t) => {
+    const model = await startSimserve(t, QUICK);
+    const folder = await temporaryFolder(t);
+    const run = await commandLine(t, { url: '' });
+    const data = path.join(folder, 'data');
+    const { code, stdout } = await run.onTerminal(80, { cwd: folder, during: atFirstRow((child) => child.stdin.write('\x03\x03')) },
+        'bench', model.url, '--data', data, ...TWO_CELLS);
+    assert.equal(code, 130, stdout);
+    const [, again] = stdout.match(/To go on: opsbrain (bench swp_\w+ --data \S+)/);
+    const ended = await run.with({ cwd: folder }, ...again.split(' '));
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.equal(ended.stdout.match(/^ +1 +(128|256) /gm).length, 2);
+});
+
+sideBySide('a live view gives the terminal back after q, Ctrl-C, SIGTERM and SIGHUP', async (t) => {
+    const { run } = await withDemo(t);
+    const frame = (step) => {
+        const carryOut = firstTime(step);
+        return (child, { stdout }) => /KV cache in use, %: \d/.test(stdout) && carryOut(child, stdout);
+    };
+    const signal = (name) => (child, stdout) => process.kill(Number(stdout.match(/^pid (\d+)/m)[1]), name);
+    const cases = [[(child) => child.stdin.write('q'), 0], [(child) => child.stdin.write('\x03'), 130], [signal('SIGTERM'), 130], [signal('SIGHUP'), 130]];
+    await Promise.all(cases.map(async ([end, status]) => {
+        const { code, stdout } = await run.onTerminal(80, { during: frame(end) }, 'watch', 'demo', '--interval', '0.2');
+        assert.equal(code, status, stdout);
+        assert.match(stdout, /\x1b\[\?25h\x1b\[\?1049l[^\x1b]* icanon .* echo /s);
+    }));
+});
+
+sideBySide('an engine that dies in the middle ends the benchmark in one sentence, and what was measured is kept', async (t) => {
+    const model = await startRelay(t, await startSimserve(t, QUICK), '127.0.0.1');
+    const run = await commandLine(t, await startServer(t));
+    await run.done('register', 'demo', `http://127.0.0.1:${model.port}`);
+    const { code, stdout, stderr } = await run.with({ during: atFirstRow(() => model.die()) }, 'bench', 'demo', ...TWO_CELLS);
+    assert.equal(code, 5, stderr);
+    assert.match(stdout, /^ +1 +256 .* failed .*connect/m);
+    assert.match(stdout, /^swp_\w+ is completed, 1 cell has no figures/m);
+    const { cells } = JSON.parse(await run.done('sweep', sweepOf(stdout), '--json'));
+    assert.deepEqual(cells.map(({ state }) => state), ['measured', 'failed']);
+    assert.match(await run.done('report', sweepOf(stdout)), /1 of 2 points of the grid were measured, 1 failed/);
+    const again = await run('bench', 'demo', ...TWO_CELLS);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /^opsbrain: nothing was planned: .*connect.*; start the model server, or name the address that it has\n$/);
+    assert.equal(again.stdout, '');
+});
+
+// killed(server): {kill, back}: ends it with SIGKILL, and starts it again, once each.
+function killed(server) {
+    const kill = firstTime(() => (killed = server.program.kill()));
+    const back = firstTime(() => (started = killed.then(() => server.start())));
+    let killed, started;
+    return { kill, back, ended: () => started };
+}
+
+sideBySide('a server that is killed in the middle is waited for', async (t) => {
+    const { run, server } = await withDemo(t);
+    const { kill, back, ended } = killed(server);
+    const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
+        if (ROW.test(kept.stdout.replaceAll('\r', '\n'))) kill();
+        if (/the server does not answer; still trying/.test(kept.stdout)) back();
+    } }, 'bench', 'demo', ...TWO_CELLS);
+    await ended();
+    assert.equal(code, 0, stdout);
+    assert.equal(stdout.replaceAll(/\r(\x1b\[K)?/g, '\n').match(/^ +1 +(128|256) /gm).length, 2, stdout);
+});
+
+sideBySide('a live view goes on after its server was away', async (t) => {
+    const { run, server } = await withDemo(t);
+    const { kill, back, ended } = killed(server);
+    const lines = (text) => text.split('\n').length;
+    let before;
+    const { code, stderr } = await run.with({ during: (child, kept) => {
+        if (/running/.test(kept.stdout)) kill();
+        if (/no server answers/.test(kept.stderr)) back(), before ??= lines(kept.stdout);
+        if (lines(kept.stdout) > before) child.kill('SIGINT');
+    } }, 'watch', 'demo', '--interval', '0.2');
+    await ended();
+    assert.equal(code, 130, stderr);
+    for (const line of stderr.trimEnd().split('\n'))
+        assert.match(line, /^opsbrain: (no server answers at http|http\S+ ended the (connection|answer))/);
+});
+
+sideBySide('what is shown fits a terminal that is resized meanwhile', async (t) => {
+    const { run } = await withDemo(t);
+    const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
+    const seen = {};
+    const { code, stdout } = await run.onTerminal(120, { during: (child, kept) => {
+        const frames = kept.stdout.split('\x1b[H').length;
+        if (frames > 2 && seen.resized === undefined) resize(kept.stdout, 40), seen.resized = frames;
+        if (frames > seen.resized + 2) child.stdin.write('q');
+    } }, 'watch', 'demo', '--interval', '0.2');
+    assert.equal(code, 0, stdout);
+    const widths = stdout.split('\x1b[H').slice(1).map((frame) => Math.max(...frame.replaceAll(/\x1b\[[?0-9]*[a-zA-Z]/g, '').split('\r\n').map((line) => [...line].length)));
+    assert.equal(widths[0], 120);
+    assert.ok(widths.slice(seen.resized + 1, -1).every((width) => width <= 40), `${widths}`);
+
+    const narrow = firstTime((kept) => resize(kept.stdout, 40));
+    const bench = await run.onTerminal(120, { during: (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && narrow(kept) }, 'bench', 'demo', ...TWO_CELLS);
+    assert.equal(bench.code, 0, bench.stdout);
+    const bars = bench.stdout.split('\r\x1b[K').filter((line) => /of 2 /.test(line)).map((line) => [...line.split('\r')[0]].length);
+    assert.ok(Math.max(...bars) > 40 && bars.at(-1) < 40, `${bars}`);
+});
+
+test('the command line in trouble', { concurrency: tests.length }, (t) => Promise.all(tests.map(([title, body]) => t.test(title, body))));
