@@ -151,6 +151,15 @@ static void add_environment(const struct recipe *recipe, struct text *out)
     add_option(out, "-e", google_machine_key_variable(recipe));
 }
 
+/* The machine's own token is for this script: the server is not let to the metadata server, only to
+ * the names that it resolves. One that shares the machine's network cannot be told apart. */
+static void add_guard(const struct recipe *recipe, struct text *out)
+{
+    if (!is_tpu(recipe))
+        text_add(out, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80 -j REJECT || "
+                      "end 'the metadata server cannot be closed'\n");
+}
+
 /* The recipe's command stands for the image's own: its first word for the entry point. */
 static void add_run(const struct desired *desired, struct text *out)
 {
@@ -204,6 +213,7 @@ void google_machine_script(const struct desired *desired, const struct google_ma
     text_add(out, functions);
     add_image(desired->recipe, out);
     add_secrets(desired->recipe, machine, out);
+    add_guard(desired->recipe, out);
     add_run(desired, out);
     add_watch(desired->recipe, out);
 }

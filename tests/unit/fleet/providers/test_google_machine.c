@@ -85,6 +85,7 @@ static void enter_folder(void)
     assert_int_equal(chdir(folder), 0);
     write_file("curl", curl, 0700);
     write_file("docker", docker, 0700);
+    write_file("iptables", "#!/bin/bash\necho \"iptables $*\" >>argv\n", 0700);
     write_file("nvidia-smi", "#!/bin/sh\n", 0700);
     write_file("state", "running\n", 0600);
 }
@@ -142,6 +143,9 @@ static void test_the_server_is_started_with_its_secrets(void **state)
     argv = read_file("argv"); /* everybody on the machine can see these */
     said = read_file("said"); /* the serial port */
     assert_null(strstr(argv, "canary"));
+    assert_true(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80")
+                < strstr(argv, "docker run"));
+    assert_non_null(strstr(argv, "iptables"));
     assert_null(strstr(said, "canary"));
     assert_null(strstr(text_string(&script), "canary"));
     assert_non_null(strstr(said, "opsbrain: Capturing CUDA graphs"));
