@@ -61,6 +61,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
+    if (transfer->request->socket_path != NULL) /* its file is who may use it */
+        return socket(AF_UNIX, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
@@ -327,6 +329,7 @@ static bool start(struct outbound_transfer *transfer)
     set_method(transfer->easy, transfer->request);
     set_headers(transfer);
     set_guards(transfer->easy, transfer);
+    curl_easy_setopt(transfer->easy, CURLOPT_UNIX_SOCKET_PATH, transfer->request->socket_path);
     set_timing(transfer->easy, transfer);
     set_callbacks(transfer->easy, transfer);
     return curl_multi_add_handle(transfer->multi, transfer->easy) == CURLM_OK

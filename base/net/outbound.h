@@ -24,7 +24,8 @@ struct outbound_tls {
 struct outbound_request {
     const char *method; /* NULL: GET, or POST if there is a body */
     const char *url;
-    const char *bearer;                /* secret; NULL for none */
+    const char *socket_path; /* of a server on this machine; NULL: by TCP, as in the URL */
+    const char *bearer;      /* secret; NULL for none */
     const struct server_list *servers; /* servers that the address must be one of; NULL: any */
     const char *body;                  /* NULL for none */
     size_t body_length;

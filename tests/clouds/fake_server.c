@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 struct fake_server {
     fake_answer_function *answer;
@@ -117,10 +119,18 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
     return result;
 }
 
-struct fake_server *fake_server_start(fake_answer_function *answer, void *context)
+static int listen_at(const struct sockaddr *address, socklen_t length)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int one = 1, made = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (made < 0 || bind(made, address, length) != 0 || listen(made, 64) != 0)
+        abort();
+    return made;
+}
+
+static struct fake_server *start(fake_answer_function *answer, void *context, int listening)
+{
     struct fake_server *server = calloc(1, sizeof *server);
 
     server->answer = answer;
@@ -128,11 +138,35 @@ struct fake_server *fake_server_start(fake_answer_function *answer, void *contex
     pthread_mutex_init(&server->lock, NULL);
     server->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, serve,
-        server, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_URI_LOG_CALLBACK, note_url, NULL,
+        server, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_URI_LOG_CALLBACK, note_url, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_END);
     if (server->daemon == NULL)
         abort();
     return server;
+}
+
+struct fake_server *fake_server_start(fake_answer_function *answer, void *context)
+{
+    return fake_server_start_on(0, answer, context);
+}
+
+struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context)
+{
+    const struct sockaddr_in address = { .sin_family = AF_INET,
+                                         .sin_port = htons((uint16_t)port),
+                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+    return start(answer, context, listen_at((const struct sockaddr *)&address, sizeof address));
+}
+
+struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
+                                         void *context)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    unlink(path);
+    return start(answer, context, listen_at((const struct sockaddr *)&address, sizeof address));
 }
 
 int fake_server_port(const struct fake_server *server)

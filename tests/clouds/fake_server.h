@@ -31,6 +31,11 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
 
 struct fake_server;
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
+/* The same on a port that the caller chose, */
+struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context);
+/* and at a file of this machine. */
+struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
+                                         void *context);
 int fake_server_port(const struct fake_server *server);
 /* While it is held, nothing is answered: its objects can be read and changed. */
 void fake_server_hold(struct fake_server *server);
