@@ -31,6 +31,7 @@ static void copy_config(struct cloud *cloud, const struct cloud_config *config)
     text_copy(cloud->account_folder, sizeof cloud->account_folder,
               config->account_folder != NULL ? config->account_folder : ACCOUNT_FOLDER);
     text_copy(cloud->proxy, sizeof cloud->proxy, config->proxy != NULL ? config->proxy : "");
+    cloud->machine = config->machine;
     cloud->stopping = config->stopping;
     cloud->context = config->context;
     cloud->now_ms = config->now_ms != NULL ? config->now_ms : clock_utc_ms;
@@ -304,6 +305,26 @@ static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply 
     return done;
 }
 
+static CHECKED bool ask_machine(const struct cloud *cloud, const char *method, const char *url,
+                                const json_t *body, struct cloud_reply *out, struct error *error)
+{
+    bool done;
+
+    if (cloud->machine == NULL)
+        done =
+            error_set(error, ERROR_FORBIDDEN,
+                      "nothing is deployed on this machine: an admin enables it with the setting "
+                      "this_machine");
+    else if (url[0] != '/')
+        done = error_set(error, ERROR_FORBIDDEN,
+                         "without a credential this machine is called, and nothing else");
+    else
+        done = cloud->machine->answer(cloud->machine->context, method, url, body, out, error);
+    if (!done)
+        text_copy(out->message, sizeof out->message, error->message);
+    return done;
+}
+
 bool cloud_call(struct cloud *cloud, const char *method, const char *url, const char *content_type,
                 const json_t *body, struct cloud_reply *out, struct error *error)
 {
@@ -314,6 +335,8 @@ bool cloud_call(struct cloud *cloud, const char *method, const char *url, const 
     bool done;
 
     *out = (struct cloud_reply){ .verdict = CLOUD_REFUSED };
+    if (cloud->credential.kind == CLOUD_NONE)
+        return ask_machine(cloud, method, url, body, out, error);
     if (content_type != NULL && content_type[0] == '\0')
         exchange.content_type = NULL;
     if (!resolve(&exchange, url, error)) {

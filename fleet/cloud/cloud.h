@@ -40,12 +40,22 @@ struct cloud_credential {
  * '.', with a '.' in it: no secret has such a name, so that no deployment can name the file. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
+struct cloud_reply;
+
+/* This machine as a platform: what answers the calls of a credential of kind "none". */
+struct cloud_machine {
+    CHECKED bool (*answer)(void *context, const char *method, const char *path, const json_t *body,
+                           struct cloud_reply *out, struct error *error);
+    void *context;
+};
+
 struct cloud_config {
     const char *secrets_folder; /* "" if there is none */
     const struct cloud_endpoints *endpoints;
     const char *proxy;          /* for every call but those to the metadata server; "" for none */
     const char *account_folder; /* of the pod's service account; NULL: where Kubernetes mounts it */
-    bool (*stopping)(void *context); /* asked at least 5 times a second; NULL: never */
+    const struct cloud_machine *machine; /* borrowed; NULL: nothing is deployed on this machine */
+    bool (*stopping)(void *context);     /* asked at least 5 times a second; NULL: never */
     void *context;
     int64_t (*now_ms)(void); /* NULL: clock_utc_ms */
 };

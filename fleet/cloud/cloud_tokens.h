@@ -27,6 +27,7 @@ struct cloud {
     struct cloud_credential credential;
     const struct cloud_endpoints *endpoints;
     char secrets_folder[1024], account_folder[1024], proxy[512];
+    const struct cloud_machine *machine;
     bool (*stopping)(void *context);
     void *context;
     int64_t (*now_ms)(void);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model that this machine's Ollama serves: pulled, loaded, held, and unloaded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "fleet/machine/machine_watch.h"
+
+#define LONG_MS (6 * INT64_C(3600000))
+#define HOLD_NS (60 * INT64_C(1000000000))
+#define UNTIL_UNLOADED (-1) /* as keep_alive */
+
+static const char *model_of(const struct machine_watch *watch)
+{
+    return json_get_text(watch->record, "model", "");
+}
+
+static const char *base_of(const struct machine_watch *watch)
+{
+    return json_get_text(json_object_get(watch->record, "host"), "ollama", "");
+}
+
+struct ollama_pull {
+    struct machine_watch *watch;
+    char problem[200];
+};
+
+/* {"status": "pulling 4c27e0f5b5ad", "completed": 3, "total": 9}, {"error": ...} */
+static void take_line(void *context, const json_t *line)
+{
+    struct ollama_pull *pull = context;
+    int64_t total = json_get_integer(line, "total", 0);
+    char shown[160];
+
+    text_copy(pull->problem, sizeof pull->problem, json_get_text(line, "error", ""));
+    snprintf(shown, sizeof shown, "%.100s%s", json_get_text(line, "status", ""), "");
+    if (total > 0)
+        snprintf(shown, sizeof shown, "%.100s: %lld %%", json_get_text(line, "status", ""),
+                 (long long)(json_get_integer(line, "completed", 0) * 100 / total));
+    machine_watch_show(pull->watch, NULL, "weights", shown);
+}
+
+static bool pull_goes_on(void *context)
+{
+    return !machine_watch_goes_on(((struct ollama_pull *)context)->watch);
+}
+
+static CHECKED bool pull(struct machine_watch *watch, const char *base, struct error *error)
+{
+    struct ollama_pull progress = { .watch = watch };
+    struct machine_http http = machine_watch_http(watch, "", base);
+    json_auto_t *body = json_pack("{s:s}", "model", model_of(watch));
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
+    http.total_ms = LONG_MS;
+    http.on_line = take_line;
+    http.stopped = pull_goes_on;
+    http.context = &progress;
+    machine_watch_show(watch, "starting", "weights", "");
+    if (!machine_http_call(&http, "POST", "/api/pull", body, &reply, error))
+        return false;
+    return progress.problem[0] == '\0'
+           || error_set(error, ERROR_UPSTREAM, "Ollama did not pull %s: %s", model_of(watch),
+                        progress.problem);
+}
+
+static bool has_model(struct machine_watch *watch, const char *base)
+{
+    const struct machine_http http = machine_watch_http(watch, "", base);
+    json_auto_t *body = json_pack("{s:s}", "model", model_of(watch));
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+
+    return machine_http_call(&http, "POST", "/api/show", body, &reply, &ignored);
+}
+
+/* How long it stays loaded: until its end, which Ollama then holds, too. */
+static int64_t stay_s(const struct machine_watch *watch)
+{
+    int64_t left_ms = watch->ends_ms - clock_utc_ms();
+
+    if (watch->ends_ms == 0)
+        return UNTIL_UNLOADED;
+    return left_ms > 0 ? left_ms / 1000 + 1 : 0;
+}
+
+/* Without a prompt: it is loaded, and `keep_alive` counts from now. */
+static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t stay,
+                         struct error *error)
+{
+    struct machine_http http = machine_watch_http(watch, "", base);
+    json_auto_t *body = json_pack("{s:s, s:I, s:b}", "model", model_of(watch), "keep_alive",
+                                  (json_int_t)stay, "stream", 0);
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
+    http.total_ms = LONG_MS;
+    if (stay == 0)
+        http.stopped = NULL; /* to unload is not given up */
+    watch->held_ns = clock_monotonic_ns();
+    return machine_http_call(&http, "POST", "/api/generate", body, &reply, error);
+}
+
+bool machine_ollama_load(struct machine_watch *watch, const char *base, struct error *error)
+{
+    if (!has_model(watch, base) && !pull(watch, base, error))
+        return false;
+    machine_watch_show(watch, "starting", "weights", "loading");
+    return keep(watch, base, stay_s(watch), error);
+}
+
+static CHECKED bool start(struct machine_watch *watch, struct error *error)
+{
+    return machine_ollama_load(watch, base_of(watch), error);
+}
+
+/* Each request of a client sets another `keep_alive`: it is set again. */
+static CHECKED bool look(struct machine_watch *watch, struct error *error)
+{
+    if (clock_monotonic_ns() - watch->held_ns < HOLD_NS)
+        return true;
+    return keep(watch, base_of(watch), stay_s(watch), error);
+}
+
+static void end(struct machine_watch *watch)
+{
+    struct error error;
+
+    if (!keep(watch, base_of(watch), 0, &error))
+        machine_watch_show(watch, NULL, NULL, error.message);
+}
+
+/* The model's file stays: it may have been there before. */
+static void remove_it(struct machine_watch *watch)
+{
+    (void)watch;
+}
+
+const struct machine_kind machine_kind_service = { start, look, end, remove_it };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program as a child of its watchdog: by its arguments, without a shell, with nothing of
+ * opsbrain's. Private to fleet/machine. */
+#pragma once
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "base/core/error.h"
+
+struct machine_program {
+    const char *path;          /* absolute */
+    const json_t *arguments;   /* texts, without the program itself */
+    const json_t *environment; /* {"NAME": TEXT}, besides what every program gets */
+    const char *key_variable;  /* "": its door has no key */
+    const char *key;
+    const char *work; /* its working folder, HOME and TMPDIR */
+    uid_t account;    /* 0: opsbrain's own */
+    int output;       /* becomes its standard output and error */
+};
+
+/* In a session and a process group of its own; it is killed when its parent ends. False, with the
+ * reason, also if it could not be executed. The calling process has one thread. */
+CHECKED bool machine_program_start(const struct machine_program *program, pid_t *pid,
+                                   struct error *error);
+/* Whether something listens on this port at another address than loopback. */
+bool machine_program_is_exposed(int64_t port);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Servers that this opsbrain started: what is stored of them, and how they are shown. */
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/core/digest.h"
+#include "base/core/folders.h"
+#include "base/json/json.h"
+#include "fleet/machine/machine_http.h"
+#include "fleet/machine/machine_private.h"
+
+/* Accounts of programs, as systemd gives them to services of its own. */
+#define ACCOUNT_FIRST 61184
+#define ACCOUNT_LAST 65519
+#define WORK_OF_ROOT "/var/lib/opsbrain-engines"
+
+/* ---- Showing ---- */
+
+bool machine_server_record(const struct machine *machine, const char *name, json_t **out,
+                           struct error *error)
+{
+    char folder[PATH_MAX];
+    struct error why;
+
+    if (!machine_record_check_name(name, error))
+        return false;
+    if (machine_record_read(machine_record_path(machine->rules.folder, name, folder),
+                            MACHINE_RECORD, out, &why))
+        return true;
+    return why.kind == ERROR_NOT_FOUND
+               ? error_set(error, ERROR_NOT_FOUND, "this machine has no server %s", name)
+               : error_set(error, why.kind, "%s", why.message);
+}
+
+/* Without its watchdog a server has ended: it ends with it. */
+static const char *state_of(const json_t *status, bool is_watched, const char **message)
+{
+    const char *state = json_get_text(status, "state", "pending");
+
+    *message = json_get_text(status, "message", "");
+    if (is_watched || strcmp(state, "stopped") == 0 || strcmp(state, "failed") == 0)
+        return state;
+    *message = "its watchdog was ended, and the server with it";
+    return "failed";
+}
+
+static void add_address(const json_t *record, json_t *server)
+{
+    const char *ollama = json_get_text(json_object_get(record, "host"), "ollama", "");
+    char base[64];
+
+    json_object_set_new(
+        server, "address",
+        json_string(json_object_get(record, "service") != NULL
+                        ? ollama
+                        : machine_http_base(json_get_integer(record, "port", 0), base)));
+}
+
+static json_t *show(const char *folder, const json_t *record)
+{
+    json_t *server = json_deep_copy(record);
+    json_auto_t *status = NULL;
+    const char *message, *state;
+    struct error ignored;
+
+    if (!machine_record_read(folder, MACHINE_STATUS, &status, &ignored))
+        status = NULL;
+    state = state_of(status, machine_record_is_locked(folder), &message);
+    json_object_set_new(server, "state", json_string(state));
+    json_object_set_new(server, "message", json_string(message));
+    json_object_set_new(server, "phase", json_string(json_get_text(status, "phase", "")));
+    json_object_set_new(server, "log_line", json_string(json_get_text(status, "log_line", "")));
+    add_address(record, server);
+    json_object_del(server, "host");
+    return server;
+}
+
+bool machine_server_read(const struct machine *machine, const char *name, json_t **out,
+                         struct error *error)
+{
+    char folder[PATH_MAX];
+    json_auto_t *record = NULL;
+
+    if (!machine_server_record(machine, name, &record, error))
+        return false;
+    *out = show(machine_record_path(machine->rules.folder, name, folder), record);
+    return true;
+}
+
+static void each_record(const struct machine *machine,
+                        void (*each)(const char *folder, const json_t *record, void *context),
+                        void *context)
+{
+    DIR *folders = opendir(machine->rules.folder);
+    struct dirent *entry;
+
+    while (folders != NULL && (entry = readdir(folders)) != NULL) {
+        char folder[PATH_MAX];
+        json_auto_t *record = NULL;
+        struct error ignored;
+
+        if (machine_server_record(machine, entry->d_name, &record, &ignored))
+            each(machine_record_path(machine->rules.folder, entry->d_name, folder), record,
+                 context);
+    }
+    if (folders != NULL)
+        closedir(folders);
+}
+
+static void add_shown(const char *folder, const json_t *record, void *context)
+{
+    json_array_append_new(context, show(folder, record));
+}
+
+void machine_server_list(const struct machine *machine, json_t *servers)
+{
+    each_record(machine, add_shown, servers);
+}
+
+/* ---- What is asked for ---- */
+
+static bool are_texts(const json_t *values)
+{
+    const json_t *value;
+    const char *name;
+    size_t i;
+
+    json_array_foreach(values, i, value)
+        if (!json_is_string(value))
+            return false;
+    json_object_foreach(json_iterable(values), name, value)
+        if (!json_is_string(value))
+            return false;
+    return true;
+}
+
+static CHECKED bool check_members(const json_t *wanted, struct error *error)
+{
+    static const char *const lists[] = { "arguments", "entrypoint" };
+    static const char *const objects[] = { "labels", "environment", "models" };
+    int ways = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        if (json_object_get(wanted, lists[i]) != NULL
+            && (!json_is_array(json_object_get(wanted, lists[i]))
+                || !are_texts(json_object_get(wanted, lists[i]))))
+            return error_set(error, ERROR_INVALID, "\"%s\" must be a list of texts", lists[i]);
+    for (size_t i = 0; i < 3; i++)
+        if (json_object_get(wanted, objects[i]) != NULL
+            && (!json_is_object(json_object_get(wanted, objects[i]))
+                || !are_texts(json_object_get(wanted, objects[i]))))
+            return error_set(error, ERROR_INVALID, "\"%s\" must be an object of texts", objects[i]);
+    ways = json_is_string(json_object_get(wanted, "program"))
+           + json_is_string(json_object_get(wanted, "image"))
+           + json_is_string(json_object_get(wanted, "service"));
+    if (ways != 1)
+        return error_set(error, ERROR_INVALID,
+                         "a server has a \"program\", an \"image\" or a \"service\"");
+    return strcmp(json_get_text(wanted, "service", "ollama"), "ollama") == 0
+           || error_set(error, ERROR_INVALID, "the one \"service\" of this machine is \"ollama\"");
+}
+
+struct server_search {
+    int64_t account;
+    bool taken;
+};
+
+static void find_account(const char *folder, const json_t *record, void *context)
+{
+    struct server_search *search = context;
+
+    (void)folder;
+    search->taken = search->taken || json_get_integer(record, "account", 0) == search->account;
+}
+
+/* One that no person, service or other server has. */
+static CHECKED bool choose_account(const struct machine *machine, int64_t *account,
+                                   struct error *error)
+{
+    *account = 0;
+    if (geteuid() != 0)
+        return true;
+    for (int64_t id = ACCOUNT_FIRST; id <= ACCOUNT_LAST; id++) {
+        struct server_search search = { .account = id };
+        struct passwd entry, *found = NULL;
+        char names[4096];
+
+        each_record(machine, find_account, &search);
+        if (search.taken
+            || (getpwuid_r((uid_t)id, &entry, names, sizeof names, &found) == 0 && found != NULL))
+            continue;
+        *account = id;
+        return true;
+    }
+    return error_set(error, ERROR_CONFLICT, "no account is left for another program");
+}
+
+/* Where a program works: below the records, unless its account could not get there. */
+static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
+                                struct error *error)
+{
+    const struct machine_rules *rules = &machine->rules;
+    char root[PATH_MAX], digest[DIGEST_TEXT_SIZE];
+
+    if (rules->work[0] == '\0' && geteuid() != 0) {
+        snprintf(out, PATH_MAX, "%s/%s/work", rules->folder, name);
+        return true;
+    }
+    digest_sha256_text(rules->folder, strlen(rules->folder), digest);
+    snprintf(root, sizeof root, "%s/%.12s", rules->work[0] != '\0' ? rules->work : WORK_OF_ROOT,
+             digest);
+    if (!folders_make(root, error))
+        return false;
+    if (chmod(root, 0711) != 0 || (rules->work[0] == '\0' && chmod(WORK_OF_ROOT, 0711) != 0))
+        return error_set(error, ERROR_INTERNAL, "%s: %s", root, strerror(errno));
+    machine_record_path(root, name, out);
+    return true;
+}
+
+bool machine_server_fill(const struct machine *machine, const char *name, const json_t *wanted,
+                         json_t **out, struct error *error)
+{
+    char work[PATH_MAX];
+    int64_t account;
+
+    if (!machine_record_check_name(name, error) || !check_members(wanted, error)
+        || !choose_account(machine, &account, error) || !choose_work(machine, name, work, error))
+        return false;
+    *out = json_deep_copy(wanted);
+    json_object_set_new(*out, "name", json_string(name));
+    json_object_set_new(*out, "wanted", json_string("running"));
+    json_object_set_new(*out, "account", json_integer(account));
+    json_object_set_new(*out, "host",
+                        json_pack("{s:s, s:s, s:s}", "work", work, "containers",
+                                  machine->rules.containers, "ollama", machine->rules.ollama));
+    return true;
+}

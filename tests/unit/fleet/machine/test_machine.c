@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Servers on this machine, as real children of real watchdogs: their life and their end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/core/memory.h"
+#include "base/net/outbound.h"
+#include "tests/clouds/machine_engine.h"
+
+/* ---- Its life ---- */
+
+static void it_is_found_again_by_another_opsbrain(void **state)
+{
+    struct machine_world *world = *state;
+    struct machine_process process;
+
+    start_ready(world, "good");
+    process = process_of(world);
+    machine_world_open(world); /* the first one forgets everything */
+    machine_world_expect(world, "gemma", "ready");
+    assert_true(machine_process_lives(&process));
+    destroy(world);
+    assert_false(machine_process_lives(&process));
+}
+
+static void its_end_comes_without_opsbrain(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *sooner = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 1000));
+    struct machine_process process;
+    char path[160];
+
+    start_ready(world, "good");
+    process = process_of(world);
+    assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", sooner, NULL), 200);
+    machine_destroy(world->machine);
+    world->machine = NULL;
+    wait_dead(&process);
+    machine_world_open(world);
+    machine_world_expect(world, "gemma", "absent");
+    snprintf(path, sizeof path, "%s/gemma", world->records);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void an_extension_reaches_its_watchdog(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *body = server(world, "good");
+    json_auto_t *later = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 600000));
+    struct machine_process process;
+
+    json_object_set_new(body, "ends_ms", json_integer(clock_utc_ms() + 2000));
+    assert_int_equal(machine_world_call(world, "PUT", "/servers/gemma", body, NULL), 201);
+    machine_world_expect(world, "gemma", "ready");
+    assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", later, NULL), 200);
+    process = process_of(world);
+    usleep(2500000); /* past the end it had */
+    assert_true(machine_process_lives(&process));
+    destroy(world);
+}
+
+static void at_its_end_it_may_be_stopped_and_started_again(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *sooner =
+        json_pack("{s:I, s:b}", "ends_ms", (json_int_t)(clock_utc_ms() + 300), "end_destroys", 0);
+    json_auto_t *later = json_pack("{s:I, s:b}", "ends_ms", (json_int_t)(clock_utc_ms() + 600000),
+                                   "end_destroys", 1);
+
+    start_ready(world, "good");
+    assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", sooner, NULL), 200);
+    machine_world_expect(world, "gemma", "stopped");
+    assert_int_equal(machine_world_call(world, "POST", "/servers/gemma/start", later, NULL), 202);
+    machine_world_expect(world, "gemma", "ready");
+    assert_int_equal(machine_world_call(world, "POST", "/servers/gemma/stop", NULL, NULL), 200);
+    machine_world_expect(world, "gemma", "stopped");
+    destroy(world);
+}
+
+static void nothing_runs_without_its_watchdog(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *shown = NULL;
+    struct machine_process process;
+
+    start_ready(world, "good");
+    process = process_of(world);
+    assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
+    wait_dead(&process);
+    shown = machine_world_wait(world, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "its watchdog was ended"));
+    destroy(world);
+}
+
+static void what_it_started_ends_with_it(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *record = NULL;
+    struct machine_process child;
+    char path[PATH_MAX], folder[PATH_MAX];
+    int pid = 0;
+    FILE *file;
+
+    start_ready(world, "parent");
+    machine_record_path(world->records, "gemma", folder);
+    assert_true(machine_record_read(folder, MACHINE_RECORD, &record, &world->error));
+    snprintf(path, sizeof path, "%s/child",
+             json_get_text(json_object_get(record, "host"), "work", ""));
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    assert_true(machine_process_find(pid, &child));
+    assert_true(machine_process_lives(&child));
+    destroy(world);
+    assert_false(machine_process_lives(&child));
+}
+
+/* ---- Another process with its number ---- */
+
+static pid_t start_innocent(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        setsid();
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static void a_number_that_was_given_to_another_is_not_touched(void **state)
+{
+    struct machine_world *world = *state;
+    pid_t innocent = start_innocent();
+    json_auto_t *status = NULL;
+    struct machine_process process;
+    char folder[PATH_MAX];
+
+    start_ready(world, "good");
+    process = process_of(world);
+    assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
+    wait_dead(&process);
+    process.pid = innocent; /* the number of the dead one */
+    machine_record_path(world->records, "gemma", folder);
+    assert_true(machine_record_read(folder, MACHINE_STATUS, &status, &world->error));
+    json_object_set_new(status, "process", machine_process_write(&process));
+    assert_true(machine_record_write(folder, MACHINE_STATUS, status, &world->error));
+    destroy(world);
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
+
+    assert_true(machine_process_find(innocent, &process));
+    assert_true(machine_process_lives(&process));
+    process.boot[0] ^= 1; /* of another start of the machine */
+    machine_process_end(&process, 0);
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
+    process.boot[0] ^= 1;
+    machine_process_end(&process, 0);
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was waited for */
+}
+
+/* ---- What goes wrong ---- */
+
+static void a_program_that_ends_says_so_with_its_last_line(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *shown = NULL;
+
+    must_start(world, "broken");
+    shown = machine_world_wait(world, "gemma", "failed");
+    assert_non_null(
+        strstr(json_get_text(shown, "message", ""), "ended with status 3: the engine is broken"));
+    destroy(world);
+}
+
+static void one_that_listens_for_other_machines_is_ended(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *shown = NULL;
+
+    must_start(world, "exposed");
+    shown = machine_world_wait(world, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "listens on 127.0.0.1"));
+    destroy(world);
+}
+
+static void a_second_one_of_its_name_is_refused(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *body = NULL;
+
+    start_ready(world, "good");
+    body = server(world, "good");
+    assert_int_equal(machine_world_call(world, "PUT", "/servers/gemma", body, NULL), 409);
+    assert_int_equal(machine_world_call(world, "DELETE", "/servers/gemma?id=pln_2", NULL, NULL),
+                     409);
+    machine_world_expect(world, "gemma", "ready");
+    destroy(world);
+    assert_int_equal(machine_world_call(world, "DELETE", "/servers/gemma", NULL, NULL), 404);
+}
+
+int main(int argc, char **argv)
+{
+    struct error error;
+    int status;
+
+    if (machine_engine_main(argc, argv, &status))
+        return status;
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_found_again_by_another_opsbrain),
+        TEST(its_end_comes_without_opsbrain),
+        TEST(an_extension_reaches_its_watchdog),
+        TEST(at_its_end_it_may_be_stopped_and_started_again),
+        TEST(nothing_runs_without_its_watchdog),
+        TEST(what_it_started_ends_with_it),
+        TEST(a_number_that_was_given_to_another_is_not_touched),
+        TEST(a_program_that_ends_says_so_with_its_last_line),
+        TEST(one_that_listens_for_other_machines_is_ended),
+        TEST(a_second_one_of_its_name_is_refused),
+    };
+#undef TEST
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Containers and Ollama on this machine, against strict fakes; the watchdogs are real. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/core/memory.h"
+#include "base/net/outbound.h"
+#include "tests/clouds/fake_ollama.h"
+#include "tests/clouds/fake_podman.h"
+#include "tests/clouds/machine_world.h"
+
+#define DIGEST "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+#define OTHER "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+#define MODEL "gemma4:e2b"
+
+struct world {
+    struct machine_world machine;
+    struct fake_podman podman;
+    struct fake_ollama service; /* the machine's own */
+    struct fake_ollama engine;  /* in the container */
+    int port;                   /* of the container */
+};
+
+static int free_port(void)
+{
+    struct fake_ollama taken;
+    int port;
+
+    fake_ollama_start(&taken, 0);
+    port = fake_server_port(taken.server);
+    fake_ollama_stop(&taken);
+    return port;
+}
+
+static int set_up(void **state)
+{
+    struct world *world = calloc(1, sizeof *world);
+    struct machine_world *machine = &world->machine;
+
+    machine_world_make(machine);
+    snprintf(machine->containers, sizeof machine->containers, "%s/podman.sock", machine->folder);
+    fake_podman_start(&world->podman, machine->containers);
+    fake_ollama_start(&world->service, 0);
+    snprintf(machine->ollama, sizeof machine->ollama, "http://127.0.0.1:%d",
+             fake_server_port(world->service.server));
+    machine_world_open(machine);
+    world->port = free_port();
+    json_object_set_new(world->podman.registry, "docker.io/ollama/ollama@" DIGEST,
+                        json_string(DIGEST));
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    machine_world_call(&world->machine, "DELETE", "/servers/gemma", NULL, NULL);
+    machine_world_remove(&world->machine);
+    fake_podman_stop(&world->podman);
+    fake_ollama_stop(&world->service);
+    if (world->engine.server != NULL)
+        fake_ollama_stop(&world->engine);
+    free(world);
+    return 0;
+}
+
+static json_t *container(const struct world *world)
+{
+    return json_pack("{s:s, s:{s:s, s:s}, s:s, s:[s], s:[s], s:{s:s}, s:i, s:i, s:s, s:{s:s, s:i}, "
+                     "s:s, s:I, s:b, s:{s:s, s:s}}",
+                     "id", "pln_1", "labels", "opsbrain/instance", "inst-1", "opsbrain/deployment",
+                     "gemma", "image", "docker.io/ollama/ollama@" DIGEST, "arguments", "serve",
+                     "entrypoint", "/bin/ollama", "environment", "OLLAMA_NUM_PARALLEL", "1", "port",
+                     world->port, "inner_port", 11434, "key_variable", "ENGINE_API_KEY", "probe",
+                     "path", "/api/version", "patience_s", 20, "model", MODEL, "ends_ms",
+                     (json_int_t)(clock_utc_ms() + 600000), "end_destroys", 1, "models", "folder",
+                     world->machine.folder, "mounted_at", "/models");
+}
+
+static void put(struct world *world, const json_t *body)
+{
+    if (machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL) != 201)
+        fail_msg("%s", world->machine.error.message);
+}
+
+static void wait_for_call(struct world *world, const char *call)
+{
+    for (int i = 0; i < 500 && fake_podman_count(&world->podman, call) == 0; i++)
+        usleep(20000);
+    assert_true(fake_podman_count(&world->podman, call) > 0);
+}
+
+/* The container's engine listens once it was started, and has no model. */
+static void start_ready(struct world *world)
+{
+    json_auto_t *body = container(world);
+
+    put(world, body);
+    wait_for_call(world, "POST /v1.40/containers/gemma/start");
+    fake_ollama_start(&world->engine, world->port);
+    json_object_set_new(world->engine.library, MODEL, json_true());
+    machine_world_expect(&world->machine, "gemma", "ready");
+    if (world->podman.problem[0] != '\0' || world->engine.problem[0] != '\0')
+        fail_msg("%s%s", world->podman.problem, world->engine.problem);
+}
+
+static void destroy(struct world *world)
+{
+    assert_int_equal(machine_world_call(&world->machine, "DELETE", "/servers/gemma", NULL, NULL),
+                     200);
+    machine_world_expect(&world->machine, "gemma", "absent");
+}
+
+/* ---- Containers ---- */
+
+static void a_container_is_pulled_by_digest_and_kept_in(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *key = NULL;
+    json_t *config;
+    FREE_AUTO char *written = NULL;
+    char variable[128];
+
+    start_ready(world);
+    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/images/create"), 1);
+    config = json_object_get(json_object_get(world->podman.containers, "gemma"), "Config");
+    written = json_write(config);
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/servers/gemma/key", NULL, &key),
+                     200);
+    snprintf(variable, sizeof variable, "\"ENGINE_API_KEY=%s\"", json_get_text(key, "key", ""));
+    assert_non_null(strstr(written, variable));
+    assert_non_null(strstr(written, "\"Entrypoint\":[\"/bin/ollama\"]"));
+    assert_non_null(strstr(written, "\"Cmd\":[\"serve\"]"));
+    assert_non_null(strstr(written, "\"HostIp\":\"127.0.0.1\""));
+    assert_null(strstr(written, "OPSBRAIN_SECRET"));
+    assert_non_null(json_object_get(world->engine.loaded, MODEL));
+    destroy(world);
+    assert_int_equal(json_object_size(world->podman.containers), 0);
+}
+
+static void a_container_ends_at_its_time(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *sooner =
+        json_pack("{s:I, s:b}", "ends_ms", (json_int_t)(clock_utc_ms() + 200), "end_destroys", 0);
+
+    start_ready(world);
+    assert_int_equal(machine_world_call(&world->machine, "PATCH", "/servers/gemma", sooner, NULL),
+                     200);
+    machine_world_expect(&world->machine, "gemma", "stopped");
+    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 1);
+    assert_int_equal(json_object_size(world->podman.containers), 1);
+    destroy(world);
+    assert_int_equal(json_object_size(world->podman.containers), 0);
+}
+
+static void anothers_container_is_not_touched(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = container(world);
+    json_auto_t *shown = NULL;
+
+    json_object_set_new(world->podman.containers, "gemma",
+                        json_pack("{s:{s:{s:s}}, s:{s:b}}", "Config", "Labels", "mine", "yes",
+                                  "State", "Running", 1));
+    put(world, body);
+    shown = machine_world_wait(&world->machine, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "opsbrain did not make"));
+    destroy(world);
+    assert_int_equal(json_object_size(world->podman.containers), 1);
+    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
+}
+
+static void an_image_that_is_not_to_be_had_fails(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = container(world);
+    json_auto_t *shown = NULL;
+
+    json_object_set_new(body, "image", json_string("docker.io/ollama/ollama@" OTHER));
+    put(world, body);
+    shown = machine_world_wait(&world->machine, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "no such image"));
+    destroy(world);
+}
+
+static void an_image_is_named_by_its_digest(void **state)
+{
+    static const char *const images[] = {
+        "ollama/ollama:latest",         "ollama/ollama", "",        "a@sha256:12",
+        "a/../../containers/x@" DIGEST, "a?b@" DIGEST,   DIGEST "0"
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        json_auto_t *body = container(world);
+
+        json_object_set_new(body, "image", json_string(images[i]));
+        assert_int_equal(machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL),
+                         400);
+        machine_world_says(&world->machine, "by its digest");
+    }
+}
+
+static void a_container_that_ends_is_seen(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *shown = NULL;
+    json_t *ended;
+
+    start_ready(world);
+    ended = json_pack("{s:b, s:i, s:s}", "Running", 0, "ExitCode", 137, "Error", "");
+    fake_server_hold(world->podman.server);
+    json_object_set_new(json_object_get(world->podman.containers, "gemma"), "State", ended);
+    fake_server_release(world->podman.server);
+    shown = machine_world_wait(&world->machine, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "status 137"));
+    destroy(world);
+}
+
+static void images_are_found_by_name(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *image = NULL;
+
+    json_object_set_new(world->podman.images, "ollama/ollama:latest", json_string(DIGEST));
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/images?name=ollama/ollama:latest",
+                                        NULL, &image),
+                     200);
+    assert_string_equal(json_get_text(image, "id", ""), DIGEST);
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/images?name=other", NULL, NULL),
+                     404);
+    assert_int_equal(
+        machine_world_call(&world->machine, "GET", "/images?name=a%2e%2e/b", NULL, NULL), 400);
+}
+
+static void without_a_socket_there_are_no_containers(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = container(world);
+
+    world->machine.containers[0] = '\0';
+    machine_world_open(&world->machine);
+    assert_int_equal(machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL), 403);
+    machine_world_says(&world->machine, "this_machine_containers");
+    snprintf(world->machine.containers, sizeof world->machine.containers, "/no/such.sock");
+    machine_world_open(&world->machine);
+    assert_int_equal(machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL), 502);
+}
+
+/* ---- Ollama ---- */
+
+static json_t *service(const struct world *world, int64_t life_ms)
+{
+    return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:i, s:I, s:b}", "id", "pln_1", "labels",
+                     "opsbrain/instance", "inst-1", "opsbrain/deployment", "gemma", "service",
+                     "ollama", "model", MODEL, "port", fake_server_port(world->service.server),
+                     "ends_ms", (json_int_t)(clock_utc_ms() + life_ms), "end_destroys", 1);
+}
+
+static void a_model_is_pulled_loaded_held_and_unloaded(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = service(world, 600000);
+    json_auto_t *shown = NULL;
+    int64_t stay_s;
+
+    json_object_set_new(world->service.library, MODEL, json_true());
+    put(world, body);
+    shown = machine_world_wait(&world->machine, "gemma", "ready");
+    assert_string_equal(json_get_text(shown, "address", ""), world->machine.ollama);
+    stay_s = json_integer_value(json_object_get(world->service.loaded, MODEL));
+    assert_in_range(stay_s, 590, 601); /* Ollama holds its end, too */
+    destroy(world);
+    assert_int_equal(json_object_size(world->service.loaded), 0);
+    assert_int_equal(json_object_size(world->service.models), 1);
+    assert_string_equal(world->service.problem, "");
+}
+
+static void a_model_is_unloaded_at_its_end(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = service(world, 1000);
+
+    json_object_set_new(world->service.models, MODEL, json_true());
+    put(world, body);
+    machine_world_expect(&world->machine, "gemma", "ready");
+    assert_int_equal(json_object_size(world->service.loaded), 1);
+    machine_world_expect(&world->machine, "gemma", "absent");
+    assert_int_equal(json_object_size(world->service.loaded), 0);
+}
+
+static void a_model_that_is_not_to_be_had_fails(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = service(world, 600000);
+    json_auto_t *shown = NULL;
+
+    put(world, body);
+    shown = machine_world_wait(&world->machine, "gemma", "failed");
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "file does not exist"));
+    destroy(world);
+}
+
+/* ---- What others started ---- */
+
+static void servers_of_others_are_found(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *all = NULL;
+    json_auto_t *one = NULL;
+    const json_t *server;
+    char name[64], path[96];
+    size_t i, found = 0;
+
+    json_object_set_new(world->service.models, MODEL, json_true());
+    snprintf(name, sizeof name, "ollama-%d", fake_server_port(world->service.server));
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/servers", NULL, &all), 200);
+    json_array_foreach(json_object_get(all, "servers"), i, server)
+        found += strcmp(json_get_text(server, "name", ""), name) == 0;
+    assert_int_equal(found, 1);
+    snprintf(path, sizeof path, "/servers/%s", name);
+    assert_int_equal(machine_world_call(&world->machine, "GET", path, NULL, &one), 200);
+    assert_non_null(strstr(json_get_text(one, "message", ""), MODEL));
+    assert_int_equal(machine_world_call(&world->machine, "DELETE", path, NULL, NULL), 404);
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/servers/ollama-1", NULL, NULL),
+                     404);
+}
+
+static void what_there_is_is_listed(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = NULL;
+    const json_t *finding;
+    size_t i, missing = 0;
+
+    assert_int_equal(machine_world_call(&world->machine, "GET", "/check", NULL, &body), 200);
+    json_array_foreach(json_object_get(body, "findings"), i, finding)
+        missing += !json_get_boolean(finding, "ok", false);
+    assert_int_equal(missing, 0);
+    assert_int_equal(json_array_size(json_object_get(body, "findings")), 5);
+}
+
+int main(int argc, char **argv)
+{
+    struct error error;
+
+    if (argc == 3 && strcmp(argv[1], "watchdog") == 0)
+        return machine_watch(argc - 1, argv + 1);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_container_is_pulled_by_digest_and_kept_in),
+        TEST(a_container_ends_at_its_time),
+        TEST(anothers_container_is_not_touched),
+        TEST(an_image_that_is_not_to_be_had_fails),
+        TEST(an_image_is_named_by_its_digest),
+        TEST(a_container_that_ends_is_seen),
+        TEST(images_are_found_by_name),
+        TEST(without_a_socket_there_are_no_containers),
+        TEST(a_model_is_pulled_loaded_held_and_unloaded),
+        TEST(a_model_is_unloaded_at_its_end),
+        TEST(a_model_that_is_not_to_be_had_fails),
+        TEST(servers_of_others_are_found),
+        TEST(what_there_is_is_listed),
+    };
+#undef TEST
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

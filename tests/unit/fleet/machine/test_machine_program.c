@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program on this machine is given, and what is not run at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/core/memory.h"
+#include "base/net/outbound.h"
+#include "tests/clouds/machine_engine.h"
+
+#define CANARY "canary-7f3a9c"
+
+/* ---- What a program is given ---- */
+
+static void a_program_gets_nothing_of_opsbrains(void **state)
+{
+    struct machine_world *world = *state;
+    int left_open = open("/proc/self/status", O_RDONLY); /* not closed by an exec */
+    const char *text;
+
+    setenv("OPSBRAIN_SECRET_HF", CANARY, 1);
+    start_ready(world, "good");
+    text = read_report(world);
+    close(left_open);
+    unsetenv("OPSBRAIN_SECRET_HF");
+    assert_null(strstr(text, CANARY));
+    assert_null(strstr(text, "OPSBRAIN"));
+    assert_int_equal(count_lines(text, "env "), 6);
+    assert_line(text, "env MODEL_MODE=tiny");
+    assert_line(text, "env LANG=C.UTF-8");
+    assert_int_equal(count_lines(text, "fd "), 3);
+    assert_line(text, "fd 0");
+    assert_line(text, "fd 1");
+    assert_line(text, "fd 2");
+    assert_line(text, "leads 1");
+    assert_line(text, "status NoNewPrivs:\t1");
+    destroy(world);
+}
+
+static void a_program_has_an_account_and_a_folder_of_its_own(void **state)
+{
+    struct machine_world *world = *state;
+    const char *text;
+
+    start_ready(world, "good");
+    text = read_report(world);
+    assert_non_null(strstr(text, "folder /tmp/machine."));
+    if (geteuid() == 0) {
+        assert_non_null(strstr(text, "\nuid 61184\ngid 61184\n"));
+        assert_line(text, "status CapEff:\t0000000000000000");
+        assert_line(text, "status Groups:\t ");
+    }
+    destroy(world);
+}
+
+static void its_key_is_in_its_environment_alone(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *key = NULL;
+    json_auto_t *shown = NULL;
+    FREE_AUTO char *written = NULL;
+    char line[128];
+    const char *text, *value;
+
+    start_ready(world, "good");
+    assert_int_equal(machine_world_call(world, "GET", "/servers/gemma/key", NULL, &key), 200);
+    assert_int_equal(machine_world_call(world, "GET", "/servers/gemma", NULL, &shown), 200);
+    value = json_get_text(key, "key", "");
+    assert_int_equal(strlen(value), 48);
+    text = read_report(world);
+    snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
+    assert_line(text, line);
+    assert_int_equal(count_lines(text, "argument "), 4);
+    assert_null(strstr(strstr(text, "argument "), value) < strstr(text, "folder ")
+                    ? strstr(text, value)
+                    : NULL);
+    written = json_write(shown);
+    assert_null(strstr(written, value));
+    destroy(world);
+}
+
+/* ---- What is not run ---- */
+
+static void refuse(struct machine_world *world, const char *program, const char *part)
+{
+    json_auto_t *body = server(world, "good");
+
+    json_object_set_new(body, "program", json_string(program));
+    if (machine_world_call(world, "PUT", "/servers/gemma?dry_run=true", body, NULL) < 400
+        || machine_world_call(world, "PUT", "/servers/gemma", body, NULL) < 400)
+        fail_msg("%s is run", program);
+    machine_world_says(world, part);
+    assert_int_equal(machine_world_call(world, "GET", "/servers/gemma", NULL, NULL), 404);
+}
+
+static void only_programs_of_the_list_are_run(void **state)
+{
+    struct machine_world *world = *state;
+    char link[128], open_file[128], folder[128];
+    int file;
+
+    snprintf(link, sizeof link, "%s/link", world->folder);
+    snprintf(open_file, sizeof open_file, "%s/open", world->folder);
+    snprintf(folder, sizeof folder, "%s/work", world->folder);
+    assert_int_equal(symlink(world->program, link), 0);
+    file = open(open_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0777);
+    assert_int_equal(fchmod(file, 0777), 0);
+    close(file);
+    refuse(world, "/bin/sh", "is not one of the programs");
+    refuse(world, "sh", "is no absolute path");
+    refuse(world, "./sh", "is no absolute path");
+    refuse(world, "", "is no absolute path");
+    refuse(world, link, "is not one of the programs");
+    snprintf(world->programs, sizeof world->programs, "%s, %s,%s ,/no/such/program", link,
+             open_file, folder);
+    machine_world_open(world);
+    refuse(world, link, "is reached by a symbolic link");
+    refuse(world, open_file, "may be written by everybody");
+    refuse(world, folder, "is not a program");
+    refuse(world, "/no/such/program", "is not there");
+    refuse(world, world->program, "is not one of the programs");
+    world->programs[0] = '\0';
+    machine_world_open(world);
+    refuse(world, world->program, "is not one of the programs");
+}
+
+static void what_is_no_server_is_refused(void **state)
+{
+    static const struct {
+        const char *member, *value, *part;
+    } cases[] = {
+        { "arguments", "\"-c id\"", "\"arguments\" must be a list of texts" },
+        { "arguments", "[1]", "\"arguments\" must be a list of texts" },
+        { "environment", "{\"A\": 1}", "\"environment\" must be an object of texts" },
+        { "image", "\"x\"", "a \"program\", an \"image\" or a \"service\"" },
+        { "models", "{\"folder\": \"/etc\"}", "is not in /tmp/machine." },
+        { "models", "{\"folder\": \"/no/such/folder\"}", "/no/such/folder" },
+        { "port", "0", "port 0" },
+    };
+    static const char *const names[] = { "..", "a/b", "Gemma", "-a", "a-", "%2e%2e", "a.b" };
+    struct machine_world *world = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_auto_t *body = server(world, "good");
+
+        json_object_set_new(body, cases[i].member,
+                            json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+        assert_true(machine_world_call(world, "PUT", "/servers/gemma", body, NULL) >= 400);
+        machine_world_says(world, cases[i].part);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_auto_t *body = server(world, "good");
+        char path[64];
+
+        snprintf(path, sizeof path, "/servers/%s", names[i]);
+        assert_int_equal(machine_world_call(world, "PUT", path, body, NULL), 400);
+    }
+    assert_int_equal(machine_world_call(world, "POST", "/servers/gemma/exec", NULL, NULL), 400);
+}
+
+static void a_port_that_is_taken_is_refused(void **state)
+{
+    struct machine_world *world = *state;
+    json_auto_t *body = NULL;
+
+    start_ready(world, "good");
+    body = server(world, "good");
+    json_object_set_new(body, "port",
+                        json_integer(atoi(strstr(read_report(world), "argument engine\nargument ")
+                                          + strlen("argument engine\nargument "))));
+    assert_int_equal(machine_world_call(world, "PUT", "/servers/other", body, NULL), 409);
+    machine_world_says(world, "is taken");
+    destroy(world);
+}
+
+static void it_is_refused_where_there_is_no_machine(void **state)
+{
+    static const char *const variables[] = { "K_SERVICE", "CLOUD_RUN_JOB",
+                                             "KUBERNETES_SERVICE_HOST" };
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        setenv(variables[i], "x", 1);
+        assert_false(machine_check_place(&error));
+        assert_non_null(strstr(error.message, variables[i]));
+        unsetenv(variables[i]);
+    }
+    assert_true(machine_check_place(&error));
+}
+
+static void settings_are_checked(void **state)
+{
+    static const struct machine_settings cases[] = {
+        { "", "", "bin/sh", "", "", "", "" },
+        { "", "", "/bin/true,sh", "", "", "", "" },
+        { "", "", "", "models", "", "", "" },
+        { "", "", "", "", "podman.sock", "", "" },
+        { "", "", "", "", "", "http://10.0.0.1:11434", "" },
+        { "", "", "", "", "", "file:///etc/passwd", "" },
+    };
+    struct machine *machine;
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (machine_create(&cases[i], &machine, &error))
+            fail_msg("case %zu is taken", i);
+}
+
+int main(int argc, char **argv)
+{
+    struct error error;
+    int status;
+
+    if (machine_engine_main(argc, argv, &status))
+        return status;
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_program_gets_nothing_of_opsbrains),
+        TEST(a_program_has_an_account_and_a_folder_of_its_own),
+        TEST(its_key_is_in_its_environment_alone),
+        TEST(only_programs_of_the_list_are_run),
+        TEST(what_is_no_server_is_refused),
+        TEST(a_port_that_is_taken_is_refused),
+        cmocka_unit_test(it_is_refused_where_there_is_no_machine),
+        cmocka_unit_test(settings_are_checked),
+    };
+#undef TEST
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
