@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/document/document.h"
 
+#include "analysis/charts/palette.h"
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 #include "base/core/clock.h"
@@ -17,13 +18,10 @@
 
 static void add_style(struct text *out)
 {
-    static const char *const names[] = { "style.css", "chart.css" };
+    const struct asset *style = asset_find("style.css");
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct asset *style = asset_find(names[i]);
-
-        text_add_bytes(out, style->bytes, *style->length);
-    }
+    text_add_bytes(out, style->bytes, *style->length);
+    palette_write_css(out);
 }
 
 void document_policy(struct text *out)

@@ -8,14 +8,11 @@
 #include "fleet/recipes/recipe.h"
 
 extern const struct provider provider_cloud_run, provider_cloud_tpu, provider_compute_engine,
-    provider_kubernetes;
+    provider_kubernetes, provider_local;
 
 static const struct provider *const providers[] = {
-    &provider_cloud_run,
-    &provider_cloud_tpu,
-    &provider_compute_engine,
-    &provider_kubernetes,
-    NULL, /* the end */
+    &provider_cloud_run,  &provider_cloud_tpu, &provider_compute_engine,
+    &provider_kubernetes, &provider_local,     NULL, /* the end */
 };
 
 static const char *const verb_names[VERB_COUNT] = {

@@ -26,9 +26,11 @@ static CHECKED bool check_whole(const json_t *recipe, struct error *error)
     const char *program = json_get_text(recipe, "program", NULL);
     bool cannot_work = strcmp(json_get_text(recipe, "status", ""), "cannot_work") == 0;
 
-    if ((json_object_get(recipe, "image") == NULL) == (program == NULL))
+    if ((json_object_get(recipe, "image") != NULL) + (program != NULL)
+            + (json_object_get(recipe, "service") != NULL)
+        != 1)
         return error_set(error, ERROR_INVALID,
-                         "the recipe must have either \"image\" or \"program\"");
+                         "the recipe must have one of \"image\", \"program\" and \"service\"");
     if (program != NULL && (program[0] != '/' || strstr(program, "/../") != NULL))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"program\" must be an absolute path without \"..\"");

@@ -261,6 +261,8 @@ const struct recipe_member recipe_members[] = {
     { "image", RECIPE_WORD, .low = 1, .high = 511, .help = "A container's, by digest or tag" },
     { "program", RECIPE_WORD, .low = 2, .high = 511,
       .help = "Instead of an image: an absolute path on this machine" },
+    { "service", RECIPE_NAME, .low = 1, .high = 31,
+      .help = "Instead of both: what runs on this machine already and loads the model: ollama" },
     { "command", RECIPE_WORDS, .low = 1, .high = 16,
       .help = "Instead of the image's own; what has no name comes here" },
     { "arguments", RECIPE_MAP, .high = 64, .judge = judge_argument,

@@ -10,6 +10,7 @@ int command_audit(int argc, char *const *argv);
 int command_clock(int argc, char *const *argv);
 int command_plan(int argc, char *const *argv);
 int command_fleet(int argc, char *const *argv);
+int command_watchdog(int argc, char *const *argv); /* of one server on this machine */
 int command_bench(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);
 int command_version(int argc, char *const *argv);

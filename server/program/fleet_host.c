@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/program/fleet_host.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +14,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/thread.h"
+#include "fleet/machine/machine.h"
 #include "fleet/managed/managed_reconcile.h"
 #include "fleet/recipes/recipe_fit.h"
 #include "handlers/fleet/recipe_shelf.h"
@@ -36,6 +40,7 @@ struct fleet_host {
     const struct services *services;
     const char *folder;
     struct cloud_endpoints *endpoints;
+    struct machine *machine; /* NULL: nothing is started on this machine */
     atomic_bool only_reads;
     pthread_mutex_t lock; /* protects the next members */
     pthread_cond_t woken;
@@ -74,6 +79,7 @@ static CHECKED bool hold_cloud(struct fleet_host *host, const struct fleet_targe
     const struct cloud_config config = {
         .secrets_folder = host->services->access.secrets_folder,
         .endpoints = host->endpoints,
+        .machine = host->machine == NULL ? NULL : machine_as_cloud(host->machine),
         .proxy = target->proxy,
         .stopping = is_stopping,
         .context = host,
@@ -190,6 +196,31 @@ static void *run_thread(void *context)
     return NULL;
 }
 
+/* ---- This machine ---- */
+
+/* Only the settings turn it on: no tool reaches them. */
+static CHECKED bool open_machine(struct fleet_host *host, const struct settings *settings,
+                                 struct error *error)
+{
+    char data[PATH_MAX], folder[PATH_MAX + 16];
+    const struct machine_settings machine = {
+        .folder = folder,
+        .work = settings->this_machine_work,
+        .programs = settings->this_machine_programs,
+        .models = settings->this_machine_models,
+        .containers = settings->this_machine_containers,
+        .ollama = settings->this_machine_ollama,
+        .watchdog = "/proc/self/exe",
+    };
+
+    if (!settings->this_machine)
+        return true;
+    if (realpath(settings->data, data) == NULL)
+        return error_set(error, ERROR_INVALID, "data: %s: %s", settings->data, strerror(errno));
+    snprintf(folder, sizeof folder, "%s/this_machine", data);
+    return machine_check_place(error) && machine_create(&machine, &host->machine, error);
+}
+
 /* ---- Life ---- */
 
 bool fleet_host_create(const struct settings *settings, const struct services *services,
@@ -215,7 +246,7 @@ bool fleet_host_create(const struct settings *settings, const struct services *s
                                         .pause_ms = PAUSE_MS,
                                         .patience_ms = PATIENCE_MS };
     if (!cloud_endpoints_create(settings->cloud_endpoints, &host->endpoints, error)
-        || !read_place(host, error)) {
+        || !open_machine(host, settings, error) || !read_place(host, error)) {
         fleet_host_destroy(host);
         return false;
     }
@@ -262,6 +293,7 @@ void fleet_host_destroy(struct fleet_host *host)
         free(held);
     }
     cloud_endpoints_destroy(host->endpoints);
+    machine_destroy(host->machine);
     pthread_cond_destroy(&host->woken);
     pthread_mutex_destroy(&host->lock);
     free(host);

@@ -18,6 +18,11 @@ struct settings {
     char cloud_endpoints[CONFIG_TEXT_SIZE];
     char secrets[CONFIG_TEXT_SIZE];
     char audit_key[CONFIG_TEXT_SIZE];
+    char this_machine_programs[CONFIG_TEXT_SIZE];
+    char this_machine_models[CONFIG_TEXT_SIZE];
+    char this_machine_containers[CONFIG_TEXT_SIZE];
+    char this_machine_ollama[CONFIG_TEXT_SIZE];
+    char this_machine_work[CONFIG_TEXT_SIZE];
     int64_t http_threads, workers, waiting_workers, sweep_workers, sweep_shards;
     int64_t sweeps_per_principal;
     int64_t queue_limit, connections, connections_per_address;
@@ -30,7 +35,7 @@ struct settings {
     int64_t ask_timeout_s;
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days;
-    bool log_requests, hardened;
+    bool log_requests, hardened, this_machine;
 };
 
 #define RATE_BY_DEFAULT 5000 /* rate_per_principal */

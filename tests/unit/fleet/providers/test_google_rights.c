@@ -62,7 +62,6 @@ static const struct right {
     { "GET", { "/compute/", "/networks/" }, "compute.networks.get" },
     { "GET", { "/compute/", "/regions/" }, "compute.regions.get" },
     /* What a target has */
-    { "GET", { "/storage/", "/b/" }, "storage.buckets.get" },
     { "POST", { "/projects/", ":testIamPermissions" }, "" },
     { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
     { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },

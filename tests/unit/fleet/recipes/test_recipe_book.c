@@ -68,8 +68,8 @@ static const struct variant {
     { "EKS: g6", { "eks-gemma-4-12b-qat-g6", "eks-gemma-4-31b-g6-48xlarge" } },
     { "This machine: Ollama e2b, e4b, 31b; llama.cpp; vLLM",
       { "local-ollama-gemma-4-e2b", "local-ollama-gemma-4-e4b", "local-ollama-gemma-4-31b",
-        "local-ollama-program-gemma-4-e2b", "local-llama-cpp-gemma-4-e2b",
-        "local-vllm-gemma-4-e2b" } },
+        "local-ollama-program-gemma-4-e2b", "local-ollama-service-gemma-4-e2b",
+        "local-llama-cpp-gemma-4-e2b", "local-vllm-gemma-4-e2b" } },
 };
 
 struct world {

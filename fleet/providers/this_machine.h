@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the provider "local" share: servers on the machine where opsbrain runs, asked
+ * for by calls that fleet/machine answers. Private to this_machine*.c. */
+#pragma once
+
+#include "fleet/providers/provider.h"
+
+#define THIS_MACHINE_INSTANCE "opsbrain/instance" /* labels */
+#define THIS_MACHINE_DEPLOYMENT "opsbrain/deployment"
+
+/* How an engine is given its key, and what makes it listen on loopback only. */
+struct this_machine_engine {
+    const char *name;
+    const char *key_variable; /* of the environment: arguments are seen by everyone; "": no key */
+    const char *host;         /* its argument, or its variable of the environment */
+};
+/* NULL: it is not known. */
+const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);
+
+/* What a server is made from, as fleet/machine takes it. New reference. */
+json_t *this_machine_body(const struct desired *desired, const struct observed *now);
+
+CHECKED bool this_machine_steps(enum provider_verb verb, const struct desired *desired,
+                                const struct observed *now, struct step **out, size_t *count,
+                                struct error *error);
+CHECKED enum step_state this_machine_outcome(const struct step *step,
+                                             const struct cloud_reply *reply, char poll_url[1024],
+                                             struct error *error);
+void this_machine_command(const struct desired *desired, const struct step *step, struct text *out);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model servers on this machine: off until the settings turn it on, and a life that outlives opsbrain.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connect } from './clients.mjs';
+import { atEnd, freePort, OPSBRAIN, request, run, SIMSERVE, startServer, temporaryFolder, until } from './harness.mjs';
+
+const HERE = { name: 'here', provider: 'local', credential: 'none' };
+
+// A folder with a recipe for simserve, and the flags that allow it.
+async function simserveHere(t) {
+    const folder = await temporaryFolder(t);
+    const program = await realpath(SIMSERVE);
+    const port = await freePort();
+    const recipe = {
+        name: 'local-simserve', revision: 1, title: 'A simulated server', provider: 'local', engine: 'simserve',
+        model: 'simulated', program, arguments: { '--listen': `127.0.0.1:${port}` }, port,
+        weights: { from: 'hub', repository: 'none/none' }, licence: { name: 'none' }, cost: [],
+        status: 'reported', source: 'made for a test', as_of: '2026-01-01',
+    };
+    await chmod(folder, 0o755);
+    await mkdir(path.join(folder, 'recipes'));
+    await mkdir(path.join(folder, 'work'), { mode: 0o755 });
+    await writeFile(path.join(folder, 'recipes', 'local-simserve.json'), JSON.stringify(recipe));
+    const args = ['--this-machine=true', `--this-machine-programs=${program}`, `--recipes=${folder}/recipes`];
+    args.push(`--this-machine-work=${folder}/work`);
+    return { data: path.join(folder, 'data'), args, port };
+}
+
+async function answers(port) {
+    return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
+}
+
+async function planned(client, args) {
+    const plan = await client.call('deployment_plan', { target: 'here', life_s: 1200, ...args });
+    return plan;
+}
+
+async function applied(client, data, plan) {
+    assert.equal((await run(['plan', 'approve', plan, '--data', data])).code, 0);
+    await client.call('deployment_apply', { plan });
+    return until(`the plan ${plan}`, async () => {
+        const { output } = await run(['plan', 'show', plan, '--data', data]);
+        assert.doesNotMatch(output, /state: (failed|cancelled)/);
+        return /state: done/.test(output);
+    });
+}
+
+test('nothing is deployed on this machine until the settings say so, and no tool can say it', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const { tools } = await client.client.listTools();
+    assert.ok(!tools.some(({ name }) => /setting/.test(name)));
+    await client.call('target_register', HERE);
+    for (const [tool, args] of [
+        ['target_show', { target: 'here' }],
+        ['deployment_discover', { target: 'here' }],
+        ['deployment_plan', { deployment: 'gemma', target: 'here', recipe: 'local-llama-cpp-gemma-4-e2b', life_s: 1200 }],
+    ])
+        assert.match(await client.refusal(tool, args), /an admin enables it with the setting this_machine/);
+    await client.close();
+});
+
+test('it does not start with it on Cloud Run or in a pod', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    for (const env of [{ K_SERVICE: 'opsbrain' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
+        const args = ['serve', '--listen', '127.0.0.1:0', '--data', data, '--this-machine=true'];
+        const child = spawn(OPSBRAIN, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+        let output = '';
+        child.stderr.on('data', (chunk) => (output += chunk));
+        const [code] = await once(child, 'close');
+        assert.equal(code, 1);
+        assert.match(output, /this_machine is not for opsbrain (on Cloud Run|in a pod of Kubernetes)/);
+    }
+});
+
+test('a server outlives opsbrain, is found again, and ends at its time without it', async (t) => {
+    const { data, args, port } = await simserveHere(t);
+    const server = await startServer(t, { data, args });
+    let client = await connect('2x-2026', server.url);
+    await client.call('target_register', HERE);
+    const { requests, ends_by } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
+    assert.match(ends_by, /a watchdog on this machine ends it/);
+    assert.equal(requests[0].method, 'PUT');
+    const { plan } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
+    atEnd(t, () => endNow(data));
+    await applied(client, data, plan);
+    assert.ok(await answers(port));
+    await client.close();
+
+    await server.killAndRestart();
+    assert.ok(await answers(port), 'it ran on');
+    client = await connect('2x-2026', server.url);
+    const { servers } = await client.call('deployment_discover', { target: 'here' });
+    const [found] = servers.filter(({ name }) => name === 'gemma');
+    assert.deepEqual([found.state, found.whose], ['ready', 'managed']);
+    await client.close();
+
+    await server.program.kill();
+    await endNow(data);
+    await until('its end', async () => !(await answers(port)));
+    await server.start();
+});
+
+// The end that is written on it, which a plan sets ten minutes ahead at least, is now.
+async function endNow(data) {
+    const file = path.join(data, 'this_machine', 'gemma', 'record.json');
+    const record = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
+    if (!record) return;
+    await writeFile(`${file}.test`, JSON.stringify({ ...record, ends_ms: Date.now() }));
+    await rename(`${file}.test`, file);
+}
+
+test("an agent's word, an imported recipe and a foreign server run nothing here", async (t) => {
+    const { data, args, port } = await simserveHere(t);
+    const server = await startServer(t, { data, args });
+    const client = await connect('2x-2026', server.url);
+    await client.call('target_register', HERE);
+    const { plan, digest } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
+    assert.match(await client.refusal('deployment_apply', { plan, confirm: digest }), /needs a person's go-ahead/);
+    const shell = {
+        name: 'mine', revision: 1, title: 'A shell', provider: 'local', engine: 'sh', model: 'm', program: '/bin/sh', port,
+        weights: { from: 'hub', repository: 'a/b' }, licence: { name: 'none' }, cost: [],
+        status: 'reported', source: 'a call', as_of: '2026-01-01',
+    };
+    assert.match(await client.refusal('recipe_import', { text: JSON.stringify(shell) }), /not imported by a call/);
+    assert.match(
+        await client.refusal('deployment_plan', {
+            deployment: 'gemma', target: 'here', recipe: 'local-llama-cpp-gemma-4-e2b', life_s: 1200,
+        }),
+        /this_machine/,
+    );
+    for (const overrides of [{ program: '/bin/sh' }, { arguments: '-c id' }, { environment: 'A=1' }])
+        assert.match(
+            await client.refusal('deployment_plan', {
+                deployment: 'gemma', target: 'here', recipe: 'local-simserve', life_s: 1200, overrides,
+            }),
+            /opens/,
+        );
+    assert.ok(!(await answers(port)));
+    await client.close();
+});
