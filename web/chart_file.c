@@ -9,6 +9,7 @@
 #include "handlers/charts/chart_request.h"
 #include "handlers/charts/pictures.h"
 #include "web/page_call.h"
+#include "web/param_form.h"
 #include "web/report_page.h"
 
 /* ---- Outlets ---- */
@@ -100,6 +101,20 @@ static void add_list(const struct page_request *request, const char *name, json_
         json_object_set_new(options, name, list);
 }
 
+/* "0.7,1.4" */
+static void add_numbers(const struct page_request *request, const char *name, json_t *options)
+{
+    json_auto_t *list = report_page_names(page_query(request, name));
+    json_t *numbers = json_array(), *text;
+    size_t i;
+
+    json_array_foreach(list, i, text)
+        json_array_append_new(numbers, param_form_number(json_string_value(text), false));
+    if (list != NULL)
+        json_object_set(options, name, numbers);
+    json_decref(numbers);
+}
+
 /* Takes over the arguments. */
 static CHECKED bool answer_file_take(const struct page_request *request, const char *plot,
                                      json_t *arguments, struct page_answer *answer,
@@ -126,6 +141,7 @@ bool chart_file_of_thing(const struct page_request *request, struct page_answer 
 
     add_text(request, "quantity", "quantity", options);
     add_text(request, "candidate", "candidate", options);
+    add_numbers(request, "usd_per_hour", options);
     return answer_file_take(
         request, page_place(request, "chart"),
         json_pack("{s:s, s:o}", "run", page_place(request, "id"), "options", options), answer,

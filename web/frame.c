@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "web/assets/assets.h"
-#include "web/chart_style.h"
 
 static const struct {
     const char *path, *words;
@@ -24,15 +23,6 @@ static const char *asset_url(const char *name, char out[ASSET_URL_SIZE])
     return out;
 }
 
-static void write_chart_style(struct html *html)
-{
-    char digest[CHART_STYLE_DIGEST_SIZE], url[ASSET_URL_SIZE];
-
-    chart_style_digest(digest);
-    snprintf(url, sizeof url, "/assets/%s?v=%s", CHART_STYLE_NAME, digest);
-    html_open(html, "link", { "rel", "stylesheet" }, { "href", url });
-}
-
 static void write_head(const struct page_answer *answer, struct html *html)
 {
     char url[ASSET_URL_SIZE];
@@ -49,7 +39,7 @@ static void write_head(const struct page_answer *answer, struct html *html)
     html_close(html, "title");
     html_open(html, "link", { "rel", "icon" }, { "href", asset_url("icon.svg", url) });
     html_open(html, "link", { "rel", "stylesheet" }, { "href", asset_url("style.css", url) });
-    write_chart_style(html);
+    html_open(html, "link", { "rel", "stylesheet" }, { "href", asset_url("chart.css", url) });
     html_open(html, "script", { "type", "module" }, { "src", asset_url("page.js", url) });
     html_close(html, "script");
     html_close(html, "head");

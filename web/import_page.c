@@ -25,10 +25,7 @@ static const struct page_column columns[] = {
 
 static void write_form(const struct page_request *request, struct html *html)
 {
-    html_open(html, "form", { "method", "post" }, { "action", "/imports" },
-              { "enctype", "multipart/form-data" }, { "class", "drop" });
-    html_open(html, "input", { "type", "hidden" }, { "name", "token" },
-              { "value", request->token });
+    page_file_form_begin(request, html, "/imports");
     html_open(html, "label");
     html_text(html, "File");
     html_element(html, "span",

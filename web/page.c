@@ -57,11 +57,23 @@ void page_answer_finish(struct page_answer *answer)
     text_finish(&answer->policy);
 }
 
+static void write_token(const struct page_request *request, struct html *html)
+{
+    html_open(html, "input", { "type", "hidden" }, { "name", "token" },
+              { "value", request->token });
+}
+
 void page_form_begin(const struct page_request *request, struct html *html, const char *action)
 {
     html_open(html, "form", { "method", "post" }, { "action", action });
-    html_open(html, "input", { "type", "hidden" }, { "name", "token" },
-              { "value", request->token });
+    write_token(request, html);
+}
+
+void page_file_form_begin(const struct page_request *request, struct html *html, const char *action)
+{
+    html_open(html, "form", { "method", "post" }, { "action", action },
+              { "enctype", "multipart/form-data" }, { "class", "drop" });
+    write_token(request, html);
 }
 
 void page_url_add_path(struct text *url, const char *path)

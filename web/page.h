@@ -84,6 +84,9 @@ bool page_may_cancel(const struct page_request *request, const char *started_by)
 
 /* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
 void page_form_begin(const struct page_request *request, struct html *html, const char *action);
+/* The same for a row that takes a file, which may be dropped on the form. */
+void page_file_form_begin(const struct page_request *request, struct html *html,
+                          const char *action);
 /* Appends a path to a URL, escaped except for its slashes. */
 void page_url_add_path(struct text *url, const char *path);
 /* Appends "name=value" to a URL, escaped, with ? or & before it; nothing for NULL. */

@@ -33,12 +33,14 @@ static void write_value(const struct page_request *request, const struct page_co
         page_cell_write(column->kind, page_cell_member(row, column->member), html);
 }
 
+/* Where the window is narrow a row is a card: the style sheet then shows the names of its values.
+ */
 static void write_row(const struct page_request *request, const struct page_column *columns,
                       const json_t *row, struct html *html)
 {
     html_open(html, "tr");
     for (; columns->heading != NULL; columns++) {
-        html_open(html, "td", { "class", class_of(columns) });
+        html_open(html, "td", { "class", class_of(columns) }, { "data-name", columns->heading });
         write_value(request, columns, row, html);
         html_close(html, "td");
     }
@@ -58,7 +60,7 @@ void page_list_write(const struct page_request *request, const char *caption,
     }
     html_open(html, "div", { "class", "scroll" }, { "tabindex", "0" }, { "role", "region" },
               { "aria-label", caption });
-    html_open(html, "table");
+    html_open(html, "table", { "class", "list" });
     html_element(html, "caption", caption);
     write_headings(columns, html);
     html_open(html, "tbody");

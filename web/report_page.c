@@ -31,12 +31,15 @@ bool report_page_find(const struct page_request *request, const char *id,
 
 /* ---- Charts ---- */
 
+/* `version`: of what still changes; NULL: it does not. A browser shows again what has the same URL.
+ */
 static void add_picture_url(const char *base, const struct document_chart *row, const char *dark,
-                            struct text *out)
+                            const char *version, struct text *out)
 {
     text_addf(out, "%s/%s.svg", base, row->plot);
     page_url_add(out, "quantity", row->quantity);
     page_url_add(out, "dark", dark);
+    page_url_add(out, "version", version);
 }
 
 static void write_ends(const char *base, const struct document_chart *row, struct html *html)
@@ -49,13 +52,14 @@ static void write_ends(const char *base, const struct document_chart *row, struc
     report_page_write_files(text_string(&chart), text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-static void write_picture(const char *base, const struct document_chart *row, struct html *html)
+static void write_picture(const char *base, const struct document_chart *row, const char *version,
+                          struct html *html)
 {
     TEXT_AUTO light = { 0 };
     TEXT_AUTO dark = { 0 };
 
-    add_picture_url(base, row, NULL, &light);
-    add_picture_url(base, row, "1", &dark);
+    add_picture_url(base, row, NULL, version, &light);
+    add_picture_url(base, row, "1", version, &dark);
     html_open(html, "figure", { "tabindex", "0" }, { "role", "region" },
               { "aria-label", row->question });
     html_element(html, "h3", row->question);
@@ -66,29 +70,27 @@ static void write_picture(const char *base, const struct document_chart *row, st
               { "loading", "lazy" }, { "width", "720" }, { "height", "480" });
     html_close(html, "picture");
     html_close(html, "figure");
-    write_ends(base, row, html);
 }
 
 /* The first chart is read cell by cell; it is in the page unless it is too large. */
 static void write_chart(const struct document_part *part, const char *base,
-                        const struct document_chart *row, struct html *html)
+                        const struct document_chart *row, const char *version, struct html *html)
 {
     CHART_AUTO chart = { 0 };
 
     if (document_chart_draw(row, &part->runs, &chart) != DOCUMENT_DRAWN)
         return;
     if (row != document_charts
-        || !document_write_chart(row->question, &chart, REPORT_PAGE_CHART_BYTES, html))
-        write_picture(base, row, html);
-    else
-        write_ends(base, row, html);
+        || !document_write_drawing(row->question, &chart, REPORT_PAGE_CHART_BYTES, html))
+        write_picture(base, row, version, html);
+    write_ends(base, row, html);
 }
 
 static void write_charts(const struct document_part *part, const char *base, struct html *html)
 {
     html_element(html, "h2", "Charts");
     for (const struct document_chart *row = document_charts; row->question != NULL; row++)
-        write_chart(part, base, row, html);
+        write_chart(part, base, row, NULL, html);
 }
 
 /* ---- Parts ---- */
@@ -102,14 +104,11 @@ void report_page_write_part(const struct document_part *part, const char *base, 
     document_write_table(part, TABLE_BYTES_MAX, html);
 }
 
-void report_page_write_progress(const struct document_part *part, struct html *html)
+void report_page_write_progress(const struct document_part *part, const char *base,
+                                const char *version, struct html *html)
 {
-    CHART_AUTO chart = { 0 };
-
-    chart_heat(&part->runs, chart_quantity_default(&part->runs), &chart);
-    if (!document_write_chart("What is measured so far", &chart, REPORT_PAGE_CHART_BYTES, html))
-        html_element(html, "p", "The grid is too large for this page: the table has its cells.",
-                     { "class", "soft" });
+    html_element(html, "h2", "Measured so far");
+    write_chart(part, base, document_charts, version, html);
     document_write_table(part, TABLE_BYTES_MAX, html);
 }
 

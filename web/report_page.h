@@ -17,11 +17,12 @@ CHECKED bool report_page_find(const struct page_request *request, const char *id
 /* Verdict, takeaways, audit, charts and cells of a part. The first chart is in the page, the others
  * are pictures under `base` ("/runs/run_..."). */
 void report_page_write_part(const struct document_part *part, const char *base, struct html *html);
-/* The same while it is measured: the grid that fills, and the cells. */
-void report_page_write_progress(const struct document_part *part, struct html *html);
+/* The same while it is measured: the grid that fills, and the cells. `version` changes with them.
+ */
+void report_page_write_progress(const struct document_part *part, const char *base,
+                                const char *version, struct html *html);
 /* Links to the same as files, "/runs/run_1.csv?a=b" and so on: `query` is "?a=b" or "", `ends` is
- * as
- * ".html .json", REPORT_PAGE_CHART_ENDS for a chart. */
+ * as ".html .json", REPORT_PAGE_CHART_ENDS for a chart. */
 void report_page_write_files(const char *base, const char *query, const char *ends,
                              struct html *html);
 #define REPORT_PAGE_CHART_ENDS ".svg .png .csv .json"

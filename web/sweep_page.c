@@ -140,7 +140,8 @@ static void add_base(const struct document *document, size_t part, struct text *
         text_addf(out, "/runs/%s", document->parts[part].runs.runs[0].id);
 }
 
-static void write_report(const struct document *document, bool is_over, struct html *html)
+/* `version`: NULL when it is over. */
+static void write_report(const struct document *document, const char *version, struct html *html)
 {
     if (document->comparison != NULL)
         document_write_comparison(document->comparison, REPORT_PAGE_CHART_BYTES, html);
@@ -150,10 +151,10 @@ static void write_report(const struct document *document, bool is_over, struct h
 
         add_base(document, i, &base);
         write_name(part, html);
-        if (is_over)
+        if (version == NULL)
             report_page_write_part(part, text_string(&base), html);
         else
-            report_page_write_progress(part, html);
+            report_page_write_progress(part, text_string(&base), version, html);
         write_runs(part, html);
     }
     document_write_origin(&document->parts[0], html);
@@ -171,14 +172,16 @@ static void write_page(const struct page_request *request, const struct document
 {
     const json_t *sweep = json_object_get(shown, "sweep");
     TEXT_AUTO base = { 0 };
+    TEXT_AUTO version = { 0 };
 
     text_addf(&base, "/sweeps/%s", document->id);
+    text_add_integer(&version, json_get_integer(sweep, "cells_done", 0));
     document_write_head(document, html);
     write_state(sweep, html);
     if (!is_over(sweep))
         write_running(request, shown, html);
     report_page_write_files(text_string(&base), "", ".html .csv .json", html);
-    write_report(document, is_over(sweep), html);
+    write_report(document, is_over(sweep) ? NULL : text_string(&version), html);
 }
 
 bool sweep_page_write(const struct page_request *request, struct page_answer *answer,

@@ -157,19 +157,34 @@ static void draw(struct cost *cost, double top)
     chart_names_write(drawing, names, "", labels, cost->count, NAMES_ROOM);
 }
 
+static bool share_row(const struct cost *cost)
+{
+    for (size_t i = 1; i < cost->count; i++)
+        if (!(cost->rows[i] == cost->rows[0]))
+            return false;
+    return true;
+}
+
+/* "Gemma on L4: $0.70/h (a list, 2026-08-01)", with its context where these differ. */
+static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
+{
+    const struct chart_price *price = &cost->prices[i];
+    char number[SCALE_NUMBER_SIZE], row[SCALE_NUMBER_SIZE];
+
+    chart_part(parts, "%.60s%s%s: $%s/h (%s%s%s)", price->name, with_row ? ", context " : "",
+               with_row ? chart_row_name(cost->rows[i], row) : "",
+               scale_money(price->usd_per_hour, number), price->source,
+               price->date[0] != '\0' ? ", " : "", price->date);
+}
+
 static void describe(const struct cost *cost, struct text *parts)
 {
     char number[SCALE_NUMBER_SIZE];
 
-    for (size_t i = 0; i < cost->count; i++) {
-        const struct chart_price *price = &cost->prices[i];
-
-        chart_part(parts, "%.60s: $%s/h (%s%s%s)", price->name,
-                   scale_money(price->usd_per_hour, number), price->source,
-                   price->date[0] != '\0' ? ", " : "", price->date);
-    }
+    for (size_t i = 0; i < cost->count; i++)
+        describe_price(cost, i, !share_row(cost), parts);
     chart_part(parts, "the cheapest load that meets the limit");
-    if (cost->count > 0)
+    if (cost->count > 0 && share_row(cost))
         chart_part(parts, "context %s", chart_row_name(cost->rows[0], number));
 }
 

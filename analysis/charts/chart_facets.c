@@ -11,11 +11,6 @@
 #define PANEL_HEIGHT 190
 #define NAME_HEIGHT 13
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct box area_of(const struct drawing *drawing, double top, size_t i, size_t columns,
                           double height)
 {
@@ -29,10 +24,9 @@ static struct box area_of(const struct drawing *drawing, double top, size_t i, s
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines)
 {
     size_t wanted = (lines + CHART_PANEL_SERIES - 1) / CHART_PANEL_SERIES;
-    struct chart_facets facets = { .count = wanted < 1 ? 1 : smaller(wanted, CHART_PANELS_MAX) };
+    struct chart_facets facets = { .count = wanted < 1 ? 1 : wanted };
     size_t columns = facets.count == 1 ? 1 : facets.count <= 4 ? 2 : 3, first = 0;
     size_t rows = (facets.count + columns - 1) / columns;
-    size_t shown = smaller(lines, CHART_PANELS_MAX * CHART_PANEL_SERIES);
     double height =
         rows == 1 ? CHART_HEIGHT - top - ABOVE - BELOW - CHART_MARGIN / 2.0 : PANEL_HEIGHT;
 
@@ -41,14 +35,57 @@ struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, si
     drawing->height =
         fmax(CHART_HEIGHT, top + (double)rows * (height + ABOVE + BELOW) + CHART_MARGIN / 2.0);
     for (size_t i = 0; i < facets.count; i++) {
-        size_t last = shown * (i + 1) / facets.count;
+        size_t last = lines * (i + 1) / facets.count;
 
         facets.panels[i] = (struct chart_panel_area){ area_of(drawing, top, i, columns, height),
                                                       first, last - first };
         first = last;
     }
-    facets.omitted = lines - shown;
     return facets;
+}
+
+/* ---- Loads ---- */
+
+struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset)
+{
+    bool is_one = loads->low == loads->high;
+
+    return (struct scale){ .is_log = true,
+                           .low = is_one ? loads->low / 2 : loads->low,
+                           .high = is_one ? loads->high * 2 : loads->high,
+                           .from = plot.x + inset,
+                           .to = plot.x + plot.width - inset };
+}
+
+void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
+                      const struct scale *scale, struct box plot)
+{
+    double y = plot.y + plot.height;
+    char number[SCALE_NUMBER_SIZE];
+
+    drawing_line(drawing, (struct spot){ plot.x, y }, (struct spot){ plot.x + plot.width, y },
+                 CHART_STROKE(PAINT_MUTED, 1));
+    for (size_t i = 0; i < grid->load_count; i++) {
+        double x = scale_at(scale, grid->loads[i]);
+
+        if (grid->loads[i] <= 0)
+            continue;
+        drawing_line(drawing, (struct spot){ x, y }, (struct spot){ x, y + 4 },
+                     CHART_STROKE(PAINT_MUTED, 1));
+        drawing_text_if_free(drawing,
+                             &(struct label){ .kind = TEXT_TICK,
+                                              .x = x,
+                                              .y = y + 16,
+                                              .string = scale_exact(grid->loads[i], number),
+                                              .paint = PAINT_MUTED,
+                                              .anchor = ANCHOR_MIDDLE });
+    }
+    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
+                                           .x = plot.x + plot.width / 2,
+                                           .y = y + 33,
+                                           .string = chart_load_heading(grid),
+                                           .paint = PAINT_MUTED,
+                                           .anchor = ANCHOR_MIDDLE });
 }
 
 /* ---- Names ---- */
@@ -97,7 +134,7 @@ void chart_names_write(struct drawing *drawing, struct box plot, const char *hea
 
         if (has_marker)
             chart_marker(drawing, labels[i].series, (struct spot){ x + 5, labels[i].y },
-                         labels[i].paint, false);
+                         labels[i].paint, labels[i].is_hollow);
         drawing_text(drawing, &(struct label){ .kind = TEXT_NAME,
                                                .x = x + (has_marker ? 14 : 0),
                                                .y = labels[i].y + 3.5,

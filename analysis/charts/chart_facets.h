@@ -16,11 +16,17 @@ struct chart_panel_area {
 struct chart_facets {
     struct chart_panel_area panels[CHART_PANELS_MAX];
     size_t count;
-    size_t omitted; /* lines beyond the last panel */
 };
 
-/* Makes the picture high enough for so many lines below `top`. */
+#define CHART_LINES_MAX (CHART_PANELS_MAX * CHART_PANEL_SERIES)
+/* Makes the picture high enough for so many lines below `top`: CHART_LINES_MAX at most. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
+
+/* With a place for markers at both ends of the plot. */
+struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
+/* An axis below the plot that has a tick at each load. */
+void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
+                      const struct scale *scale, struct box plot);
 
 /* Names of lines beside a plot, with their markers. */
 struct chart_name_label {
@@ -28,6 +34,7 @@ struct chart_name_label {
     char name[SCALE_NUMBER_SIZE + 40];
     size_t series; /* its marker; CHART_NO_MARKER: none */
     enum paint paint;
+    bool is_hollow;
 };
 #define CHART_NO_MARKER 99
 #define CHART_NAMES_ROOM 78 /* beside a panel */

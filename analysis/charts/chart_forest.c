@@ -72,16 +72,32 @@ static bool excludes_one(const struct estimate *estimate)
     return estimate->low > 1 || estimate->high < 1;
 }
 
-static void write_cell_name(const struct compared_cell *cell, struct text *out)
+static bool outputs_differ(const struct comparison *comparison)
 {
+    for (size_t i = 1; i < comparison->cell_count; i++)
+        if (comparison->cells[i].output_tokens != comparison->cells[0].output_tokens)
+            return true;
+    return false;
+}
+
+/* "64 users, context 1024"; where lengths of the output differ, "64 users, 1024 + 128 tokens". */
+static void write_cell_name(const struct forest *forest, const struct compared_cell *cell,
+                            struct text *out)
+{
+    bool has_input = isfinite(cell->input_length);
+    bool has_output = outputs_differ(forest->input->comparison) && isfinite(cell->output_tokens);
     char number[SCALE_NUMBER_SIZE];
 
     if (cell->request_rate > 0)
         text_addf(out, "%s requests/s", scale_exact(cell->request_rate, number));
     else
         text_addf(out, "%s user%s", scale_exact(cell->users, number), cell->users == 1 ? "" : "s");
-    if (isfinite(cell->input_length))
-        text_addf(out, ", context %s", scale_exact(cell->input_length, number));
+    if (has_input)
+        text_addf(out, ", %s%s", has_output ? "" : "context ",
+                  scale_exact(cell->input_length, number));
+    if (has_output)
+        text_addf(out, "%s%s%s", has_input ? " + " : ", output ",
+                  scale_exact(cell->output_tokens, number), has_input ? " tokens" : "");
 }
 
 /* "1.48 [1.30, 1.68]" */
@@ -157,7 +173,7 @@ static void draw_row(const struct forest *forest, size_t row, double y)
     TEXT_AUTO name = { 0 };
     TEXT_AUTO words = { 0 };
 
-    write_cell_name(cell, &name);
+    write_cell_name(forest, cell, &name);
     text_addf(&words, "%s: B / A ", text_string(&name));
     write_figures(&cell->estimate, &words);
     drawing_group(&forest->chart->drawing, "row", (int64_t)forest->shown[row], text_string(&words));
@@ -187,23 +203,21 @@ static void find_scale(struct forest *forest)
         add_estimate(&range, &comparison->cells[forest->shown[i]].estimate);
     most = range.known ? fmax(range.high, 1 / range.low) : 2;
     most = fmin(20, fmax(1.25, most * 1.05));
-    forest->x = (struct scale){ true, 1 / most, most, NAMES_RIGHT + 18,
-                                CHART_WIDTH - CHART_MARGIN - FIGURES_WIDTH };
+    forest->x = scale_of_ratios(1 / most, most, NAMES_RIGHT + 18,
+                                CHART_WIDTH - CHART_MARGIN - FIGURES_WIDTH);
 }
 
 static void draw_axis(const struct forest *forest, double top, double bottom)
 {
-    static const double ticks[] = { 0.05, 0.1,  0.2, 0.5, 0.7, 0.8, 0.9, 1,
-                                    1.1,  1.25, 1.5, 2,   5,   10,  20 };
+    double ticks[SCALE_TICKS_MAX];
+    size_t count = scale_ticks(&forest->x, ticks);
     struct drawing *drawing = &forest->chart->drawing;
     char number[SCALE_NUMBER_SIZE];
 
-    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         double x = scale_at(&forest->x, ticks[i]);
         TEXT_AUTO name = { 0 };
 
-        if (x < forest->x.from - 0.5 || x > forest->x.to + 0.5)
-            continue;
         text_addf(&name, "%s\xc3\x97", scale_tick_name(ticks[i], number));
         drawing_line(drawing, (struct spot){ x, top }, (struct spot){ x, bottom },
                      ticks[i] == 1 ? CHART_STROKE(PAINT_INK, 1.4) : CHART_STROKE(PAINT_RULE, 1));
@@ -250,7 +264,7 @@ static void draw(struct forest *forest, double top)
     find_scale(forest);
     forest->row_height = fmin(ROW_HEIGHT_MAX, fmax(ROW_HEIGHT, (CHART_HEIGHT - first - 44) / rows));
     y = first + rows * forest->row_height;
-    drawing->height = fmax(CHART_HEIGHT, y + 44);
+    drawing->height = y + 44;
     draw_headings(forest, top + 14);
     draw_axis(forest, first - forest->row_height / 2, y - forest->row_height / 2 + 4);
     for (size_t i = 0; i < forest->shown_count; i++)

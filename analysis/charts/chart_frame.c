@@ -332,6 +332,15 @@ const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE])
     return isnan(row) ? strcpy(out, "not stated") : scale_exact(row, out);
 }
 
+void chart_write_place(const struct chart_grid *grid, double load, double row, struct text *out)
+{
+    char number[SCALE_NUMBER_SIZE];
+
+    text_addf(out, "%s %s, ", scale_exact(load, number),
+              !grid->is_rate && load == 1 ? "user" : chart_load_heading(grid));
+    text_addf(out, "%s %s", grid->by_output ? "output" : "context", chart_row_name(row, number));
+}
+
 const char *chart_load_column(const struct chart_grid *grid)
 {
     return grid->is_rate ? "request_rate" : "users";

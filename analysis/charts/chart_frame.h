@@ -50,6 +50,8 @@ const char *chart_load_heading(const struct chart_grid *grid);
 const char *chart_row_heading(const struct chart_grid *grid);
 /* "1024", "not stated"; returns `out`. */
 const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE]);
+/* "64 users, context 1024" */
+void chart_write_place(const struct chart_grid *grid, double load, double row, struct text *out);
 /* The names of the table's columns for the two. */
 const char *chart_load_column(const struct chart_grid *grid);
 const char *chart_row_column(const struct chart_grid *grid);

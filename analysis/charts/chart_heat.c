@@ -10,9 +10,10 @@
 #define CELL_WIDTH_MIN 42
 #define CELL_WIDTH_MAX 240
 #define CELL_HEIGHT_MIN 20
-#define CELL_HEIGHT_MAX 140
+#define CELL_HEIGHT_MAX 220
 #define DENSE_CELL_MIN 6
-#define GAP 1.5 /* between cells */
+#define GAP 1.5  /* between cells */
+#define CORNER 7 /* of a mark */
 #define FAILED_SHARE_SHOWN 0.005
 
 /* ---- Layout ---- */
@@ -33,7 +34,8 @@ static double between(double value, double low, double high)
     return fmin(high, fmax(low, value));
 }
 
-/* The picture grows where cells would be too small to read. */
+/* The picture grows where cells would be too small to read. Cells without figures have whole
+ * coordinates, which are shorter and sharper. */
 static void lay_out(struct chart_heat *heat, double top)
 {
     const struct chart_grid *grid = heat->grid;
@@ -48,17 +50,27 @@ static void lay_out(struct chart_heat *heat, double top)
                                 heat->is_dense ? DENSE_CELL_MIN : CELL_HEIGHT_MIN, CELL_HEIGHT_MAX);
     heat->chart->drawing.width =
         fmax(CHART_WIDTH, heat->left + columns * heat->cell_width + CHART_MARGIN);
+    if (heat->is_dense) {
+        heat->left = ceil(heat->left);
+        heat->cell_width = floor(heat->cell_width);
+        heat->cell_height = floor(heat->cell_height);
+    }
     heat->chart->drawing.height =
         fmax(CHART_HEIGHT, heat->top + rows * heat->cell_height + CHART_HEAT_LEGEND_HEIGHT);
 }
 
-static struct box box_of(const struct chart_heat *heat, size_t row, size_t load)
+struct box chart_heat_box(const struct chart_heat *heat, size_t row, size_t load)
 {
-    double gap = heat->is_dense ? 0.5 : GAP;
+    double gap = heat->is_dense ? CHART_HEAT_DENSE_GAP : GAP;
 
     return (struct box){ heat->left + (double)load * heat->cell_width,
                          heat->top + (double)row * heat->cell_height, heat->cell_width - gap,
                          heat->cell_height - gap };
+}
+
+struct box chart_heat_inset(struct box box, double by)
+{
+    return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
 }
 
 static void draw_axes(const struct chart_heat *heat)
@@ -81,26 +93,27 @@ static void draw_axes(const struct chart_heat *heat)
                                            .anchor = ANCHOR_MIDDLE,
                                            .upwards = true });
     for (size_t i = 0; i < grid->load_count; i++)
-        drawing_text_if_free(
-            drawing, &(struct label){ .kind = TEXT_TICK,
-                                      .x = box_of(heat, 0, i).x + box_of(heat, 0, i).width / 2,
-                                      .y = heat->top - 7,
-                                      .string = scale_exact(grid->loads[i], name),
-                                      .paint = PAINT_INK,
-                                      .anchor = ANCHOR_MIDDLE });
+        drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_TICK,
+                                                       .x = chart_heat_box(heat, 0, i).x
+                                                            + chart_heat_box(heat, 0, i).width / 2,
+                                                       .y = heat->top - 7,
+                                                       .string = scale_exact(grid->loads[i], name),
+                                                       .paint = PAINT_INK,
+                                                       .anchor = ANCHOR_MIDDLE });
     for (size_t i = 0; i < grid->row_count; i++)
         drawing_text_if_free(
-            drawing, &(struct label){ .kind = TEXT_TICK,
-                                      .x = heat->left - 8,
-                                      .y = box_of(heat, i, 0).y + heat->cell_height / 2 + 3.5,
-                                      .string = chart_row_name(grid->rows[i], name),
-                                      .paint = PAINT_INK,
-                                      .anchor = ANCHOR_END });
+            drawing,
+            &(struct label){ .kind = TEXT_TICK,
+                             .x = heat->left - 8,
+                             .y = chart_heat_box(heat, i, 0).y + heat->cell_height / 2 + 3.5,
+                             .string = chart_row_name(grid->rows[i], name),
+                             .paint = PAINT_INK,
+                             .anchor = ANCHOR_END });
 }
 
 /* ---- Cells ---- */
 
-static int step_of(const struct chart_heat *heat, double value)
+int chart_heat_step(const struct chart_heat *heat, double value)
 {
     const struct scale_range *range = &heat->range;
     double share = range->is_log ? log(value / range->low) / log(range->high / range->low)
@@ -115,14 +128,13 @@ static int step_of(const struct chart_heat *heat, double value)
 static void draw_word(const struct chart_heat *heat, struct box box, const char *word,
                       enum paint paint)
 {
-    if (!heat->is_dense)
-        drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_WORD,
-                                                             .x = box.x + box.width / 2,
-                                                             .y = box.y + box.height / 2 + 3.5,
-                                                             .string = word,
-                                                             .paint = paint,
-                                                             .anchor = ANCHOR_MIDDLE,
-                                                             .size = box.width < 48 ? 9 : 10 });
+    drawing_text(&heat->chart->drawing, &(struct label){ .kind = TEXT_WORD,
+                                                         .x = box.x + box.width / 2,
+                                                         .y = box.y + box.height / 2 + 3.5,
+                                                         .string = word,
+                                                         .paint = paint,
+                                                         .anchor = ANCHOR_MIDDLE,
+                                                         .size = box.width < 48 ? 9 : 10 });
 }
 
 static void draw_failed(const struct chart_heat *heat, struct box box, const char *word)
@@ -134,8 +146,6 @@ static void draw_failed(const struct chart_heat *heat, struct box box, const cha
 
     drawing_rect(drawing, box, 2, CHART_FILL(PAINT_FAIL_PALE));
     chart_heat_hatch(drawing, box);
-    if (heat->is_dense)
-        return;
     drawing_rect(drawing, ground, 2, CHART_FILL(PAINT_FAIL_PALE));
     draw_word(heat, box, word, PAINT_FAIL);
 }
@@ -144,16 +154,11 @@ static void draw_measured(struct chart_heat *heat, const struct chart_point *poi
                           double value)
 {
     struct drawing *drawing = &heat->chart->drawing;
-    int step = step_of(heat, value);
+    int step = chart_heat_step(heat, value);
     char number[SCALE_NUMBER_SIZE];
     bool has_share = point->failed_share >= FAILED_SHARE_SHOWN;
 
-    drawing_rect(drawing, box, heat->is_dense ? 0 : 2, CHART_FILL(PAINT_STEP + (enum paint)step));
-    if (point->is_marked)
-        chart_heat_corner(drawing, box, heat->is_dense ? 3 : 7);
-    heat->has_marks |= point->is_marked;
-    if (heat->is_dense)
-        return;
+    drawing_rect(drawing, box, 2, CHART_FILL(PAINT_STEP + (enum paint)step));
     if (has_share)
         chart_heat_failed_share(drawing, box, point->failed_share);
     heat->has_failed_share |= has_share;
@@ -176,7 +181,7 @@ static void draw_unmeasured(struct chart_heat *heat, const struct chart_point *p
         draw_failed(heat, box, chart_point_word(point));
     else if (point->state == CHART_ABSENT)
         drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 },
-                       heat->is_dense ? 0.8 : 1.5, CHART_FILL(PAINT_MUTED));
+                       CHART_HEAT_DOT, CHART_FILL(PAINT_MUTED));
     else {
         drawing_rect(drawing, inner, 2,
                      (struct style){ PAINT_NONE, PAINT_MUTED, .width = 1,
@@ -193,9 +198,8 @@ static void write_words(const struct chart_heat *heat, const struct chart_point 
     const char *reason = chart_point_reason(point);
     TEXT_AUTO marks = { 0 };
 
-    text_addf(out, "%s %s, ", scale_exact(point->load, number), chart_load_heading(heat->grid));
-    text_addf(out, "%s %s: ", heat->grid->by_output ? "output" : "context",
-              chart_row_name(point->row, number));
+    chart_write_place(heat->grid, point->load, point->row, out);
+    text_add(out, ": ");
     if (isfinite(value))
         text_addf(out, "%s %s", scale_number(value, number), heat->quantity->unit);
     else
@@ -212,23 +216,18 @@ static void draw_cell(struct chart_heat *heat, size_t row, size_t load)
     const struct chart_point *point = chart_grid_at(heat->grid, row, load);
     double value = chart_point_figure(point, heat->quantity->offset).mean;
     size_t index = row * heat->grid->load_count + load;
+    struct box box = chart_heat_box(heat, row, load);
     TEXT_AUTO words = { 0 };
 
-    if (!heat->is_dense) {
-        write_words(heat, point, value, &words);
-        drawing_group(&heat->chart->drawing, "cell", (int64_t)index, text_string(&words));
-    }
+    write_words(heat, point, value, &words);
+    drawing_group(&heat->chart->drawing, "cell", (int64_t)index, text_string(&words));
     if (isfinite(value))
-        draw_measured(heat, point, box_of(heat, row, load), value);
+        draw_measured(heat, point, box, value);
     else
-        draw_unmeasured(heat, point, box_of(heat, row, load));
-    if (!heat->is_dense)
-        drawing_group_end(&heat->chart->drawing);
-}
-
-static struct box inset(struct box box, double by)
-{
-    return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
+        draw_unmeasured(heat, point, box);
+    if (point->is_marked)
+        chart_heat_corner(&heat->chart->drawing, box, CORNER);
+    drawing_group_end(&heat->chart->drawing);
 }
 
 static void draw_cells(struct chart_heat *heat)
@@ -236,14 +235,19 @@ static void draw_cells(struct chart_heat *heat)
     for (size_t row = 0; row < heat->grid->row_count; row++)
         for (size_t load = 0; load < heat->grid->load_count; load++)
             draw_cell(heat, row, load);
+}
+
+static void draw_saturation(struct chart_heat *heat)
+{
     for (size_t row = 0; row < heat->grid->row_count; row++) {
         size_t load = chart_grid_saturation(heat->grid, row);
-        struct box box = box_of(heat, row, load);
+        struct box box = chart_heat_box(heat, row, load);
 
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
-        box = inset(box, heat->is_dense ? 0 : 0.8); /* two of them touch, but do not overlap */
+        box = chart_heat_inset(
+            box, heat->is_dense ? 0 : 0.8); /* two of them touch, but do not overlap */
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
     }
@@ -301,8 +305,12 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
 
     chart_grid_init(&grid, runs);
     heat.range.is_log = quantity->is_latency;
-    for (size_t i = 0; i < grid.load_count * grid.row_count; i++)
-        scale_range_add(&heat.range, chart_point_figure(&grid.points[i], quantity->offset).mean);
+    for (size_t i = 0; i < grid.load_count * grid.row_count; i++) {
+        double value = chart_point_figure(&grid.points[i], quantity->offset).mean;
+
+        scale_range_add(&heat.range, value);
+        heat.has_unknown |= grid.points[i].state == CHART_MEASURED && !isfinite(value);
+    }
     chart_name(runs, &name);
     text_addf(&shown, ": %s by %s and %s", quantity->title, grid.is_rate ? "rate" : "users",
               grid.by_output ? "output length" : "context");
@@ -315,6 +323,10 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
     }
     lay_out(&heat, top);
     draw_axes(&heat);
-    draw_cells(&heat);
+    if (heat.is_dense)
+        chart_heat_dense(&heat);
+    else
+        draw_cells(&heat);
+    draw_saturation(&heat);
     chart_heat_legend(&heat, heat.top + (double)grid.row_count * heat.cell_height + 24);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c), and the marks on them with the legend that
- * explains them (chart_heat_legend.c). Private to analysis/charts/. */
+/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c where they are many),
+ * and the marks on them with the legend that explains them (chart_heat_legend.c). Private to
+ * analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -14,9 +15,20 @@ struct chart_heat {
     struct scale_range range; /* of measured figures */
     double left, top, cell_width, cell_height;
     bool is_dense;
-    bool has_saturation, has_marks, has_failed_share;
+    bool has_saturation, has_failed_share;
+    bool has_unknown; /* a measured cell without this figure */
 };
 
+#define CHART_HEAT_DOT 2         /* radius: the cell is not measured */
+#define CHART_HEAT_DENSE_GAP 0.5 /* between cells without figures */
+
+/* The place of a cell, without the gap to the next. */
+struct box chart_heat_box(const struct chart_heat *heat, size_t row, size_t load);
+struct box chart_heat_inset(struct box box, double by);
+/* The step of the colour ramp for a figure. */
+int chart_heat_step(const struct chart_heat *heat, double value);
+/* Draws all cells of a grid with is_dense. */
+void chart_heat_dense(const struct chart_heat *heat);
 /* Diagonal lines, clipped to the box: the cell failed. */
 void chart_heat_hatch(struct drawing *drawing, struct box box);
 /* A mark in the box's upper right corner: the cell has a warning. */

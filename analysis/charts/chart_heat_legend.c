@@ -112,10 +112,21 @@ static void swatch_inferred(struct drawing *drawing, struct box box)
                  (struct style){ PAINT_NONE, PAINT_MUTED, .width = 1, .dashed = true });
 }
 
+static void swatch_unknown(struct drawing *drawing, struct box box)
+{
+    swatch_outline(drawing, box);
+    drawing_text(drawing, &(struct label){ .kind = TEXT_WORD,
+                                           .x = box.x + box.width / 2,
+                                           .y = box.y + box.height / 2 + 3.5,
+                                           .string = "?",
+                                           .paint = PAINT_MUTED,
+                                           .anchor = ANCHOR_MIDDLE });
+}
+
 static void swatch_absent(struct drawing *drawing, struct box box)
 {
-    drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 }, 1.5,
-                   CHART_FILL(PAINT_MUTED));
+    drawing_circle(drawing, (struct spot){ box.x + box.width / 2, box.y + box.height / 2 },
+                   CHART_HEAT_DOT, CHART_FILL(PAINT_MUTED));
 }
 
 /* Only what is in the picture. */
@@ -128,12 +139,13 @@ static void draw_legend(const struct chart_heat *heat, double y)
         void (*draw)(struct drawing *drawing, struct box box);
     } items[] = {
         { heat->has_saturation, "saturated from here on", swatch_saturation },
-        { heat->has_marks, "marked: see warnings", swatch_marked },
+        { chart_grid_marked(grid) > 0, "marked: see warnings", swatch_marked },
         { heat->has_failed_share, "share of requests failed", swatch_share },
         { chart_grid_count(grid, CHART_FAILED) > 0, "failed", swatch_failed },
         { chart_grid_count(grid, CHART_INFERRED) > 0, "inferred, not measured", swatch_inferred },
         { chart_grid_count(grid, CHART_INFEASIBLE) + chart_grid_count(grid, CHART_SKIPPED) > 0,
           "not attempted", swatch_outline },
+        { heat->has_unknown, "measured, but not this", swatch_unknown },
         { chart_grid_count(grid, CHART_ABSENT) > 0, "not measured", swatch_absent },
     };
     const double right = CHART_WIDTH - CHART_MARGIN;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/charts/chart_frame.h"
+#include "analysis/charts/chart_facets.h"
 #include "analysis/charts/chart_moments.h"
 #include "base/core/memory.h"
 
@@ -161,6 +161,13 @@ static void draw_run(const struct history *history, size_t series, const struct 
                        CHART_FILL(chart_series_paint(series)));
 }
 
+static bool is_shown(const struct history *history, const struct scale *y,
+                     const struct chart_moment *moment)
+{
+    return isfinite(moment->value) && is_within(history, moment->at_ms)
+           && (!y->is_log || moment->value > 0);
+}
+
 static void draw_series(const struct history *history, const struct scale *y, size_t series,
                         const struct chart_series *line)
 {
@@ -171,14 +178,12 @@ static void draw_series(const struct history *history, const struct scale *y, si
 
     for (size_t i = 0; i < line->count; i++) {
         const struct chart_moment *moment = &line->moments[i];
-        bool is_shown = isfinite(moment->value) && is_within(history, moment->at_ms)
-                        && (!y->is_log || moment->value > 0);
 
-        if (!is_shown || (double)(moment->at_ms - last_ms) > longest) {
+        if (!is_shown(history, y, moment) || (double)(moment->at_ms - last_ms) > longest) {
             draw_run(history, series, spots, count);
             count = 0;
         }
-        if (!is_shown)
+        if (!is_shown(history, y, moment))
             continue;
         last_ms = moment->at_ms;
         spots[count++] = (struct spot){ x_of(history, moment->at_ms), scale_at(y, moment->value) };
@@ -186,16 +191,33 @@ static void draw_series(const struct history *history, const struct scale *y, si
     draw_run(history, series, spots, count);
 }
 
-static void draw_panel_names(const struct history *history, const struct chart_panel *panel,
-                             double top)
+/* Where its line ends; NaN: nowhere. */
+static double end_of(const struct history *history, const struct chart_series *line,
+                     const struct scale *y)
 {
-    for (size_t i = 0; i < panel->series_count; i++)
-        drawing_text(&history->chart->drawing, &(struct label){ .kind = TEXT_NAME,
-                                                                .x = history->right + 12,
-                                                                .y = top + 12 + 15 * (double)i,
-                                                                .string = panel->series[i].name,
-                                                                .paint = chart_series_paint(i),
-                                                                .room = RIGHT - 16 });
+    for (size_t i = line->count; i-- > 0;)
+        if (is_shown(history, y, &line->moments[i]))
+            return scale_at(y, line->moments[i].value);
+    return NAN;
+}
+
+/* Each beside the end of its line. */
+static void draw_panel_names(const struct history *history, const struct chart_panel *panel,
+                             const struct scale *y, struct box box)
+{
+    struct chart_name_label labels[PALETTE_SERIES];
+    size_t count = 0;
+
+    for (size_t i = 0; i < panel->series_count && i < PALETTE_SERIES; i++) {
+        double end = end_of(history, &panel->series[i], y);
+
+        labels[count] = (struct chart_name_label){ .y = isnan(end) ? box.y + box.height : end,
+                                                   .series = CHART_NO_MARKER,
+                                                   .paint = chart_series_paint(i) };
+        text_copy(labels[count].name, sizeof labels[count].name, panel->series[i].name);
+        count++;
+    }
+    chart_names_write(&history->chart->drawing, box, "", labels, count, RIGHT - 16);
 }
 
 static void draw_absent(const struct history *history, const struct chart_panel *panel,
@@ -231,14 +253,16 @@ static void draw_panel(const struct history *history, const struct chart_panel *
         for (size_t i = 0; i < panel->series[s].count; i++)
             scale_range_add(&range, panel->series[s].moments[i].value);
     if (!range.known) {
+        draw_restarts(history, box.y, box.y + box.height);
         draw_absent(history, panel, box);
         return;
     }
     y = scale_fit(&range, box.y + box.height, box.y);
     chart_axis_y(&history->chart->drawing, &y, box.x, box.x + box.width, panel->heading);
+    draw_restarts(history, box.y, box.y + box.height);
     for (size_t s = 0; s < panel->series_count; s++)
         draw_series(history, &y, s, &panel->series[s]);
-    draw_panel_names(history, panel, box.y);
+    draw_panel_names(history, panel, &y, box);
 }
 
 /* ---- The chart ---- */
@@ -298,7 +322,6 @@ static void draw(const struct history *history, double top)
     drawing->height = fmax(CHART_HEIGHT, bottom + 26);
     draw_spans(history, first, bottom);
     draw_time(history, bottom, first);
-    draw_restarts(history, first, bottom);
     draw_notes(history, first - 26);
     for (size_t i = 0; i < history->input->panel_count; i++)
         draw_panel(history, &history->input->panels[i],

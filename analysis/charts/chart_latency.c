@@ -4,38 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/charts/chart_facets.h"
+#include "analysis/charts/chart_latency_kinds.h"
+#include "analysis/charts/chart_rows.h"
 
 #define DODGE                                                                                      \
     4 /* the most by which lines are moved apart so that their bars do not cover each other */
 
-/* The figures that a chart shows: of each list, the first that the runs have. */
-static const struct chart_latency_kind {
-    enum metric metric;
-    const char *title, *heading;
-    const char *centres[2], *tails[2]; /* names of quantities; NULL: none */
-} kinds[] = {
-    { METRIC_TTFT, "TTFT", "TTFT, ms", { "ttft_p50_ms", "ttft_mean_ms" }, { "ttft_p99_ms", NULL } },
-    { METRIC_ITL, "ITL", "ITL, ms", { "itl_p50_ms", "itl_mean_ms" }, { "itl_p99_ms", NULL } },
-    { METRIC_TPOT, "TPOT", "TPOT, ms", { "tpot_p50_ms", "tpot_mean_ms" }, { NULL, NULL } },
-    { METRIC_E2E,
-      "whole request",
-      "whole request, ms",
-      { "e2e_p50_ms", "e2e_mean_ms" },
-      { "e2e_p99_ms", "e2e_p95_ms" } },
-};
-
-const char *chart_latency_title(enum metric metric)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kinds[i].metric == metric)
-            return kinds[i].title;
-    return metric_name(metric);
-}
-
 struct latency {
     struct chart *chart;
     const struct chart_grid *grid;
+    struct chart_rows rows;
     const struct chart_latency_kind *kind;
     const struct chart_quantity *centre, *tail; /* tail: NULL: none */
     double limit_ms;
@@ -163,10 +141,8 @@ static void write_words(const struct line *line, const struct chart_point *point
     double tail = tail_of(latency, point);
     char number[SCALE_NUMBER_SIZE];
 
-    text_addf(out, "%s %s, ", scale_exact(point->load, number), chart_load_heading(latency->grid));
-    text_addf(out, "%s %s: ", latency->grid->by_output ? "output" : "context",
-              chart_row_name(point->row, number));
-    text_addf(out, "%s %s ms", latency->centre->title,
+    chart_write_place(latency->grid, point->load, point->row, out);
+    text_addf(out, ": %s %s ms", latency->centre->title,
               scale_number(centre_of(latency, point).mean, number));
     if (isfinite(tail))
         text_addf(out, ", %s %s ms", latency->tail->title, scale_number(tail, number));
@@ -193,6 +169,25 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
+/* A point between two others on a line needs no marker where it would cover theirs. */
+static void draw_points(const struct line *line)
+{
+    const struct chart_grid *grid = line->latency->grid;
+    double last = -INFINITY;
+    bool is_on_line = false;
+
+    for (size_t load = 0; load < grid->load_count; load++) {
+        double x = scale_at(&line->latency->x, grid->loads[load]);
+        bool is_there = has_place(line, chart_grid_at(grid, line->row, load));
+
+        if (is_there && (!is_on_line || x - last >= CHART_MARKER_GAP)) {
+            draw_point(line, load);
+            last = x;
+        }
+        is_on_line = is_there;
+    }
+}
+
 /* A cross above the axis for each point that failed. */
 static void draw_failures(const struct line *line, struct box box)
 {
@@ -214,46 +209,32 @@ static void draw_failures(const struct line *line, struct box box)
 
 /* ---- A panel ---- */
 
-static void draw_loads(const struct latency *latency, struct box box)
-{
-    struct drawing *drawing = &latency->chart->drawing;
-    double y = box.y + box.height;
-    char number[SCALE_NUMBER_SIZE];
-
-    drawing_line(drawing, (struct spot){ box.x, y }, (struct spot){ box.x + box.width, y },
-                 CHART_STROKE(PAINT_MUTED, 1));
-    for (size_t i = 0; i < latency->grid->load_count; i++) {
-        double x = scale_at(&latency->x, latency->grid->loads[i]);
-
-        if (latency->grid->loads[i] <= 0)
-            continue;
-        drawing_line(drawing, (struct spot){ x, y }, (struct spot){ x, y + 4 },
-                     CHART_STROKE(PAINT_MUTED, 1));
-        drawing_text_if_free(
-            drawing, &(struct label){ .kind = TEXT_TICK,
-                                      .x = x,
-                                      .y = y + 16,
-                                      .string = scale_exact(latency->grid->loads[i], number),
-                                      .paint = PAINT_MUTED,
-                                      .anchor = ANCHOR_MIDDLE });
-    }
-    drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
-                                           .x = box.x + box.width / 2,
-                                           .y = y + 33,
-                                           .string = chart_load_heading(latency->grid),
-                                           .paint = PAINT_MUTED,
-                                           .anchor = ANCHOR_MIDDLE });
-}
-
+/* Where the line ends; at the top if it has failures alone; NaN: it has neither. */
 static double last_place(const struct line *line, struct box box)
 {
-    for (size_t i = line->latency->grid->load_count; i-- > 0;) {
+    double place = NAN;
+
+    for (size_t i = 0; i < line->latency->grid->load_count; i++) {
         const struct chart_point *point = chart_grid_at(line->latency->grid, line->row, i);
 
         if (has_place(line, point))
-            return spot_of(line, point, centre_of(line->latency, point).mean).y;
+            place = spot_of(line, point, centre_of(line->latency, point).mean).y;
+        else if (isnan(place) && point->state == CHART_FAILED)
+            place = box.y;
     }
-    return box.y + box.height;
+    return place;
+}
+
+static void add_name(const struct line *line, struct box box, struct chart_name_label *labels,
+                     size_t *count)
+{
+    double place = last_place(line, box);
+
+    if (isnan(place))
+        return;
+    labels[*count] =
+        (struct chart_name_label){ place, "", line->series, chart_series_paint(line->series) };
+    chart_row_name(line->latency->grid->rows[line->row], labels[(*count)++].name);
 }
 
 static void draw_limit(const struct latency *latency, struct box box,
@@ -267,7 +248,8 @@ static void draw_limit(const struct latency *latency, struct box box,
     drawing_line(&latency->chart->drawing, (struct spot){ box.x, y },
                  (struct spot){ box.x + box.width, y },
                  (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.2, .dashed = true });
-    labels[*count] = (struct chart_name_label){ y, "", CHART_NO_MARKER, PAINT_FAIL };
+    labels[*count] =
+        (struct chart_name_label){ .y = y, .series = CHART_NO_MARKER, .paint = PAINT_FAIL };
     snprintf(labels[*count].name, sizeof labels[*count].name, "limit %s ms",
              scale_exact(latency->limit_ms, number));
     (*count)++;
@@ -281,25 +263,21 @@ static void draw_panel(struct latency *latency, const struct chart_panel_area *p
     double dodge = fmin(DODGE, box.width / (double)(latency->grid->load_count * panel->count) / 3);
     size_t count = 0;
 
-    latency->x = (struct scale){ true, latency->loads.low, latency->loads.high, box.x + 18,
-                                 box.x + box.width - 18 };
-    if (latency->loads.low == latency->loads.high)
-        latency->x.low /= 2, latency->x.high *= 2;
+    latency->x = chart_scale_of_loads(&latency->loads, box, 18);
     latency->y = scale_fit(&latency->values, box.y + box.height, box.y);
     chart_axis_y(drawing, &latency->y, box.x, box.x + box.width, latency->kind->heading);
-    draw_loads(latency, box);
+    chart_axis_loads(drawing, latency->grid, &latency->x, box);
+    if (latency->rows.is_sample)
+        chart_rows_band(latency->grid, latency->centre->offset, &latency->x, &latency->y, drawing);
     draw_limit(latency, box, labels, &count);
     for (size_t i = 0; i < panel->count; i++) {
-        const struct line line = { latency, panel->first + i, i,
+        const struct line line = { latency, latency->rows.at[panel->first + i], i,
                                    dodge * ((double)i - ((double)panel->count - 1) / 2) };
 
         draw_strokes(&line);
-        for (size_t load = 0; load < latency->grid->load_count; load++)
-            draw_point(&line, load);
+        draw_points(&line);
         draw_failures(&line, box);
-        labels[count] =
-            (struct chart_name_label){ last_place(&line, box), "", i, chart_series_paint(i) };
-        chart_row_name(latency->grid->rows[line.row], labels[count++].name);
+        add_name(&line, box, labels, &count);
     }
     chart_names_write(drawing, box, chart_row_heading(latency->grid), labels, count,
                       CHART_NAMES_ROOM);
@@ -340,6 +318,8 @@ static void fill_table(const struct latency *latency)
 
 static void write_legend(const struct latency *latency, struct text *out)
 {
+    chart_rows_describe(&latency->rows, latency->grid,
+                        "shaded: from the lowest to the highest of all", out);
     chart_part(out, "marker: %s", latency->centre->title);
     if (latency->tail != NULL)
         chart_part(out, "bar: up to %s", strrchr(latency->tail->title, ' ') + 1);
@@ -357,20 +337,18 @@ static void draw(struct latency *latency)
     double top;
 
     find_ranges(latency);
+    if (!latency->values.known) {
+        chart_empty(latency->chart, chart_head(latency->chart, latency->grid, ""),
+                    "No cell has this latency");
+        return;
+    }
+    latency->rows = chart_rows_choose(latency->grid);
     write_legend(latency, &legend);
     top = chart_head(latency->chart, latency->grid, text_string(&legend));
     fill_table(latency);
-    facets = chart_facets_lay_out(&latency->chart->drawing, top, latency->grid->row_count);
+    facets = chart_facets_lay_out(&latency->chart->drawing, top, latency->rows.count);
     for (size_t i = 0; i < facets.count; i++)
         draw_panel(latency, &facets.panels[i]);
-}
-
-static const struct chart_latency_kind *kind_of(enum metric metric)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kinds[i].metric == metric)
-            return &kinds[i];
-    return &kinds[0];
 }
 
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
@@ -378,7 +356,7 @@ void chart_latency(const struct chart_runs *runs, enum metric metric, double lim
 {
     CHART_GRID_AUTO grid;
     struct latency latency = {
-        .chart = out, .grid = &grid, .kind = kind_of(metric), .limit_ms = limit_ms
+        .chart = out, .grid = &grid, .kind = chart_latency_kind(metric), .limit_ms = limit_ms
     };
     TEXT_AUTO name = { 0 };
     TEXT_AUTO shown = { 0 };

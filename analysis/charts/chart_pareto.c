@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/charts/chart_facets.h"
+#include "analysis/charts/chart_cloud.h"
+#include "analysis/charts/chart_rows.h"
+
+#define SQUARE 6 /* of the cloud of points that are not drawn */
 
 struct pareto {
     struct chart *chart;
     const struct chart_grid *grid;
+    struct chart_rows rows;
     double chips; /* 1 if their number is not known */
     struct scale x, y;
     struct scale_range speeds, totals;
@@ -18,8 +22,19 @@ struct pareto {
 struct pareto_point {
     const struct chart_point *point;
     double speed, total;
-    bool is_best; /* no other load of its context is better in both */
+    bool is_best;   /* no other load of its context is better in both */
+    bool is_hidden; /* too near to another one for a marker of its own */
 };
+
+static bool knows_chips(const struct pareto *pareto)
+{
+    return pareto->grid->runs->runs[0].facts.chips > 0;
+}
+
+static const char *total_heading(const struct pareto *pareto)
+{
+    return knows_chips(pareto) ? "output tokens/s per chip" : "output tokens/s";
+}
 
 static double mean_of(const struct chart_point *point, size_t offset)
 {
@@ -57,7 +72,7 @@ static size_t points_of(const struct pareto *pareto, size_t row,
         double speed = speed_of(point), total = total_of(pareto, point);
 
         if (speed > 0 && total > 0 && isfinite(speed + total))
-            out[count++] = (struct pareto_point){ point, speed, total, true };
+            out[count++] = (struct pareto_point){ point, speed, total, true, false };
     }
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
@@ -70,6 +85,18 @@ static size_t points_of(const struct pareto *pareto, size_t row,
 static struct spot spot_of(const struct pareto *pareto, double speed, double total)
 {
     return (struct spot){ scale_at(&pareto->x, speed), scale_at(&pareto->y, total) };
+}
+
+static void hide_close(const struct pareto *pareto, struct pareto_point *points, size_t count)
+{
+    struct spot last = { -CHART_MARKER_GAP, -CHART_MARKER_GAP };
+
+    for (size_t i = 0; i < count; i++) {
+        struct spot at = spot_of(pareto, points[i].speed, points[i].total);
+
+        points[i].is_hidden = hypot(at.x - last.x, at.y - last.y) < CHART_MARKER_GAP;
+        last = points[i].is_hidden ? last : at;
+    }
 }
 
 /* ---- A line ---- */
@@ -118,12 +145,9 @@ static void write_words(const struct pareto *pareto, const struct pareto_point *
 {
     char number[SCALE_NUMBER_SIZE];
 
-    text_addf(out, "%s %s, ", scale_exact(point->point->load, number),
-              chart_load_heading(pareto->grid));
-    text_addf(out, "%s %s: ", pareto->grid->by_output ? "output" : "context",
-              chart_row_name(point->point->row, number));
-    text_addf(out, "%s tokens/s for each user, ", scale_number(point->speed, number));
-    text_addf(out, "%s tokens/s per chip", scale_number(point->total, number));
+    chart_write_place(pareto->grid, point->point->load, point->point->row, out);
+    text_addf(out, ": %s tokens/s for each user, ", scale_number(point->speed, number));
+    text_addf(out, "%s %s", scale_number(point->total, number), total_heading(pareto));
 }
 
 static void draw_points(const struct pareto *pareto, size_t series,
@@ -136,7 +160,7 @@ static void draw_points(const struct pareto *pareto, size_t series,
         int64_t index = (int64_t)(points[i].point - chart_grid_at(pareto->grid, 0, 0));
         TEXT_AUTO words = { 0 };
 
-        if (points[i].is_best != best)
+        if (points[i].is_best != best || points[i].is_hidden)
             continue;
         write_words(pareto, &points[i], &words);
         drawing_group(drawing, "point", index, text_string(&words));
@@ -181,6 +205,20 @@ static void label_point(const struct pareto *pareto, struct box box,
 
 /* ---- A panel ---- */
 
+/* Where the points of all rows lie, below those of the rows that are lines. */
+static void draw_others(const struct pareto *pareto, struct box box)
+{
+    CHART_CLOUD_AUTO cloud;
+
+    chart_cloud_init(&cloud, box, SQUARE);
+    for (size_t i = 0; i < pareto->grid->load_count * pareto->grid->row_count; i++) {
+        const struct chart_point *point = &pareto->grid->points[i];
+
+        chart_cloud_add(&cloud, spot_of(pareto, speed_of(point), total_of(pareto, point)));
+    }
+    chart_cloud_draw(&cloud, PAINT_RULE, &pareto->chart->drawing);
+}
+
 static void draw_panel(struct pareto *pareto, const struct chart_panel_area *panel)
 {
     struct drawing *drawing = &pareto->chart->drawing;
@@ -190,24 +228,27 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
 
     pareto->x = scale_fit(&pareto->speeds, box.x, box.x + box.width);
     pareto->y = scale_fit(&pareto->totals, box.y + box.height, box.y);
-    chart_axis_y(drawing, &pareto->y, box.x, box.x + box.width,
-                 isfinite(pareto->grid->runs->runs[0].facts.chips) ? "output tokens/s per chip"
-                                                                   : "output tokens/s");
+    chart_axis_y(drawing, &pareto->y, box.x, box.x + box.width, total_heading(pareto));
     chart_axis_x(drawing, &pareto->x, box.y + box.height, box.y, "output tokens/s for each user");
+    if (pareto->rows.is_sample)
+        draw_others(pareto, box);
     for (size_t i = 0; i < panel->count; i++) {
-        size_t count = points_of(pareto, panel->first + i, points);
+        size_t count = points_of(pareto, pareto->rows.at[panel->first + i], points);
 
+        hide_close(pareto, points, count);
         draw_hull(pareto, i, points, count);
         draw_points(pareto, i, points, count, false);
         draw_points(pareto, i, points, count, true);
         labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
-        chart_row_name(pareto->grid->rows[panel->first + i], labels[i].name);
+        chart_row_name(pareto->grid->rows[pareto->rows.at[panel->first + i]], labels[i].name);
     }
     for (size_t i = 0; i < panel->count; i++) {
-        size_t count = points_of(pareto, panel->first + i, points);
+        size_t count = points_of(pareto, pareto->rows.at[panel->first + i], points);
 
+        hide_close(pareto, points, count);
         for (size_t p = 0; p < count; p++)
-            label_point(pareto, box, &points[p]);
+            if (!points[p].is_hidden)
+                label_point(pareto, box, &points[p]);
     }
     chart_names_write(drawing, box, chart_row_heading(pareto->grid), labels, panel->count,
                       CHART_NAMES_ROOM);
@@ -220,7 +261,8 @@ static void fill_table(struct pareto *pareto)
     const char *const names[] = { chart_load_column(pareto->grid),
                                   chart_row_column(pareto->grid),
                                   "output_tokens_per_s_per_user",
-                                  "output_tokens_per_s_per_chip",
+                                  knows_chips(pareto) ? "output_tokens_per_s_per_chip"
+                                                      : "output_tokens_per_s",
                                   "samples",
                                   "state",
                                   NULL };
@@ -250,6 +292,7 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
     double chips = runs->runs[0].facts.chips;
     struct pareto pareto = { .chart = out, .grid = &grid, .chips = chips > 0 ? chips : 1 };
     TEXT_AUTO name = { 0 };
+    TEXT_AUTO more = { 0 };
     struct chart_facets facets;
     double top;
 
@@ -258,15 +301,17 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name),
                 ": speed for each user against throughput");
     fill_table(&pareto);
-    top = chart_head(
-        out, &grid,
-        "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
-        "hollow: fewer than 30 samples \xc2\xb7 grey: a load that another one beats in both");
+    pareto.rows = chart_rows_choose(&grid);
+    chart_rows_describe(&pareto.rows, &grid, "shaded: where the points of all lie", &more);
+    chart_part(&more, "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
+                      "hollow: fewer than 30 samples \xc2\xb7 "
+                      "grey: a load that another one beats in both");
+    top = chart_head(out, &grid, text_string(&more));
     if (!pareto.speeds.known) {
         chart_empty(out, top, "No cell has both TPOT and output tokens/s");
         return;
     }
-    facets = chart_facets_lay_out(&out->drawing, top, grid.row_count);
+    facets = chart_facets_lay_out(&out->drawing, top, pareto.rows.count);
     for (size_t i = 0; i < facets.count; i++)
         draw_panel(&pareto, &facets.panels[i]);
 }

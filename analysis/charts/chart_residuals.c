@@ -5,16 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_entries.h"
-#include "analysis/charts/chart_facets.h"
+#include "analysis/charts/chart_rows.h"
+#include "base/core/memory.h"
 
 #define BAND 0.1
-#define DODGE 9        /* distance of the outermost contexts from their load */
-#define INSET 16       /* part of the axis, for the markers */
+#define RATIO_LEAST 1.25 /* of the axis */
+#define DODGE_MAX 24     /* distance of the outermost contexts from their load */
+#define MARKER_SIDE 8
+#define INSET 30       /* part of the axis, for the markers */
 #define NAMES_ROOM 130 /* for the rules' names */
-#define RULES_SHOWN                                                                                \
-    4 /* with a colour of their own; then the others, and cells without findings                   \
-       */
+/* Rules with a colour of their own; then come the others, and cells without findings. */
+#define RULES_SHOWN 4
 #define SERIES_OTHERS RULES_SHOWN
 #define SERIES_NONE (RULES_SHOWN + 1)
 
@@ -23,9 +26,11 @@ struct residuals {
     const struct chart_grid *grid;
     struct scale x, y;
     struct scale_range loads, ratios;
+    double dodge;
     size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has_others, has_none;
+    bool is_dense; /* too many cells for a sentence each, and for those that hide one another */
 };
 
 /* In an open loop the rate of answers is compared with the rate of arrivals asked for. Where a file
@@ -114,11 +119,25 @@ static void write_words(const struct residuals *residuals, const struct chart_en
     TEXT_AUTO marks = { 0 };
 
     write_marks(residuals, entry, &marks);
-    text_addf(out, "%s %s asked, ", scale_exact(entry->load, number),
-              chart_load_heading(residuals->grid));
-    text_addf(out, "%s measured", scale_number(measured_of(residuals->grid, entry->cell), number));
+    chart_write_place(residuals->grid, entry->load, entry->row, out);
+    text_addf(out, ": %s measured",
+              scale_number(measured_of(residuals->grid, entry->cell), number));
     if (marks.length > 0)
         text_addf(out, "; %s", text_string(&marks));
+}
+
+/* The widest row of markers, of all contexts, that the nearest two loads have room for; half of it.
+ */
+static double dodge_within(const struct residuals *residuals)
+{
+    const struct chart_grid *grid = residuals->grid;
+    double least = 4 * DODGE_MAX;
+
+    for (size_t i = 1; i < grid->load_count; i++)
+        if (grid->loads[i - 1] > 0)
+            least = fmin(least, scale_at(&residuals->x, grid->loads[i])
+                                    - scale_at(&residuals->x, grid->loads[i - 1]));
+    return fmin(DODGE_MAX, fmin(0.36 * least, MARKER_SIDE / 2.0 * (double)(grid->row_count - 1)));
 }
 
 /* Cells of one load stand side by side, by their context. */
@@ -129,45 +148,73 @@ static double dodge_of(const struct residuals *residuals, const struct chart_ent
 
     while (row + 1 < grid->row_count && grid->rows[row] != entry->row)
         row++;
-    return grid->row_count > 1 ? DODGE * (2 * (double)row / (double)(grid->row_count - 1) - 1) : 0;
+    return grid->row_count > 1
+               ? residuals->dodge * (2 * (double)row / (double)(grid->row_count - 1) - 1)
+               : 0;
 }
 
-static void draw_cell(struct residuals *residuals, size_t index, size_t series)
+static struct spot spot_of(const struct residuals *residuals, const struct chart_entry *entry)
+{
+    return (struct spot){ scale_at(&residuals->x, entry->load) + dodge_of(residuals, entry),
+                          scale_at(&residuals->y, ratio_of(residuals, entry)) };
+}
+
+static void draw_cell(const struct residuals *residuals, size_t index, size_t series)
 {
     const struct chart_entry *entry = &residuals->grid->entries[index];
     struct drawing *drawing = &residuals->chart->drawing;
-    const struct spot at = { scale_at(&residuals->x, entry->load) + dodge_of(residuals, entry),
-                             scale_at(&residuals->y, ratio_of(residuals, entry)) };
     TEXT_AUTO words = { 0 };
 
-    residuals->has_others |= series == SERIES_OTHERS;
-    residuals->has_none |= series == SERIES_NONE;
-    write_words(residuals, entry, &words);
-    drawing_group(drawing, "point", (int64_t)index, text_string(&words));
-    chart_marker(drawing, series == SERIES_NONE ? 0 : series, at, paint_of(series),
-                 series == SERIES_NONE);
-    drawing_group_end(drawing);
+    if (!residuals->is_dense) {
+        write_words(residuals, entry, &words);
+        drawing_group(drawing, "point", (int64_t)index, text_string(&words));
+    }
+    chart_marker(drawing, series == SERIES_NONE ? 0 : series, spot_of(residuals, entry),
+                 paint_of(series), series == SERIES_NONE);
+    if (!residuals->is_dense)
+        drawing_group_end(drawing);
 }
 
-/* The rarest marks are drawn last, so that nothing covers them. */
-static void draw_cells(struct residuals *residuals)
+/* Marks the cells that are drawn in `shown`: of a dense chart those that are not hidden by another
+ * with a rarer finding. */
+static void choose_cells(struct residuals *residuals, struct box box, bool *shown)
 {
-    for (size_t series = SERIES_NONE + 1; series-- > 0;)
-        for (size_t i = 0; i < residuals->grid->entry_count; i++) {
-            const struct chart_entry *entry = &residuals->grid->entries[i];
+    const struct chart_grid *grid = residuals->grid;
+    CHART_CLOUD_AUTO cloud;
 
-            if (series_of(residuals, entry) == series && entry->load > 0
-                && isfinite(ratio_of(residuals, entry)))
-                draw_cell(residuals, i, series);
+    chart_cloud_init(&cloud, box, MARKER_SIDE);
+    for (size_t series = 0; series <= SERIES_NONE; series++)
+        for (size_t i = 0; i < grid->entry_count; i++) {
+            const struct chart_entry *entry = &grid->entries[i];
+
+            if (series_of(residuals, entry) != series || !(entry->load > 0)
+                || isnan(ratio_of(residuals, entry)))
+                continue;
+            shown[i] = !residuals->is_dense || chart_cloud_add(&cloud, spot_of(residuals, entry));
+            residuals->has_others |= series == SERIES_OTHERS;
+            residuals->has_none |= series == SERIES_NONE;
         }
+}
+
+/* The rarest findings are drawn last, so that nothing covers them. */
+static void draw_cells(struct residuals *residuals, struct box box)
+{
+    FREE_AUTO bool *shown = memory_zeroed(residuals->grid->entry_count + 1, sizeof *shown);
+
+    choose_cells(residuals, box, shown);
+    for (size_t series = SERIES_NONE + 1; series-- > 0;)
+        for (size_t i = 0; i < residuals->grid->entry_count; i++)
+            if (shown[i] && series_of(residuals, &residuals->grid->entries[i]) == series)
+                draw_cell(residuals, i, series);
 }
 
 static void add_name(struct chart_name_label *labels, size_t *count, double y, size_t series,
                      const char *name)
 {
-    labels[*count] =
-        (struct chart_name_label){ y, "", series == SERIES_NONE ? CHART_NO_MARKER : series,
-                                   paint_of(series) };
+    labels[*count] = (struct chart_name_label){ .y = y,
+                                                .series = series == SERIES_NONE ? 0 : series,
+                                                .paint = paint_of(series),
+                                                .is_hollow = series == SERIES_NONE };
     snprintf(labels[(*count)++].name, sizeof labels[0].name, "%s", name);
 }
 
@@ -179,10 +226,11 @@ static void draw_names(const struct residuals *residuals, struct box box)
     for (size_t i = 0; i < residuals->shown_count; i++)
         add_name(labels, &count, box.y, i, residuals->grid->marks[residuals->shown[i]].name);
     if (residuals->has_others)
-        add_name(labels, &count, box.y, SERIES_OTHERS, "another");
+        add_name(labels, &count, box.y, SERIES_OTHERS, "another finding");
     if (residuals->has_none)
-        add_name(labels, &count, box.y, SERIES_NONE, "hollow: no finding");
-    chart_names_write(&residuals->chart->drawing, box, "found by", labels, count, NAMES_ROOM);
+        add_name(labels, &count, box.y, SERIES_NONE, "no finding");
+    chart_names_write(&residuals->chart->drawing, box, residuals->shown_count > 0 ? "found by" : "",
+                      labels, count, NAMES_ROOM);
 }
 
 static void fill_table(struct residuals *residuals)
@@ -207,11 +255,18 @@ static void fill_table(struct residuals *residuals)
         chart_table_number(table, measured_of(residuals->grid, entry->cell));
         chart_table_number(table, ratio);
         chart_table_text(table, text_string(&marks));
-        if (isnan(ratio))
-            continue;
         scale_range_add(&residuals->loads, entry->load);
         scale_range_add(&residuals->ratios, ratio);
     }
+}
+
+/* The band around the true value is always in the picture, and no cell is at its edge. */
+static struct scale scale_of(const struct scale_range *ratios, struct box box)
+{
+    double low = fmin(1 / RATIO_LEAST, ratios->low / 1.08);
+    double high = fmax(RATIO_LEAST, ratios->high * 1.08);
+
+    return scale_of_ratios(low, high, box.y + box.height, box.y);
 }
 
 static void draw(struct residuals *residuals, double top)
@@ -220,24 +275,18 @@ static void draw(struct residuals *residuals, double top)
     struct box box = facets.panels[0].box;
 
     box.width -= NAMES_ROOM - CHART_NAMES_ROOM;
-    /* The true value and its band are always in the picture. */
-    scale_range_add(&residuals->ratios, 0.5);
-    scale_range_add(&residuals->ratios, 2);
-    residuals->x = scale_fit(&residuals->loads, box.x + INSET, box.x + box.width - INSET);
-    residuals->y = scale_fit(&residuals->ratios, box.y + box.height, box.y);
+    residuals->x = chart_scale_of_loads(&residuals->loads, box, INSET);
+    residuals->y = scale_of(&residuals->ratios, box);
+    residuals->dodge = dodge_within(residuals);
     draw_bands(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
                  residuals->grid->is_rate ? "requests/s answered / asked"
                                           : "requests in flight / users asked");
-    chart_axis_x(&residuals->chart->drawing, &residuals->x, box.y + box.height, box.y,
-                 residuals->grid->is_rate ? "requests/s asked" : "users asked");
-    drawing_line(&residuals->chart->drawing, (struct spot){ box.x, box.y + box.height },
-                 (struct spot){ box.x + box.width, box.y + box.height },
-                 CHART_STROKE(PAINT_MUTED, 1));
+    chart_axis_loads(&residuals->chart->drawing, residuals->grid, &residuals->x, box);
     drawing_line(&residuals->chart->drawing, (struct spot){ box.x, scale_at(&residuals->y, 1) },
                  (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },
                  CHART_STROKE(PAINT_INK, 1.2));
-    draw_cells(residuals);
+    draw_cells(residuals, box);
     draw_names(residuals, box);
 }
 
@@ -248,19 +297,22 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
         .chart = out, .grid = &grid, .loads = { .is_log = true }, .ratios = { .is_log = true }
     };
     TEXT_AUTO name = { 0 };
+    TEXT_AUTO more = { 0 };
     double top;
 
     chart_grid_init(&grid, runs);
     chart_name(runs, &name);
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name),
                 ": was the load what it is said to be?");
+    residuals.is_dense = grid.entry_count > CHART_MARKERS_MAX;
     choose_rules(&residuals);
     fill_table(&residuals);
-    top = chart_head(out, &grid,
-                     "1 = as asked \xc2\xb7 shaded: \xc2\xb1"
-                     "10 % \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
-                     "contexts from left to right");
-    if (residuals.loads.known)
+    chart_part(&more, "1 = as asked \xc2\xb7 shaded: \xc2\xb1"
+                      "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
+                      "contexts from left to right");
+    chart_part(&more, "%s", residuals.is_dense ? "cells at the same place are one dot" : "");
+    top = chart_head(out, &grid, text_string(&more));
+    if (residuals.ratios.known && residuals.loads.known)
         draw(&residuals, top);
     else
         chart_empty(out, top, "No cell says what was in flight, nor its rate and mean time");

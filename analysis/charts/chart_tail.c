@@ -10,6 +10,7 @@
 
 #define STEPS_PER_DECADE 16
 #define NS_PER_MS 1e6
+#define NAMES_ROOM 100
 
 struct tail {
     struct chart *chart;
@@ -148,7 +149,7 @@ static void draw_names(const struct tail *tail, struct box box)
         labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
         snprintf(labels[i].name, sizeof labels[i].name, "%.60s", tail->curves[i].name);
     }
-    chart_names_write(&tail->chart->drawing, box, "", labels, tail->count, CHART_NAMES_ROOM);
+    chart_names_write(&tail->chart->drawing, box, "", labels, tail->count, NAMES_ROOM);
 }
 
 static void fill_table(struct tail *tail)
@@ -173,6 +174,20 @@ static void fill_table(struct tail *tail)
         }
 }
 
+/* The context of all cells, which is one where they are of one run. */
+static void describe_row(const struct tail *tail, struct text *parts)
+{
+    double row =
+        tail->count > 0 && tail->curves[0].cell != NULL ? tail->curves[0].cell->input_length : NAN;
+    char number[SCALE_NUMBER_SIZE];
+
+    for (size_t i = 1; i < tail->count; i++)
+        if (tail->curves[i].cell == NULL || tail->curves[i].cell->input_length != row)
+            return;
+    if (isfinite(row))
+        chart_part(parts, "context %s", scale_exact(row, number));
+}
+
 static bool are_whole(const struct tail *tail)
 {
     for (size_t i = 0; i < tail->count; i++)
@@ -181,12 +196,23 @@ static bool are_whole(const struct tail *tail)
     return true;
 }
 
+/* The most steps of a curve. */
+static size_t longest(const struct tail *tail)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < tail->count; i++)
+        most = tail->curves[i].count > most ? tail->curves[i].count : most;
+    return most;
+}
+
 static void draw(struct tail *tail, double top)
 {
     struct drawing *drawing = &tail->chart->drawing;
     struct chart_facets facets = chart_facets_lay_out(drawing, top, 1);
-    const struct box box = facets.panels[0].box;
+    struct box box = facets.panels[0].box;
 
+    box.width -= NAMES_ROOM - CHART_NAMES_ROOM;
     scale_range_add(&tail->shares, 1);
     tail->x = scale_fit(&tail->times, box.x, box.x + box.width);
     tail->y = scale_fit(&tail->shares, box.y + box.height, box.y);
@@ -214,13 +240,16 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, name, text_string(&shown));
     fill_table(&tail);
     chart_part(&parts, "%zu cell%s", tail.count, tail.count == 1 ? "" : "s");
-    if (!are_whole(&tail))
-        chart_part(&parts, "a step from percentile to percentile, as they are known");
-    chart_part(&parts, "ends at one request of n");
+    describe_row(&tail, &parts);
+    chart_part(&parts, "%s",
+               are_whole(&tail) ? "ends at one request of n"
+                                : "a step from percentile to percentile, as far as they are known");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
-    if (tail.times.known)
+    if (longest(&tail) > 1)
         draw(&tail, top);
     else
-        chart_empty(out, top, "No cell has percentiles of this latency");
+        chart_empty(out, top,
+                    longest(&tail) == 0 ? "No cell has percentiles of this latency"
+                                        : "One percentile of each cell is known, which is no tail");
 }

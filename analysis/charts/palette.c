@@ -58,23 +58,3 @@ const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE])
         snprintf(out, PALETTE_NAME_SIZE, "%s", plain[paint].name);
     return out;
 }
-
-static void write_classes(enum theme theme, struct text *out)
-{
-    char name[PALETTE_NAME_SIZE];
-
-    for (enum paint paint = PAINT_PAPER; paint < PAINT_COUNT; paint++) {
-        unsigned colour = palette_colour(theme, paint);
-
-        palette_name(paint, name);
-        text_addf(out, ".f-%s{fill:#%06x}.s-%s{stroke:#%06x}\n", name, colour, name, colour);
-    }
-}
-
-void palette_write_css(struct text *out)
-{
-    write_classes(THEME_LIGHT, out);
-    text_add(out, "@media screen and (prefers-color-scheme:dark){\n");
-    write_classes(THEME_DARK, out);
-    text_add(out, "}\n");
-}

@@ -32,8 +32,7 @@ enum theme { THEME_LIGHT, THEME_DARK, THEMES };
 
 /* 0xRRGGBB */
 uint32_t palette_colour(enum theme theme, enum paint paint);
-/* "ink", "step3": what an SVG's classes f-NAME (fill) and s-NAME (stroke) end in. Returns `out`. */
+/* "ink", "step3": what an SVG's classes f-NAME (fill) and s-NAME (stroke) end in; a page that has
+ * web/assets/chart.css gives them their colours. Returns `out`. */
 #define PALETTE_NAME_SIZE 20
 const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE]);
-/* The style sheet of these classes: light, and dark where the reader prefers it. */
-void palette_write_css(struct text *out);

@@ -13,6 +13,10 @@
 #define DECADES_OF_ALL 0.6  /* or at 1, 2, 3, 4, ... */
 #define DECADES_LEAST 0.18  /* of which that gives three */
 #define EXACT_LIMIT 1e15
+#define LEAST_DECIMAL 0.0001 /* smaller figures have an exponent */
+#define LEAST 1e-300
+#define RATIO_NEAR 4.5  /* up to here a scale of ratios has ticks at 0.9, 1.1 and the like */
+#define RATIO_FAR 10000 /* and from here on those of any other scale */
 
 /* ---- Ranges ---- */
 
@@ -74,7 +78,7 @@ static struct scale fit_log(struct scale_range range, double from, double to)
         low /= 2;
         high *= 2;
     }
-    return (struct scale){ true, low, high, from, to, factors };
+    return (struct scale){ true, low, high, from, to, factors, false };
 }
 
 struct scale scale_fit(const struct scale_range *range, double from, double to)
@@ -84,9 +88,15 @@ struct scale scale_fit(const struct scale_range *range, double from, double to)
     if (range->is_log)
         return fit_log(range->known ? *range : (struct scale_range){ 1, 10, true, true }, from, to);
     if (!range->known || range->high <= 0)
-        return (struct scale){ false, 0, 1, from, to, NULL };
+        return (struct scale){ false, 0, 1, from, to, NULL, false };
     step = step_of(range->high);
-    return (struct scale){ false, 0, step * ceil(range->high / step * (1 - 1e-9)), from, to, NULL };
+    return (struct scale){ false, 0,    step * ceil(range->high / step * (1 - 1e-9)), from, to,
+                           NULL,  false };
+}
+
+struct scale scale_of_ratios(double low, double high, double from, double to)
+{
+    return (struct scale){ true, low, high, from, to, NULL, true };
 }
 
 double scale_at(const struct scale *scale, double value)
@@ -115,11 +125,26 @@ static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
     return count;
 }
 
+static size_t ticks_of_ratios(const struct scale *scale, double out[SCALE_TICKS_MAX])
+{
+    static const double near[] = { 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 0 };
+    static const double far[] = { 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 0 };
+    size_t count = 0;
+
+    for (const double *tick = scale->high / scale->low <= RATIO_NEAR ? near : far; *tick > 0;
+         tick++)
+        if (*tick >= scale->low * (1 - 1e-9) && *tick <= scale->high * (1 + 1e-9))
+            out[count++] = *tick;
+    return count;
+}
+
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
     double step = step_of(scale->high - scale->low);
     size_t count = 0;
 
+    if (scale->is_ratio && scale->high / scale->low < RATIO_FAR)
+        return ticks_of_ratios(scale, out);
     if (scale->is_log)
         return ticks_log(scale, out);
     for (double i = ceil(scale->low / step * (1 - 1e-9)); count < SCALE_TICKS_MAX; i++) {
@@ -153,6 +178,21 @@ static int decimals_of(double size)
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : 4;
 }
 
+/* "1.23e-7", "4e18" */
+static const char *write_exponent(double value, bool trims, char out[SCALE_NUMBER_SIZE])
+{
+    int exponent = (int)floor(log10(fabs(value)));
+    double mantissa = value / pow(10, exponent);
+
+    if (fabs(mantissa) >= 9.995) {
+        mantissa /= 10;
+        exponent++;
+    }
+    write_decimals(mantissa, 2, trims, out);
+    snprintf(out + strlen(out), SCALE_NUMBER_SIZE - strlen(out), "e%d", exponent);
+    return out;
+}
+
 static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     static const struct {
@@ -164,10 +204,10 @@ static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_
 
     if (!isfinite(value))
         return strcpy(out, "-");
-    if (size == 0)
-        return strcpy(out, "0");
-    if (size > EXACT_LIMIT)
-        return strcpy(out, value < 0 ? "< -1000T" : "> 1000T");
+    if (size < LEAST)
+        return strcpy(out, size == 0 ? "0" : "< 1e-300");
+    if (size > EXACT_LIMIT || size < LEAST_DECIMAL)
+        return write_exponent(value, trims, out);
     while (size < 0.9995 * units[i].unit && i < 4)
         i++;
     write_decimals(value / units[i].unit, decimals_of(size / units[i].unit), trims, out);

@@ -13,6 +13,7 @@ struct scale {
     double from, to;
     const char *factors; /* log axes: the factors within a decade that have ticks; NULL: chosen by
                             its length */
+    bool is_ratio;       /* of two figures */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */
@@ -27,14 +28,16 @@ bool scale_range_takes(const struct scale_range *range, double value);
 /* A scale that contains the range and ends at ticks. An unknown range becomes 0 to 1 (log: 1 to
  * 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
+/* A log scale whose ticks are those of ratios. */
+struct scale scale_of_ratios(double low, double high, double from, double to);
 double scale_at(const struct scale *scale, double value);
 /* Round values on the scale, ascending; returns how many. */
 #define SCALE_TICKS_MAX 16
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 
 #define SCALE_NUMBER_SIZE 40
-/* Three significant digits: "0", "0.0413", "22.7", "1480", "14.8k"; "-" where it is not finite.
- * Each returns `out`. */
+/* Three significant digits: "0", "0.0413", "22.7", "1480", "14.8k", "1.20e-7"; "-" where it is not
+ * finite. Each returns `out`. */
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 /* For an axis, without trailing zeros: "0.5", "20", "10k". */
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);

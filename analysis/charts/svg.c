@@ -145,13 +145,34 @@ static void add_spot(struct text *out, char command, const struct spot *spot)
     add_number(out, spot->y);
 }
 
+static bool are_same(double a, double b)
+{
+    return llround(a * 10) == llround(b * 10);
+}
+
+/* H and V are shorter. */
+static void add_line_to(struct text *out, const struct spot *from, const struct spot *to)
+{
+    bool is_flat = are_same(from->y, to->y);
+
+    if (!is_flat && !are_same(from->x, to->x)) {
+        add_spot(out, 'L', to);
+        return;
+    }
+    text_add_char(out, is_flat ? 'H' : 'V');
+    add_number(out, is_flat ? to->x : to->y);
+}
+
 static void write_path(const struct svg *svg, const struct shape *shape)
 {
     bool are_segments = shape->kind == SHAPE_SEGMENTS;
 
     text_add(svg->out, "<path d=\"");
     for (size_t i = 0; i < shape->spot_count; i++)
-        add_spot(svg->out, i == 0 || (are_segments && i % 2 == 0) ? 'M' : 'L', &shape->spots[i]);
+        if (i == 0 || (are_segments && i % 2 == 0))
+            add_spot(svg->out, 'M', &shape->spots[i]);
+        else
+            add_line_to(svg->out, &shape->spots[i - 1], &shape->spots[i]);
     text_add(svg->out, shape->closed ? "Z\"" : "\"");
     add_style(svg, &shape->style);
     text_add(svg->out, "/>\n");

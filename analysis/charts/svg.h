@@ -7,7 +7,7 @@
 enum svg_colours {
     SVG_LIGHT, /* for a file: colours inline, with its own background */
     SVG_DARK,
-    SVG_CLASSES, /* none: for a page that has palette_write_css() */
+    SVG_CLASSES, /* none: for a page that has web/assets/chart.css */
 };
 
 /* The same bytes for the same drawing, in every locale. */

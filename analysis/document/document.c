@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/document/document.h"
 
-#include "analysis/charts/palette.h"
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 #include "base/core/clock.h"
@@ -18,10 +17,13 @@
 
 static void add_style(struct text *out)
 {
-    const struct asset *style = asset_find("style.css");
+    static const char *const names[] = { "style.css", "chart.css" };
 
-    text_add_bytes(out, style->bytes, *style->length);
-    palette_write_css(out);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct asset *style = asset_find(names[i]);
+
+        text_add_bytes(out, style->bytes, *style->length);
+    }
 }
 
 void document_policy(struct text *out)

@@ -8,13 +8,11 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-#define SVG_BYTES_MAX 81920 /* for larger drawings, of hundreds of cells, a PNG is smaller */
-#define CELLS_MANY 1000
+#define SVG_BYTES_MAX 81920 /* of larger drawings, of hundreds of cells, a PNG is smaller */
+#define PICTURE_BYTES 49152 /* of such a PNG, about: not drawn where there is less room */
 
 /* When a chart is drawn. */
-enum { OF_MANY_CELLS = 1, WITHOUT_TTFT = 2 };
-
-#define PICTURE_BYTES 49152 /* bytes of such a PNG, about: not drawn where there is less room */
+enum { WITHOUT_TTFT = 1 };
 
 /* ---- One chart ---- */
 
@@ -31,8 +29,8 @@ static void add_picture(const struct drawing *drawing, struct text *out)
     text_add(out, "\">");
 }
 
-/* The smaller form. */
-static void add_drawing(const struct drawing *drawing, size_t room, struct text *out)
+/* As SVG or PNG. */
+static void add_smaller(const struct drawing *drawing, size_t room, struct text *out)
 {
     TEXT_AUTO picture = { 0 };
 
@@ -56,17 +54,37 @@ static void write_figure(const char *question, const struct text *markup, struct
     html_close(html, "figure");
 }
 
+static size_t room_in(const struct html *html, size_t limit)
+{
+    return limit > html->out->length ? limit - html->out->length : 0;
+}
+
+static CHECKED bool write_fitting(const char *question, const struct text *markup, size_t room,
+                                  struct html *html)
+{
+    if (markup->length > room)
+        return false;
+    write_figure(question, markup, html);
+    return true;
+}
+
 bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                           struct html *html)
 {
-    size_t room = limit > html->out->length ? limit - html->out->length : 0;
+    size_t room = room_in(html, limit);
     TEXT_AUTO markup = { 0 };
 
-    add_drawing(&chart->drawing, room, &markup);
-    if (markup.length > room)
-        return false;
-    write_figure(question, &markup, html);
-    return true;
+    add_smaller(&chart->drawing, room, &markup);
+    return write_fitting(question, &markup, room, html);
+}
+
+bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
+                            struct html *html)
+{
+    TEXT_AUTO markup = { 0 };
+
+    svg_write(&chart->drawing, SVG_CLASSES, &markup);
+    return write_fitting(question, &markup, room_in(html, limit), html);
 }
 
 /* ---- Which charts ---- */
@@ -124,17 +142,8 @@ static void draw_tail_of_e2e(const struct chart_runs *runs, struct chart *out)
     draw_tail_of(runs, METRIC_E2E, out);
 }
 
-static size_t cells_of(const struct chart_runs *runs)
-{
-    size_t cells = 0;
-
-    for (size_t r = 0; r < runs->count; r++)
-        cells += runs->runs[r].cell_count;
-    return cells;
-}
-
 const struct document_chart document_charts[] = {
-    { "Where does it saturate?", "loads by contexts", "heat", NULL, draw_heat, OF_MANY_CELLS },
+    { "Where does it saturate?", "loads by contexts", "heat", NULL, draw_heat, 0 },
     { "How long until the first token?", "TTFT by load", "latency", "ttft", draw_ttft, 0 },
     { "How fast do tokens follow?", "ITL by load", "latency", "itl", draw_itl, 0 },
     { "How long does a request take?", "whole request by load", "latency", "e2e", draw_e2e,
@@ -143,9 +152,9 @@ const struct document_chart document_charts[] = {
       chart_pareto, 0 },
     { "Can the figures be right?", "load measured against load asked", "load", NULL,
       chart_residuals, 0 },
-    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, OF_MANY_CELLS },
+    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, 0 },
     { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,
-      OF_MANY_CELLS | WITHOUT_TTFT },
+      WITHOUT_TTFT },
     { 0 },
 };
 
@@ -156,8 +165,6 @@ enum document_drawn document_chart_draw(const struct document_chart *row,
         return DOCUMENT_NOT_WANTED;
     if (strcmp(row->plot, "tail") == 0 && (row->when & WITHOUT_TTFT) == 0 && !has_ttft(runs))
         return DOCUMENT_NOT_WANTED;
-    if (cells_of(runs) > CELLS_MANY && (row->when & OF_MANY_CELLS) == 0)
-        return DOCUMENT_TOO_LARGE;
     row->draw(runs, out);
     return out->is_empty ? DOCUMENT_EMPTY : DOCUMENT_DRAWN;
 }
@@ -188,9 +195,7 @@ static void write_one(const struct document_chart *row, const struct chart_runs 
 
     if (drawn == DOCUMENT_EMPTY)
         add_name(&undrawn->empty, row->name);
-    else if (drawn == DOCUMENT_TOO_LARGE
-             || (drawn == DOCUMENT_DRAWN
-                 && !document_write_chart(row->question, &chart, limit, html)))
+    else if (drawn == DOCUMENT_DRAWN && !document_write_chart(row->question, &chart, limit, html))
         add_name(&undrawn->large, row->name);
 }
 

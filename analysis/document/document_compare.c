@@ -263,7 +263,7 @@ void document_write_comparison(const struct chart_comparison *input, size_t limi
     if (input->comparison->refused > 0)
         return;
     chart_forest(input, &chart);
-    if (!document_write_chart("Which is faster, cell by cell?", &chart, limit, html))
+    if (!document_write_drawing("Which is faster, cell by cell?", &chart, limit, html))
         html_element(html, "p", "The chart is too large for this file.", { "class", "soft" });
     write_compared_cells(input, limit, html);
 }

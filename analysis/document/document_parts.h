@@ -34,14 +34,17 @@ extern const struct document_chart document_charts[]; /* ends with a NULL questi
 enum document_drawn {
     DOCUMENT_DRAWN,
     DOCUMENT_EMPTY,      /* no cell has its figures */
-    DOCUMENT_TOO_LARGE,  /* not readable with so many cells */
     DOCUMENT_NOT_WANTED, /* another one stands for it */
 };
 enum document_drawn document_chart_draw(const struct document_chart *row,
                                         const struct chart_runs *runs, struct chart *out);
-/* A chart with the question that it answers above it; false: it does not fit. */
+/* A chart with the question that it answers above it, as SVG, or as PNG where that is smaller;
+ * false: it does not fit. */
 CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                                   struct html *html);
+/* The same always as SVG, which is read cell by cell. */
+CHECKED bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
+                                    struct html *html);
 
 /* The cells, one a row, with the columns that any of them has, until `html` has `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);

@@ -116,8 +116,7 @@ static json_t *disk(const struct desired *desired)
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;
-    json_t *out =
-        json_pack("{s:o, s:s}", "network", google_machine_network(target), "nicType", "GVNIC");
+    json_t *out = json_pack("{s:o, s:s}", "network", google_network(target), "nicType", "GVNIC");
     char region[FLEET_PLACE_SIZE];
 
     compute_region(desired->place, region);

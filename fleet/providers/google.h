@@ -7,6 +7,7 @@
 
 #define GOOGLE_SECRETS "https://secretmanager.googleapis.com/v1/"
 #define GOOGLE_IAM "https://iam.googleapis.com/v1/"
+#define GOOGLE_COMPUTE "https://compute.googleapis.com/compute/v1/"
 #define GOOGLE_SCOPE "https://www.googleapis.com/auth/cloud-platform"
 
 /* ---- Labels, on everything that has them ---- */
@@ -116,3 +117,23 @@ void google_check_services(struct cloud *cloud, const struct fleet_target *targe
                            const char *const *services, json_t *findings);
 /* `fix` is taken. */
 void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix);
+
+/* The target's service account, network and bucket, as far as it names them. `of_machines`: they
+ * are in the network `default` if it names none. */
+void google_check_things(struct cloud *cloud, const struct fleet_target *target, bool of_machines,
+                         json_t *findings);
+/* The target's network as Compute Engine names it, `default` if it names none. New reference. */
+json_t *google_network(const struct fleet_target *target);
+
+/* Quotas in a place, which become one finding: there is one that is not used up. */
+struct google_quotas {
+    struct text list; /* "NVIDIA_L4_GPUS 8 (2 used)" */
+    bool has_any;
+};
+/* `limit` < 0: none. */
+void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
+/* Of Cloud Quotas; what cannot be read is not there. `place`: a region or zone. */
+void google_quotas_read(struct cloud *cloud, const char *project, const char *service,
+                        const char *quota, const char *place, struct google_quotas *quotas);
+void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
+                          const char *place, json_t *findings);

@@ -101,3 +101,54 @@ void google_check_services(struct cloud *cloud, const struct fleet_target *targe
             json_sprintf("gcloud services enable %s --project %s", *services, target->project));
     }
 }
+
+/* ---- What it names ---- */
+
+json_t *google_network(const struct fleet_target *target)
+{
+    const char *name = target->network[0] != '\0' ? target->network : "default";
+
+    return strchr(name, '/') != NULL ? json_string(name) : json_sprintf("global/networks/%s", name);
+}
+
+static void check_thing(struct cloud *cloud, const char *what, const char *name, const char *url,
+                        json_t *findings)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem = { 0 };
+    bool is_there = cloud_read(cloud, url, &reply, &problem);
+    char need[320];
+
+    snprintf(need, sizeof need, "the %s %.255s", what, name);
+    google_add_finding(findings, need, is_there, json_sprintf("%.400s", problem.message));
+}
+
+static void check_network(struct cloud *cloud, const struct fleet_target *target, json_t *findings)
+{
+    json_auto_t *network = google_network(target);
+    const char *name = json_string_value(network);
+    char url[1024];
+
+    if (strncmp(name, "projects/", 9) == 0)
+        snprintf(url, sizeof url, GOOGLE_COMPUTE "%.400s", name);
+    else
+        snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/%.400s", target->project, name);
+    check_thing(cloud, "network", name, url, findings);
+}
+
+void google_check_things(struct cloud *cloud, const struct fleet_target *target, bool of_machines,
+                         json_t *findings)
+{
+    char url[1024];
+
+    snprintf(url, sizeof url, GOOGLE_IAM "projects/%.63s/serviceAccounts/%.255s", target->project,
+             target->service_account);
+    if (target->service_account[0] != '\0')
+        check_thing(cloud, "service account", target->service_account, url, findings);
+    if (of_machines || target->network[0] != '\0')
+        check_network(cloud, target, findings);
+    snprintf(url, sizeof url, "https://storage.googleapis.com/storage/v1/b/%.127s?fields=name",
+             target->bucket);
+    if (target->bucket[0] != '\0')
+        check_thing(cloud, "bucket", target->bucket, url, findings);
+}

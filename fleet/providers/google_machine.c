@@ -66,13 +66,6 @@ void google_machine_set_id(const struct desired *desired, struct step *step)
              digest + 18);
 }
 
-json_t *google_machine_network(const struct fleet_target *target)
-{
-    const char *name = target->network[0] != '\0' ? target->network : "default";
-
-    return strchr(name, '/') != NULL ? json_string(name) : json_sprintf("global/networks/%s", name);
-}
-
 /* ---- Steps ---- */
 
 static void add_key(const struct google_list *list, const struct google_machine *machine)
@@ -110,7 +103,7 @@ static json_t *firewall_body(const struct desired *desired, const struct google_
     for (size_t i = 0; i < target->source_range_count; i++)
         json_array_append_new(ranges, json_string(target->source_ranges[i]));
     return json_pack("{s:s, s:o, s:o, s:s, s:[{s:s, s:[o]}], s:o, s:[s]}", "name", machine->tag,
-                     "description", google_mark(desired), "network", google_machine_network(target),
+                     "description", google_mark(desired), "network", google_network(target),
                      "direction", "INGRESS", "allowed", "IPProtocol", "tcp", "ports",
                      json_sprintf("%lld", (long long)recipe_integer(desired->recipe, "port", 8000)),
                      "sourceRanges", ranges, "targetTags", machine->tag);
@@ -216,18 +209,32 @@ static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
     return good || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key");
 }
 
+/* Of an instance, or of the node that a queued resource asks for. */
+static const json_t *labels_of(const json_t *machine)
+{
+    const json_t *specs = json_object_get(json_object_get(machine, "tpu"), "nodeSpec");
+
+    if (specs != NULL)
+        machine = json_object_get(json_array_get(specs, 0), "node");
+    return json_object_get(machine, "labels");
+}
+
 bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
                         const struct observed *observed, char out[SECRET_VALUE_SIZE],
                         struct error *error)
 {
     struct fleet_target target = { 0 };
-    const struct desired desired = { .target = &target, .instance = observed->instance };
+    struct desired desired = { .target = &target };
     struct google_machine machine;
+    CLOUD_REPLY_AUTO found = { 0 };
     CLOUD_REPLY_AUTO reply = { 0 };
     char url[600];
 
     out[0] = '\0';
-    if (observed->instance[0] == '\0' || google_machine_port(observed->labels) == 0)
+    if (!cloud_read(cloud, observed->resource, &found, error))
+        return false;
+    desired.instance = json_get_text(labels_of(found.body), GOOGLE_INSTANCE, "");
+    if (desired.instance[0] == '\0' || google_machine_port(labels_of(found.body)) == 0)
         return true;
     text_copy(target.project, sizeof target.project, project);
     google_machine_name(&desired, what, &machine);

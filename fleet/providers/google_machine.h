@@ -7,7 +7,6 @@
 
 #include "fleet/providers/google.h"
 
-#define GOOGLE_COMPUTE "https://compute.googleapis.com/compute/v1/"
 #define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
 
 struct google_machine {
@@ -25,9 +24,6 @@ json_t *google_machine_labels(const struct desired *desired);
 /* The port of a machine's labels; 0: it has none. */
 int google_machine_port(const json_t *labels);
 
-/* The target's network as Compute Engine names it. New reference. */
-json_t *google_machine_network(const struct fleet_target *target);
-
 /* "key", "key-right", "firewall": before the machine. */
 void google_machine_add(const struct google_list *list, const struct google_machine *machine);
 /* "remove-firewall", "remove-key": after it. */
@@ -37,9 +33,6 @@ void google_machine_add_removals(const struct google_list *list,
 /* INVALID: no service account, or source ranges that would open the server to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                          struct error *error);
-/* Findings: that the service account and the network are there. */
-void google_machine_check_things(struct cloud *cloud, const struct fleet_target *target,
-                                 json_t *findings);
 /* INVALID: a recipe that no machine can run, or whose engine would have no lock. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
@@ -65,7 +58,8 @@ CHECKED enum step_state google_machine_refused(const struct step *step,
  * one: a UUID of the plan and the step's name. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
-/* The key at the door of a machine that opsbrain made; "" for another. */
+/* The key at the door of a machine that opsbrain made, whose labels are at `observed->resource`; ""
+ * for another. `what`: as of google_machine_name. */
 CHECKED bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a machine of Google's refuses, and what is unwise there. */
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json/json.h"
@@ -79,36 +78,6 @@ bool google_machine_check_target(const struct fleet_target *target, const char *
                              "bits (IPv6: %d): nothing is open to everybody",
                              SHORTEST_IPV4, SHORTEST_IPV6);
     return true;
-}
-
-static void check_thing(struct cloud *cloud, const char *what, const char *name, const char *url,
-                        json_t *findings)
-{
-    CLOUD_REPLY_AUTO reply = { 0 };
-    struct error problem = { 0 };
-    char need[320];
-    bool is_there = cloud_read(cloud, url, &reply, &problem);
-
-    snprintf(need, sizeof need, "the %s %.255s", what, name);
-    google_add_finding(findings, need, is_there,
-                       is_there ? NULL : json_sprintf("%.400s", problem.message));
-}
-
-void google_machine_check_things(struct cloud *cloud, const struct fleet_target *target,
-                                 json_t *findings)
-{
-    json_auto_t *network = google_machine_network(target);
-    const char *name = json_string_value(network);
-    char url[1024];
-
-    snprintf(url, sizeof url, GOOGLE_IAM "projects/%.63s/serviceAccounts/%.255s", target->project,
-             target->service_account);
-    check_thing(cloud, "service account", target->service_account, url, findings);
-    if (strncmp(name, "projects/", 9) == 0)
-        snprintf(url, sizeof url, GOOGLE_COMPUTE "%.400s", name);
-    else
-        snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/%.400s", target->project, name);
-    check_thing(cloud, "network", name, url, findings);
 }
 
 /* ---- The recipe ---- */

@@ -64,7 +64,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     if (!google_check_permissions(cloud, target, permissions, findings, error))
         return false;
     google_check_services(cloud, target, services, findings);
-    google_machine_check_things(cloud, target, findings);
+    google_check_things(cloud, target, true, findings);
     tpu_check_quotas(cloud, target, findings);
     return true;
 }

@@ -58,6 +58,19 @@ static CHECKED bool add(struct call *call, size_t index, const char *id, struct 
     return find_price(call, index, id, &subject->runs[0].facts, price, error);
 }
 
+/* Runs of one model on the same hardware have the same name. */
+static void tell_apart(struct costed *costed)
+{
+    static const char *const roles[SIDES_MAX] = { " (run)", " (candidate)" };
+
+    if (strcmp(costed->prices[0].name, costed->prices[1].name) != 0)
+        return;
+    for (size_t i = 0; i < SIDES_MAX; i++) {
+        text_add(&costed->names[i], roles[i]);
+        costed->prices[i].name = text_string(&costed->names[i]);
+    }
+}
+
 static void finish(struct costed *costed)
 {
     for (size_t i = 0; i < SIDES_MAX; i++) {
@@ -78,6 +91,8 @@ bool chart_request_cost(struct call *call, struct chart *out, struct error *erro
             "\"run\" is missing: cost is drawn of a run (run_..., imp_... or swp_...)");
     found = add(call, 0, run, &costed, error)
             && (candidate == NULL || add(call, 1, candidate, &costed, error));
+    if (found && candidate != NULL)
+        tell_apart(&costed);
     if (found)
         chart_cost(costed.prices, candidate == NULL ? 1 : 2, out);
     finish(&costed);

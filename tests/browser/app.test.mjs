@@ -57,7 +57,7 @@ test('the app draws the grid, tells its size, follows the theme and the keys, an
 
     await frame.locator('#quantity').focus();
     await page.keyboard.press('Tab');
-    assert.match(await words(), /^1 users, context 128: 97\.6 tokens\/s/);
+    assert.match(await words(), /^1 user, context 128: 97\.6 tokens\/s/);
     await page.keyboard.press('ArrowRight');
     assert.match(await words(), /^2 users, context 128: /);
     await page.keyboard.press('ArrowDown');

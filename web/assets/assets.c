@@ -7,6 +7,7 @@
     extern const char symbol[], symbol##_digest[];                                                 \
     extern const size_t symbol##_length
 EMBEDDED(asset_style_css);
+EMBEDDED(asset_chart_css);
 EMBEDDED(asset_page_js);
 EMBEDDED(asset_marks_js);
 EMBEDDED(asset_icon_svg);
@@ -17,6 +18,7 @@ EMBEDDED(asset_icon_svg);
     }
 const struct asset assets[] = {
     ROW("style.css", "text/css; charset=utf-8", asset_style_css),
+    ROW("chart.css", "text/css; charset=utf-8", asset_chart_css),
     ROW("page.js", "text/javascript; charset=utf-8", asset_page_js),
     ROW("marks.js", "text/javascript; charset=utf-8", asset_marks_js),
     ROW("icon.svg", "image/svg+xml", asset_icon_svg),

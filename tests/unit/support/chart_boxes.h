@@ -101,6 +101,7 @@ static inline size_t svg_texts(const struct text *svg, struct svg_text **out)
     return count;
 }
 
+#define SVG_BYTES_MAX 200000
 #define ROUNDING 0.3 /* coordinates are written to a tenth */
 
 static inline bool boxes_overlap(const struct box *a, const struct box *b)
@@ -215,6 +216,8 @@ static inline void chart_is_sound(const char *what, const struct chart *chart)
     size_t count;
 
     svg_write(&chart->drawing, SVG_CLASSES, &svg);
+    if (svg.length > SVG_BYTES_MAX)
+        fail_msg("%s has %zu bytes", what, svg.length);
     is_well_formed(what, &svg);
     count = svg_texts(&svg, &texts);
     assert_true(count >= 1);

@@ -45,6 +45,20 @@ static inline void file_read(const char *folder, const char *name, struct text *
     fclose(file);
 }
 
+static inline void file_write(const char *folder, const char *name, const struct text *bytes)
+{
+    char path[8192];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes->data, 1, bytes->length, file) != bytes->length
+        || fclose(file) != 0) {
+        perror(path);
+        abort();
+    }
+}
+
 /* Calls `each` for every file; returns how many there were. */
 static inline size_t published_each(const char *folder,
                                     void (*each)(const char *name, const struct text *bytes))

@@ -113,3 +113,90 @@ static const struct shape_of_run shapes_of_runs[] = {
       1 },
     { 0 },
 };
+
+/* ---- Runs that are none of these ---- */
+
+/* All that a cell can be, side by side. */
+static inline void mixed_run(struct evidence *out)
+{
+    static const struct shape_of_run measured = { "", "Gemma 4 12B",          9,
+                                                  8,  ALL(EVIDENCE_MEASURED), "",
+                                                  1 };
+
+    shaped_run(&measured, out);
+    for (size_t i = 0; i < out->cell_count; i++) {
+        struct evidence_cell *cell = &out->cells[i];
+        size_t users = i % 9, row = i / 9;
+
+        if (row == 7 || (users + row > 13))
+            cell->state = row == 7 ? EVIDENCE_INFEASIBLE : EVIDENCE_SKIPPED;
+        if (cell->state == EVIDENCE_SKIPPED)
+            text_copy(cell->status, sizeof cell->status, users == 8 ? "inferred" : "pending");
+        if (i % 13 == 9)
+            cell->state = EVIDENCE_FAILED;
+        if (cell->state == EVIDENCE_FAILED && row % 2 == 0)
+            text_copy(cell->status, sizeof cell->status, "503");
+        if (cell->state == EVIDENCE_MEASURED && users == 0)
+            text_copy(cell->marks, sizeof cell->marks, "first_shape");
+        if (cell->state == EVIDENCE_MEASURED && i % 9 == 7)
+            text_copy(cell->marks, sizeof cell->marks, "burst, client_limited");
+        cell->error =
+            cell->state == EVIDENCE_MEASURED ? NULL : memory_copy_text("the server ended it");
+    }
+}
+
+/* Loads are rates. */
+static inline void rates_run(struct evidence *out)
+{
+    static const struct shape_of_run shape = { "", "m", 7, 4, ALL(EVIDENCE_MEASURED), "", 1 };
+
+    shaped_run(&shape, out);
+    for (size_t i = 0; i < out->cell_count; i++) {
+        out->cells[i].request_rate_asked = 0.25 * out->cells[i].concurrency;
+        out->cells[i].concurrency = NAN;
+    }
+}
+
+/* Rows are output lengths. */
+static inline void outputs_run(struct evidence *out)
+{
+    static const struct shape_of_run shape = { "", "m", 7, 4, ALL(EVIDENCE_MEASURED), "", 1 };
+
+    shaped_run(&shape, out);
+    for (size_t i = 0; i < out->cell_count; i++) {
+        out->cells[i].output_tokens_asked = out->cells[i].input_length;
+        out->cells[i].input_length = NAN;
+    }
+}
+
+/* Lines that lie on one another: the context does not matter. */
+static inline void equal_lines_run(struct evidence *out)
+{
+    static const struct shape_of_run shape = { "", "m", 6, 6, ALL(EVIDENCE_MEASURED), "", 1 };
+
+    shaped_run(&shape, out);
+    for (size_t i = 0; i < out->cell_count; i++) {
+        double length = out->cells[i].input_length;
+
+        out->cells[i].input_length = 128;
+        shaped_figures(&out->cells[i], 1 + 1e-4 * length);
+        out->cells[i].input_length = length;
+    }
+}
+
+/* One load, of several contexts. */
+static inline void one_load_run(struct evidence *out)
+{
+    static const struct shape_of_run shape = { "", "m", 1, 5, ALL(EVIDENCE_MEASURED), "", 1 };
+
+    shaped_run(&shape, out);
+}
+
+static const struct {
+    const char *name;
+    void (*make)(struct evidence *out);
+} other_runs[] = {
+    { "all kinds of cells", mixed_run }, { "rates", rates_run },
+    { "output lengths", outputs_run },   { "equal lines", equal_lines_run },
+    { "one load", one_load_run },
+};

@@ -3,7 +3,6 @@
  * to its files. */
 #include "tests/unit/support/tool_sweeps.h"
 #include "web/assets/assets.h"
-#include "web/chart_style.h"
 #include "web/frame.h"
 
 #define PAGE_BYTES 150000
@@ -84,15 +83,13 @@ static void an_ab_sweep_of_312_cells_stays_within_the_budget(void **state)
     struct world *world = *state;
     size_t style = *asset_find("style.css")->length;
     TEXT_AUTO page = { 0 };
-    TEXT_AUTO chart_style = { 0 };
     TEXT_AUTO cells = { 0 };
     char sweep[ID_SIZE];
     size_t all;
 
-    chart_style_write(&chart_style);
     compare_deployments(world, sweep);
     open_page(world, "/sweeps/{id}", sweep, &page);
-    all = page.length + style + chart_style.length + *asset_find("page.js")->length;
+    all = page.length + style + *asset_find("chart.css")->length + *asset_find("page.js")->length;
     print_message("page %zu bytes, with style and script %zu\n", page.length, all);
     assert_true(style <= STYLE_BYTES);
     assert_true(all <= PAGE_BYTES);

@@ -40,18 +40,6 @@ static const struct shape_of_run shapes[] = {
     { "long-name", LONG_NAME, 4, 2, ALL(EVIDENCE_MEASURED), "", 1 },
 };
 
-static void save(const char *name, const struct text *bytes)
-{
-    char path[4096];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
-    file = fopen(path, "wb");
-    if (file == NULL || fwrite(bytes->data, 1, bytes->length, file) != bytes->length
-        || fclose(file) != 0)
-        fail_msg("%s cannot be written", path);
-}
-
 /* "latency 6-contexts 3f2a...", a line for each. */
 static void add_digest(const char *plot, const char *shape, const struct text *svg,
                        struct text *digests)
@@ -70,7 +58,7 @@ static void is_the_picture(const char *plot, const struct text *svg)
 
     snprintf(name, sizeof name, "%s.svg", plot);
     if (writes) {
-        save(name, svg);
+        file_write(GOLDEN, name, svg);
         return;
     }
     file_read(GOLDEN, name, &golden);
@@ -121,7 +109,7 @@ static void every_plot_is_what_it_was(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         draw_shape(&shapes[i], &digests);
     if (writes) {
-        save("digests.txt", &digests);
+        file_write(GOLDEN, "digests.txt", &digests);
         return;
     }
     file_read(GOLDEN, "digests.txt", &golden);

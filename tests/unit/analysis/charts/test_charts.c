@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every chart of every run: made-up ones of all shapes, and what users published. No label overlaps
- * another or is cut by the picture's edge, and no figure is drawn that is not in the data. */
+ * another or is cut by the picture's edge, and no figure is drawn that is not in the data.
+ * `test_charts --save FOLDER` saves the pictures, light and dark, for people to look at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,8 @@
 
 #define RUNS 200
 
+static const char *saved_to; /* NULL: nowhere */
+
 static const struct {
     const char *name;
     void (*draw)(const struct chart_runs *runs, struct chart *out);
@@ -28,6 +31,30 @@ static const struct {
     { "forest", draw_forest },
 };
 
+/* "heat-of-one-cell.svg" and "heat-of-one-cell.dark.svg" */
+static void save(const char *what, const struct chart *chart)
+{
+    static const char *const ends[] = { [SVG_LIGHT] = ".svg", [SVG_DARK] = ".dark.svg" };
+    char name[320];
+
+    for (enum svg_colours colours = SVG_LIGHT; colours <= SVG_DARK; colours++) {
+        TEXT_AUTO svg = { 0 };
+
+        snprintf(name, sizeof name, "%s%s", what, ends[colours]);
+        for (char *c = name; *c != '\0'; c++)
+            *c = *c == ' ' || *c == '/' ? '-' : *c;
+        svg_write(&chart->drawing, colours, &svg);
+        file_write(saved_to, name, &svg);
+    }
+}
+
+static void is_sound(const char *what, const struct chart *chart)
+{
+    chart_is_sound(what, chart);
+    if (saved_to != NULL)
+        save(what, chart);
+}
+
 static void all_are_sound(const char *run, const struct chart_runs *runs)
 {
     for (size_t i = 0; i < sizeof charts / sizeof charts[0]; i++) {
@@ -36,7 +63,7 @@ static void all_are_sound(const char *run, const struct chart_runs *runs)
 
         snprintf(what, sizeof what, "%s of %s", charts[i].name, run);
         charts[i].draw(runs, &chart);
-        chart_is_sound(what, &chart);
+        is_sound(what, &chart);
     }
 }
 
@@ -81,6 +108,18 @@ static void runs_of_every_shape(void **state)
     }
 }
 
+static void runs_that_are_none_of_these(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof other_runs / sizeof other_runs[0]; i++) {
+        EVIDENCE_AUTO evidence;
+        const struct chart_runs runs = { &evidence, 1, NULL };
+
+        other_runs[i].make(&evidence);
+        all_are_sound(other_runs[i].name, &runs);
+    }
+}
+
 /* Neither a figure nor one of the ramp's colours: only the word, and its shape. */
 static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *outline)
 {
@@ -115,7 +154,7 @@ static void what_was_not_measured_has_no_figure_and_no_colour(void **state)
 
 static void repetitions_of_a_run(void **state)
 {
-    const struct shape_of_run shape = { "repeated", "m", 5, 8, ALL(EVIDENCE_MEASURED), "", 1 };
+    const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
     struct evidence evidence[3];
     const struct chart_runs runs = { evidence, 3, NULL };
 
@@ -137,9 +176,11 @@ static void a_history(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         CHART_AUTO chart = { 0 };
+        char what[40];
 
         draw_history_to(ARABIC_NAME, ends[i], &chart);
-        chart_is_sound("history", &chart);
+        snprintf(what, sizeof what, "history to %lld", (long long)ends[i]);
+        is_sound(what, &chart);
     }
 }
 
@@ -222,11 +263,12 @@ static void published_results(void **state)
     assert_true(published_each(folder, draw_published) > 0);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_runs_of_every_kind),
         cmocka_unit_test(runs_of_every_shape),
+        cmocka_unit_test(runs_that_are_none_of_these),
         cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
@@ -234,5 +276,6 @@ int main(void)
         cmocka_unit_test(published_results),
     };
 
+    saved_to = count > 2 && strcmp(arguments[1], "--save") == 0 ? arguments[2] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,9 @@ static void three_digits_are_shown(void **state)
     shows(-2.5, "-2.50");
     shows(NAN, "-");
     shows(INFINITY, "-");
-    shows(1e300, "> 1000T");
+    shows(1e300, "1.00e300");
+    shows(1.234e-7, "1.23e-7");
+    shows(-9.996e-6, "-1.00e-5");
 }
 
 static void what_was_asked_for_is_shown_whole(void **state)

@@ -18,10 +18,12 @@
 #include "tests/unit/support/made_runs.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define MADE_RUNS 12
+#define MADE_RUNS REPORTERS /* one of each */
 #define HOSTILE                                                                                    \
     "<script>alert(1)</script>\"><img src=x onerror='alert(1)'> javascript:alert(1) \x01\x1b[31m " \
     "\xe2\x80\xae\xd7\x90\xd7\x91 ${} {{7*7}} --> ]]> </style>"
+
+static const struct shape_of_run small = { "small", "m", 4, 6, ALL(EVIDENCE_MEASURED), "", 1 };
 
 static void write_document(const struct evidence *runs, size_t count, struct text *out)
 {
@@ -275,7 +277,7 @@ static void make_hostile(struct evidence *evidence)
 
 static void foreign_text_is_never_markup(void **state)
 {
-    static const size_t shapes[] = { 1, 2, 9 };
+    static const size_t shapes[] = { 1, 2, 11 };
 
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -340,7 +342,7 @@ static void compare_documents(struct text *out)
     };
 
     for (size_t i = 0; i < 4; i++) {
-        shaped_run(&shapes_of_runs[9], &runs[i]);
+        shaped_run(&small, &runs[i]);
         snprintf(runs[i].id, sizeof runs[i].id, "imp_%zu", i);
         snprintf(runs[i].facts.model, sizeof runs[i].facts.model, i < 2 ? "a" : "<b>");
         for (size_t c = 0; c < runs[i].cell_count; c++)
@@ -389,7 +391,7 @@ static void rows_without_a_context_are_one_class(void **state)
     TEXT_AUTO document = { 0 };
 
     (void)state;
-    shaped_run(&shapes_of_runs[9], &evidence);
+    shaped_run(&small, &evidence);
     for (size_t i = 0; i < evidence.cell_count; i++)
         evidence.cells[i].input_length = NAN;
     write_document(&evidence, 1, &document);

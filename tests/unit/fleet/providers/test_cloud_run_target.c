@@ -70,12 +70,30 @@ static void test_each_missing_permission_is_named(void **state)
     assert_int_equal(missing, 1);
 }
 
+static void test_what_a_target_names_is_looked_for(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    FREE_AUTO char *text = NULL;
+
+    json_object_del(world->fake.objects, "/storage/v1/b/weights");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    text = json_write(findings);
+    assert_non_null(strstr(text, "{\"need\":\"the bucket weights\",\"ok\":false,"));
+    assert_non_null(strstr(text, "\"the service account server@p.iam.gserviceaccount.com\",\"ok\":"
+                                 "true"));
+    assert_non_null(strstr(text, "in us-east4: NvidiaRtxPro6000GpuAllocNoZonalRedundancyPerProject"
+                                 "Region 3\",\"ok\":true"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_lists_have_pages_and_gaps),
         LIVE(test_a_token_that_does_not_fit_ends_the_list),
         LIVE(test_each_missing_permission_is_named),
+        LIVE(test_what_a_target_names_is_looked_for),
     };
     struct error error;
 

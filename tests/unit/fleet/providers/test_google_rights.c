@@ -62,6 +62,7 @@ static const struct right {
     { "GET", { "/compute/", "/networks/" }, "compute.networks.get" },
     { "GET", { "/compute/", "/regions/" }, "compute.regions.get" },
     /* What a target has */
+    { "GET", { "/storage/", "/b/" }, "storage.buckets.get" },
     { "POST", { "/projects/", ":testIamPermissions" }, "" },
     { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
     { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },

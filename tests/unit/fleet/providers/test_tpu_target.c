@@ -134,7 +134,8 @@ static void test_the_key_of_a_machine(void **state)
     now = wait_for(world, "ready");
     text_copy(now.name, sizeof now.name, "other");
     assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
-    now.instance[0] = '\0'; /* another's machine */
+    json_object_set_new(json_object_get(world->fake.objects, QUEUED), "tpu", json_object());
+    text_copy(now.name, sizeof now.name, "gemma"); /* another's machine: it has no labels */
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "");
     text_copy(now.resource, sizeof now.resource, "https://run.googleapis.com/v2/projects/p");

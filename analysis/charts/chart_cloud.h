@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Points that are too many to be drawn. Private to analysis/charts/. */
+#pragma once
+
+#include "analysis/charts/drawing.h"
+
+/* Where the points lie: the squares that have one. */
+struct chart_cloud {
+    struct box box;
+    size_t columns, rows;
+    double width, height; /* of a square */
+    bool *taken;          /* heap */
+};
+#define CHART_CLOUD_AUTO __attribute__((cleanup(chart_cloud_finish))) struct chart_cloud
+/* `side`: of a square, about. */
+void chart_cloud_init(struct chart_cloud *cloud, struct box box, double side);
+void chart_cloud_finish(struct chart_cloud *cloud);
+/* False: its square was taken before, or it is not in the box. */
+bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot);
+void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing);

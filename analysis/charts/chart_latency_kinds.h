@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The latencies that have a chart. Private to analysis/charts/. */
+#pragma once
+
+#include "analysis/charts/chart.h"
+
+/* The figures that a chart shows: of each list, the first that the runs have. */
+struct chart_latency_kind {
+    enum metric metric;
+    const char *title, *heading;
+    const char *centres[2], *tails[2]; /* names of quantities; NULL: none */
+};
+/* That of TTFT for a metric that has no chart. */
+const struct chart_latency_kind *chart_latency_kind(enum metric metric);
