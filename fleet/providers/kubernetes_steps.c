@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs as requests, what their replies mean, and the same as commands of kubectl. */
+/* Verbs as requests. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,6 @@
 #include "fleet/recipes/recipe.h"
 
 #define NAME_MAX_LENGTH 48 /* that of a CronJob, with what is added */
-#define APPLY "application/apply-patch+yaml"
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -108,7 +107,7 @@ static struct step *add_apply(const struct list *list, const struct object *obje
     snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url), "%s%s", query,
              is_update ? "&force=true" : "");
     set_dry_run(step);
-    snprintf(step->content_type, sizeof step->content_type, APPLY);
+    snprintf(step->content_type, sizeof step->content_type, KUBERNETES_APPLY);
     step->body = object->body(list->desired);
     step->creates = !is_update;
     if (object->is_bare && !is_update)
@@ -324,136 +323,4 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
                  false);
     }
     return true;
-}
-
-/* ---- Outcomes ---- */
-
-static CHECKED bool fail(struct error *error, const struct cloud_reply *reply)
-{
-    return error_set(error, ERROR_UPSTREAM, "%s", reply->message);
-}
-
-/* What a Deployment's object means to a step that waits for it. */
-static CHECKED enum step_state judge_waiting(const struct step *step,
-                                             const struct cloud_reply *reply, struct error *error)
-{
-    struct observed now = { 0 };
-    enum step_state state = STEP_WAIT;
-
-    kubernetes_read(reply->body, NULL, NULL, &now);
-    if (strcmp(step->name, "ready") == 0 && strcmp(now.state, "failed") == 0) {
-        error_set(error, ERROR_UPSTREAM, "%s", now.message);
-        state = STEP_FAILED;
-    } else if (strcmp(now.state, step->name) == 0) /* "ready" or "stopped" */
-        state = STEP_DONE;
-    observed_finish(&now);
-    return state;
-}
-
-static CHECKED enum step_state judge_reply(const struct step *step, const struct cloud_reply *reply,
-                                           struct error *error)
-{
-    bool waits = strcmp(step->name, "ready") == 0 || strcmp(step->name, "stopped") == 0;
-
-    if (strcmp(step->name, "gone") == 0)
-        return STEP_WAIT;
-    return waits ? judge_waiting(step, reply, error) : STEP_DONE;
-}
-
-enum step_state kubernetes_outcome(const struct step *step, const struct cloud_reply *reply,
-                                   char poll_url[1024], struct error *error)
-{
-    enum step_state state;
-
-    poll_url[0] = '\0';
-    if (reply->verdict == CLOUD_DONE) {
-        state = judge_reply(step, reply, error);
-        if (state == STEP_WAIT)
-            snprintf(poll_url, 1024, "%s", step->resource);
-        return state;
-    }
-    if (reply->status == 404 && step->absent_is_done)
-        return STEP_DONE;
-    if (reply->status == 404 && strncmp(step->name, "secret-", 7) == 0) {
-        error_set(error, ERROR_NOT_FOUND,
-                  "the namespace has no Secret %s, which the recipe needs: kubectl create secret "
-                  "generic %s --from-literal=KEY=...",
-                  step->name + 7, step->name + 7);
-        return STEP_FAILED;
-    }
-    error_ignore(fail(error, reply)); /* the sentence for all that follow */
-    if (reply->status == 409 && step->creates)
-        return STEP_EXISTS;
-    if (reply->verdict == CLOUD_AGAIN)
-        return STEP_RETRY;
-    if (reply->verdict == CLOUD_LOST) /* every request here may be sent twice */
-        return STEP_LOST;
-    return STEP_FAILED;
-}
-
-/* ---- kubectl ---- */
-
-static void add_manifest(const struct step *step, struct text *out)
-{
-    FREE_AUTO char *json = json_dumps(step->body, JSON_INDENT(1));
-
-    if (strcmp(step->method, "POST") == 0)
-        text_addf(out, "kubectl create --field-manager=opsbrain -f - <<'END'\n%s\nEND\n", json);
-    else
-        text_addf(out,
-                  "kubectl apply --server-side --field-manager=opsbrain%s -f - <<'END'\n%s\nEND\n",
-                  strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
-}
-
-static const char *kind_of(const struct step *step, const struct object *objects)
-{
-    for (; objects->name != NULL; objects++)
-        if (strcmp(step->name + strlen("remove-"), objects->name) == 0)
-            return objects->kind;
-    return NULL;
-}
-
-static void add_waiting(const struct desired *desired, const struct step *step, struct text *out)
-{
-    const char *name = desired->deployment, *namespace = desired->target->namespace;
-
-    if (strncmp(step->name, "secret-", 7) == 0)
-        text_addf(out, "kubectl get secret %s -n %s\n", step->name + 7, namespace);
-    else if (strcmp(step->name, "ready") == 0)
-        text_addf(out, "kubectl rollout status deployment/%s -n %s\n", name, namespace);
-    else if (strcmp(step->name, "gone") == 0)
-        text_addf(out, "kubectl wait --for=delete deployment/%s -n %s\n", name, namespace);
-    else
-        text_addf(out, "kubectl wait --for=delete pod -l " KUBERNETES_DEPLOYMENT "=%s -n %s\n",
-                  name, namespace);
-}
-
-void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out)
-{
-    const char *name = desired->deployment, *namespace = desired->target->namespace;
-
-    if (strcmp(step->content_type, APPLY) == 0 || strcmp(step->method, "POST") == 0)
-        add_manifest(step, out);
-    else if (strcmp(step->method, "GET") == 0)
-        add_waiting(desired, step, out);
-    else if (strcmp(step->name, "scale") == 0)
-        text_addf(out, "kubectl scale deployment/%s --replicas=%lld -n %s\n", name,
-                  (long long)json_get_integer(json_object_get(step->body, "spec"), "replicas", 0),
-                  namespace);
-    else if (strcmp(step->name, "annotation") == 0)
-        text_addf(
-            out, "kubectl annotate --overwrite deployment/%s '" KUBERNETES_ENDS "=%s' -n %s\n",
-            name,
-            json_get_text(json_object_get(json_object_get(step->body, "metadata"), "annotations"),
-                          KUBERNETES_ENDS, ""),
-            namespace);
-    else if (strcmp(step->name, "remove-deployment") == 0)
-        text_addf(out, "kubectl delete deployment/%s --cascade=foreground -n %s\n", name,
-                  namespace);
-    else
-        text_addf(out,
-                  "kubectl delete %s -l " KUBERNETES_INSTANCE "=%s," KUBERNETES_DEPLOYMENT
-                  "=%s -n %s\n",
-                  kind_of(step, kind_of(step, end_objects) != NULL ? end_objects : server_objects),
-                  desired->instance, name, namespace);
 }

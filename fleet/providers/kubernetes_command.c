@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests as commands of kubectl. */
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/providers/kubernetes.h"
+
+static void add_manifest(const struct step *step, struct text *out)
+{
+    FREE_AUTO char *json = json_dumps(step->body, JSON_INDENT(1));
+
+    if (strcmp(step->method, "POST") == 0)
+        text_addf(out, "kubectl create --field-manager=opsbrain -f - <<'END'\n%s\nEND\n", json);
+    else
+        text_addf(out,
+                  "kubectl apply --server-side --field-manager=opsbrain%s -f - <<'END'\n%s\nEND\n",
+                  strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
+}
+
+/* The name of a step's list, as in its URL: ".../namespaces/llm/cronjobs?...". */
+static size_t list_of(const struct step *step, const char **out)
+{
+    const char *namespace = strstr(step->url, "/namespaces/") + strlen("/namespaces/");
+
+    *out = strchr(namespace, '/') + 1;
+    return strcspn(*out, "/?");
+}
+
+static void add_waiting(const struct desired *desired, const struct step *step, struct text *out)
+{
+    const char *name = desired->deployment, *namespace = desired->target->namespace;
+
+    if (strncmp(step->name, "secret-", 7) == 0)
+        text_addf(out, "kubectl get secret %s -n %s\n", step->name + 7, namespace);
+    else if (strcmp(step->name, "ready") == 0)
+        text_addf(out, "kubectl rollout status deployment/%s -n %s\n", name, namespace);
+    else if (strcmp(step->name, "gone") == 0)
+        text_addf(out, "kubectl wait --for=delete deployment/%s -n %s\n", name, namespace);
+    else
+        text_addf(out, "kubectl wait --for=delete pod -l " KUBERNETES_DEPLOYMENT "=%s -n %s\n",
+                  name, namespace);
+}
+
+void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out)
+{
+    const char *name = desired->deployment, *namespace = desired->target->namespace;
+
+    if (strcmp(step->content_type, KUBERNETES_APPLY) == 0 || strcmp(step->method, "POST") == 0)
+        add_manifest(step, out);
+    else if (strcmp(step->method, "GET") == 0)
+        add_waiting(desired, step, out);
+    else if (strcmp(step->name, "scale") == 0)
+        text_addf(out, "kubectl scale deployment/%s --replicas=%lld -n %s\n", name,
+                  (long long)json_get_integer(json_object_get(step->body, "spec"), "replicas", 0),
+                  namespace);
+    else if (strcmp(step->name, "annotation") == 0)
+        text_addf(
+            out, "kubectl annotate --overwrite deployment/%s '" KUBERNETES_ENDS "=%s' -n %s\n",
+            name,
+            json_get_text(json_object_get(json_object_get(step->body, "metadata"), "annotations"),
+                          KUBERNETES_ENDS, ""),
+            namespace);
+    else if (strcmp(step->name, "remove-deployment") == 0)
+        text_addf(out, "kubectl delete deployment/%s --cascade=foreground -n %s\n", name,
+                  namespace);
+    else {
+        const char *list;
+        size_t length = list_of(step, &list);
+
+        text_addf(out,
+                  "kubectl delete %.*s -l " KUBERNETES_INSTANCE "=%s," KUBERNETES_DEPLOYMENT
+                  "=%s -n %s\n",
+                  (int)length, list, desired->instance, name, namespace);
+    }
+}

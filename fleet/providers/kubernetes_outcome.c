@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What replies to the requests of a verb mean. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fleet/providers/kubernetes.h"
+
+static CHECKED bool fail(struct error *error, const struct cloud_reply *reply)
+{
+    return error_set(error, ERROR_UPSTREAM, "%s", reply->message);
+}
+
+/* What a Deployment's object means to a step that waits for it. */
+static CHECKED enum step_state judge_waiting(const struct step *step,
+                                             const struct cloud_reply *reply, struct error *error)
+{
+    struct observed now = { 0 };
+    enum step_state state = STEP_WAIT;
+
+    kubernetes_read(reply->body, NULL, NULL, &now);
+    if (strcmp(step->name, "ready") == 0 && strcmp(now.state, "failed") == 0) {
+        error_set(error, ERROR_UPSTREAM, "%s", now.message);
+        state = STEP_FAILED;
+    } else if (strcmp(now.state, step->name) == 0) /* "ready" or "stopped" */
+        state = STEP_DONE;
+    observed_finish(&now);
+    return state;
+}
+
+static CHECKED enum step_state judge_reply(const struct step *step, const struct cloud_reply *reply,
+                                           struct error *error)
+{
+    bool waits = strcmp(step->name, "ready") == 0 || strcmp(step->name, "stopped") == 0;
+
+    if (strcmp(step->name, "gone") == 0)
+        return STEP_WAIT;
+    return waits ? judge_waiting(step, reply, error) : STEP_DONE;
+}
+
+enum step_state kubernetes_outcome(const struct step *step, const struct cloud_reply *reply,
+                                   char poll_url[1024], struct error *error)
+{
+    enum step_state state;
+
+    poll_url[0] = '\0';
+    if (reply->verdict == CLOUD_DONE) {
+        state = judge_reply(step, reply, error);
+        if (state == STEP_WAIT)
+            snprintf(poll_url, 1024, "%s", step->resource);
+        return state;
+    }
+    if (reply->status == 404 && step->absent_is_done)
+        return STEP_DONE;
+    if (reply->status == 404 && strncmp(step->name, "secret-", 7) == 0) {
+        error_set(error, ERROR_NOT_FOUND,
+                  "the namespace has no Secret %s, which the recipe needs: kubectl create secret "
+                  "generic %s --from-literal=KEY=...",
+                  step->name + 7, step->name + 7);
+        return STEP_FAILED;
+    }
+    error_ignore(fail(error, reply)); /* the sentence for all that follow */
+    if (reply->status == 409 && step->creates)
+        return STEP_EXISTS;
+    if (reply->verdict == CLOUD_AGAIN)
+        return STEP_RETRY;
+    if (reply->verdict == CLOUD_LOST) /* every request here may be sent twice */
+        return STEP_LOST;
+    return STEP_FAILED;
+}

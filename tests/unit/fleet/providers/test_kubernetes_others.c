@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What others have in the namespace, faults, and what a target needs. */
+#include "tests/unit/support/kubernetes_world.h"
+
+/* ---- Others' resources, and faults ---- */
+
+static void test_what_others_made_survives_every_verb(void **state)
+{
+    struct world *world = *state;
+    size_t before;
+
+    for (int i = 0; i < 50; i++) {
+        char path[128];
+
+        snprintf(path, sizeof path, "%sforeign-%d",
+                 i % 2 == 0 ? DEPLOYMENTS : "/api/v1/namespaces/llm/services/", i);
+        fake_server_add(world->fake.objects, path,
+                        "{\"metadata\":{\"labels\":{\"opsbrain/instance\":\"inst-2\","
+                        "\"opsbrain/deployment\":\"gemma\"}},\"spec\":{\"replicas\":1}}");
+    }
+    fake_server_add(world->fake.objects, "/api/v1/namespaces/llm/serviceaccounts/gemma-endless",
+                    "{\"metadata\":{\"name\":\"gemma-endless\"}}");
+    before = json_object_size(world->fake.objects);
+    must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_STOP);
+    must_apply(world, VERB_START);
+    must_apply(world, VERB_EXTEND);
+    must_apply(world, VERB_DESTROY);
+    assert_int_equal(json_object_size(world->fake.objects), before);
+}
+
+static void test_anothers_of_that_name_is_not_taken(void **state)
+{
+    struct world *world = *state;
+
+    fake_server_add(world->fake.objects, DEPLOYMENTS "gemma",
+                    "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
+    assert_false(life_apply(&world->life, VERB_CREATE));
+    assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
+    /* and where it came between plan and apply, the request conflicts */
+    {
+        size_t count = 0;
+        struct step *steps = make_steps(world, VERB_CREATE, &count);
+
+        assert_int_equal(life_do(&world->life, find_step(steps, count, "deployment")), STEP_EXISTS);
+        assert_non_null(strstr(world->life.error.message, "kubectl-client-side-apply"));
+        step_list_free(steps, count);
+    }
+}
+
+static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_STOP);
+    world->life.desired.ends_ms += 3600500;
+    must_apply(world, VERB_START);
+    now = look(world);
+    assert_string_equal(now.state, "ready");
+    assert_int_equal(now.ends_ms, INT64_C(1764007200000));
+    observed_finish(&now);
+    {
+        FREE_AUTO char *job = json_write(json_object_get(
+            world->fake.objects, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end"));
+
+        assert_non_null(strstr(job, "-ge 1764007200 ]"));
+    }
+    world->fake.changes = 0; /* once it is written it stays */
+    must_apply(world, VERB_START);
+    assert_int_equal(world->fake.changes, 1);
+}
+
+static void test_anothers_account_is_not_taken(void **state)
+{
+    static const char path[] = "/api/v1/namespaces/llm/serviceaccounts/gemma-end";
+    struct world *world = *state;
+    size_t count = 0;
+    struct step *steps = make_steps(world, VERB_CREATE, &count);
+    const struct step *step = find_step(steps, count, "end-account");
+
+    fake_server_add(world->fake.objects, path, "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    assert_int_equal(life_do(&world->life, step), STEP_EXISTS);
+    assert_non_null(strstr(world->life.error.message, "already exists"));
+    assert_null(json_object_get(
+        json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
+    assert_string_equal(step->resource, path); /* what is looked at then */
+    assert_string_equal(step->undo_url, path);
+    step_list_free(steps, count);
+}
+
+/* A deployment that had no end gets one: no object of that name is changed by force. */
+static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
+{
+    static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < 4; i++) {
+        struct observed now = { .exists = true,
+                                .ends_ms = i % 2 == 0 ? 0 : INT64_C(1764000000000) };
+        struct step *steps;
+        size_t count;
+        const struct step *end;
+
+        assert_true(world->life.provider->steps(verbs[i / 2], &world->life.desired, &now, &steps,
+                                                &count, &world->life.error));
+        end = find_step(steps, count, "end");
+        assert_int_equal(end->creates, now.ends_ms == 0);
+        assert_int_equal(strstr(end->url, "force=true") == NULL, now.ends_ms == 0);
+        step_list_free(steps, count);
+    }
+    world->life.desired.ends_ms = 0;
+    must_apply(world, VERB_CREATE);
+    fake_server_add(world->fake.objects, "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end",
+                    "{\"metadata\":{\"name\":\"gemma-end\"}}");
+    world->life.desired.ends_ms = INT64_C(1764003600000);
+    assert_false(life_apply(&world->life, VERB_EXTEND));
+    assert_string_equal(world->life.step, "end");
+    assert_int_equal(world->life.state, STEP_EXISTS);
+}
+
+static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    assert_int_equal(
+        json_object_set_new(
+            json_object_get(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"), "spec"),
+            "replicas", json_integer(5)),
+        0);
+    must_apply(world, VERB_UPDATE);
+    now = look(world);
+    assert_int_equal(now.replicas, 5);
+    observed_finish(&now);
+    must_apply(world, VERB_STOP); /* of a stopped one, which is started again, the recipe says */
+    must_apply(world, VERB_UPDATE);
+    now = look(world);
+    assert_int_equal(now.replicas, 1);
+    observed_finish(&now);
+}
+
+static void test_another_of_that_name_since_is_not_deleted(void **state)
+{
+    struct world *world = *state;
+    struct step *steps;
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    steps = make_steps(world, VERB_DESTROY, &count); /* of the uid u-1 */
+    assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
+                     STEP_FAILED);
+    assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
+    step_list_free(steps, count);
+}
+
+static void test_faults_are_told_apart(void **state)
+{
+    struct world *world = *state;
+    size_t count = 0;
+    struct step *steps = make_steps(world, VERB_CREATE, &count);
+    struct step *step = (struct step *)(uintptr_t)find_step(steps, count, "deployment");
+
+    world->fake.status = 429;
+    assert_int_equal(life_do(&world->life, step), STEP_RETRY);
+    world->fake.status = 503;
+    assert_int_equal(life_do(&world->life, step), STEP_LOST);
+    world->fake.loses_reply = true;
+    assert_int_equal(life_do(&world->life, step), STEP_LOST);
+    assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
+    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* twice is once */
+    json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
+    assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
+    assert_non_null(strstr(world->life.error.message, ".spec.gpus: field not declared"));
+    step_list_free(steps, count);
+}
+
+/* ---- Targets ---- */
+
+static void test_lists_have_pages(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *warnings = json_array();
+    struct observed *list = NULL;
+    size_t count = 0;
+
+    must_apply(world, VERB_CREATE);
+    fake_server_add(world->fake.objects, DEPLOYMENTS "web",
+                    "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"template\":{\"spec\":"
+                    "{\"containers\":[{\"image\":\"nginx\"}]}}}}");
+    fake_server_add(world->fake.objects, DEPLOYMENTS "theirs",
+                    "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"template\":{\"spec\":"
+                    "{\"containers\":[{\"image\":\"ollama/ollama\"}]}}}}");
+    for (int pages = 0; pages < 2; pages++) {
+        world->fake.pages = pages == 1;
+        assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
+                                               warnings, &world->life.error));
+        assert_int_equal(count, 2);
+        assert_string_equal(list[0].name, "gemma");
+        assert_string_equal(list[0].instance, "inst-1");
+        assert_string_equal(list[1].name, "theirs");
+        assert_string_equal(list[1].instance, "");
+        observed_list_free(list, count);
+    }
+    assert_int_equal(json_array_size(warnings), 0);
+}
+
+static void test_each_missing_right_is_named(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *findings = json_array();
+    const json_t *finding;
+    size_t i, missing = 0;
+
+    snprintf(world->fake.denied, sizeof world->fake.denied, "cronjobs");
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    json_array_foreach(findings, i, finding) {
+        bool is_cronjob = strstr(json_get_text(finding, "need", ""), "cronjobs") != NULL;
+
+        assert_int_equal(json_get_boolean(finding, "ok", false), !is_cronjob);
+        missing += is_cronjob;
+        if (is_cronjob)
+            assert_non_null(strstr(json_get_text(finding, "fix", ""), "--resource=cronjobs.batch"));
+    }
+    assert_int_equal(missing, 4); /* what is made is looked at after a lost answer */
+}
+
+static void test_targets_are_checked(void **state)
+{
+    struct world *world = *state;
+    const struct provider *provider = world->life.provider;
+    struct error error;
+
+    assert_true(provider->check_target(&world->target, &error));
+    snprintf(world->target.door, sizeof world->target.door, "open");
+    assert_false(provider->check_target(&world->target, &error));
+    world->target.door[0] = '\0';
+    snprintf(world->target.namespace, sizeof world->target.namespace, "a/b");
+    assert_false(provider->check_target(&world->target, &error));
+    snprintf(world->target.namespace, sizeof world->target.namespace, "llm");
+    world->target.credential.kind = CLOUD_NONE;
+    assert_false(provider->check_target(&world->target, &error));
+    assert_null(provider->ends_by(&(struct desired){ .ends_ms = 0 }));
+    assert_non_null(provider->ends_by(&world->life.desired));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE(test_what_others_made_survives_every_verb),
+        LIVE(test_anothers_of_that_name_is_not_taken),
+        LIVE(test_a_start_writes_the_end_that_the_plan_shows),
+        LIVE(test_anothers_account_is_not_taken),
+        LIVE(test_an_end_that_is_new_is_made_and_not_forced),
+        LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
+        LIVE(test_another_of_that_name_since_is_not_deleted),
+        LIVE(test_faults_are_told_apart),
+        LIVE(test_lists_have_pages),
+        LIVE(test_each_missing_right_is_named),
+        LIVE(test_targets_are_checked),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
