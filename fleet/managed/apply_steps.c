@@ -2,6 +2,7 @@
 /* The requests of a plan, in order, each until it is done. */
 #include <string.h>
 
+#include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
 #define ATTEMPTS_MAX 40 /* of one step that is refused for now, or unclear */
@@ -99,6 +100,51 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
+/* Whether all that is wanted is there; a platform may add to it. */
+static bool has_all(const json_t *there, const json_t *wanted)
+{
+    const json_t *value;
+    const char *name;
+    size_t i;
+
+    if (json_is_array(wanted)) {
+        bool same = json_array_size(there) == json_array_size(wanted);
+
+        json_array_foreach(wanted, i, value)
+            same = same && has_all(json_array_get(there, i), value);
+        return same;
+    }
+    if (!json_is_object(wanted))
+        return json_equal(there, wanted);
+    json_object_foreach(json_iterable(wanted), name, value)
+        if (strcmp(name, "etag") != 0 && !has_all(json_object_get(there, name), value))
+            return false;
+    return true;
+}
+
+/* A change that names the revision which it is for is refused the second time: what is there says
+ * whether it was done. */
+static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
+                                  struct error *error)
+{
+    const struct step *step = &apply->plan.steps[index];
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem;
+
+    if (json_object_get(step->body, "etag") == NULL) {
+        apply->steps[index].stage = STAGE_NEW; /* to change it twice changes it once */
+        return true;
+    }
+    if (!apply->frame->call(apply->cloud, "GET", step->resource, NULL, NULL, &reply, &problem))
+        return true;
+    if (!has_all(reply.body, step->body)) {
+        apply->steps[index].stage = STAGE_NEW;
+        return true;
+    }
+    *state = STEP_DONE;
+    return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
+}
+
 /* It was requested, and perhaps done: goes by what is there. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
@@ -107,10 +153,8 @@ static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *s
     struct error problem;
 
     *state = STEP_RETRY;
-    if (!step->creates || step->resource[0] == '\0') {
-        apply->steps[index].stage = STAGE_NEW; /* to change it twice changes it once */
-        return true;
-    }
+    if (!step->creates || step->resource[0] == '\0')
+        return settle_change(apply, index, state, error);
     switch (apply_look(apply, index, &problem)) {
     case FOUND_OURS:
         *state = STEP_DONE;
@@ -184,11 +228,23 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
     return APPLY_DONE;
 }
 
+/* The last wait is apply_await's, which shows the phases of a start and knows how long is too long.
+ */
+static size_t count_steps(const struct managed_plan *plan)
+{
+    const struct step *last = plan->steps + plan->step_count - 1;
+
+    return plan->step_count
+           - (plan->step_count > 0 && strcmp(last->method, "GET") == 0
+              && last->dry_run_url[0] == '\0' && !last->absent_is_done);
+}
+
 enum apply_end apply_steps(struct apply *apply, struct error *error)
 {
     double total = (double)apply->plan.step_count + 1;
+    size_t count = count_steps(&apply->plan);
 
-    for (size_t i = 0; i < apply->plan.step_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         enum apply_end end;
 
         job_run_progress(apply->run, (double)i, total, apply->plan.steps[i].summary);
