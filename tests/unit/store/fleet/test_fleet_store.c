@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Targets, plans and what is managed: who may begin a plan, how often, and up to which cost. */
-#include <pthread.h>
-
 #include "store/fleet/fleet_managed.h"
 #include "store/fleet/fleet_plans.h"
 #include "store/ledger/jobs.h"
@@ -381,134 +379,6 @@ static void a_registered_name_is_not_taken_over(void **state)
     refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is registered already");
 }
 
-/* ---- Concurrent applies ---- */
-
-struct applier {
-    struct store *store;
-    uint64_t seed;
-    size_t begun, refused, above, faults;
-};
-
-static bool plans_at_random(struct applier *applier, struct generator *generator,
-                            struct fleet_plan_row *out)
-{
-    struct change change = ledger_change("alice", "deployment_plan");
-    char empty[] = "{}";
-    bool ends = generator_below(generator, 3) == 0;
-    struct fleet_plan_row plan = { .digest = "d",
-                                   .target = "lab",
-                                   .target_revision = 1,
-                                   .document = empty,
-                                   .usd_known = 1,
-                                   .at_end = "destroy",
-                                   .ends_ms = NOW + HOUR_MS,
-                                   .created_ms = NOW,
-                                   .good_until_ms = NOW + HOUR_MS };
-    struct error error;
-
-    snprintf(plan.deployment, sizeof plan.deployment, "d%d", (int)generator_below(generator, 5));
-    text_copy(plan.verb, sizeof plan.verb, ends ? "destroy" : "create");
-    plan.usd_per_hour = ends ? 0 : 0.5 + (double)generator_below(generator, 6) / 2;
-    if (!fleet_plan_add(applier->store, &plan, &change, out, &error))
-        return false;
-    fleet_plan_finish(out);
-    return true;
-}
-
-/* Ends any plan that was begun, as its job's worker would. */
-static bool ends_one(struct applier *applier)
-{
-    static const char *const kinds[] = { JOB_KIND_APPLY, NULL };
-    const struct job_ending ending = { .state = JOB_COMPLETED };
-    struct claim claim = { 0 };
-    struct fleet_plan_row plan;
-    struct error error;
-    struct job job;
-    bool found, done;
-
-    if (!job_claim(applier->store, "me", kinds, NOW, 10000, &job, &found, &error) || !found)
-        return true; /* another did */
-    text_copy(claim.job_id, sizeof claim.job_id, job.id);
-    claim.fence = job.fence;
-    if (!fleet_plan_find(applier->store, job.subject, &plan, &error))
-        return false;
-    const struct fleet_plan_end end = { .state = "done",
-                                        .reason = "",
-                                        .managed = plan.verb[0] == 'd' ? "gone" : "running",
-                                        .is_so = true };
-    done = fleet_plan_end(applier->store, &claim, plan.id, &end, NOW + 1, &error)
-           && job_finish(applier->store, &claim, &ending, NOW + 1, &error);
-    fleet_plan_finish(&plan);
-    return done;
-}
-
-static double running_usd(struct store *store)
-{
-    struct fleet_managed_row *rows;
-    struct error error;
-    double sum = 0;
-    size_t count;
-
-    if (!fleet_managed_list(store, &rows, &count, &error))
-        return 1000;
-    for (size_t i = 0; i < count; i++)
-        sum += rows[i].usd_per_hour;
-    fleet_managed_rows_free(rows, count);
-    return sum;
-}
-
-static void *applies(void *context)
-{
-    struct applier *applier = context;
-    struct generator generator;
-
-    generator_init(&generator, applier->seed);
-    for (int i = 0; i < 50; i++) {
-        struct change change = ledger_change("alice", "deployment_apply");
-        struct fleet_plan_begun begun;
-        struct fleet_plan_row plan;
-        struct error error;
-
-        if (!plans_at_random(applier, &generator, &plan)) {
-            applier->faults++;
-            continue;
-        }
-        if (fleet_plan_begin(applier->store, plan.id, FLEET_WAY_PERSON, NULL, NOW + 1, &change,
-                             &begun, &error))
-            applier->begun++;
-        else if (error.kind == ERROR_CONFLICT)
-            applier->refused++;
-        else
-            applier->faults++;
-        applier->above += running_usd(applier->store) > 5 + 1e-6;
-        applier->faults += !ends_one(applier);
-    }
-    return NULL;
-}
-
-/* 400 applies of eight threads: what runs never costs more than the target's ceiling. */
-static void concurrent_applies_never_exceed_the_ceiling(void **state)
-{
-    struct ledger *ledger = *state;
-    struct applier appliers[8] = { { 0 } };
-    pthread_t threads[8];
-    size_t begun = 0, refused = 0;
-
-    put(ledger, target_of("lab"));
-    for (size_t i = 0; i < 8; i++) {
-        appliers[i] = (struct applier){ .store = ledger->store, .seed = i };
-        assert_int_equal(pthread_create(&threads[i], NULL, applies, &appliers[i]), 0);
-    }
-    for (size_t i = 0; i < 8; i++) {
-        pthread_join(threads[i], NULL);
-        assert_int_equal(appliers[i].above, 0);
-        assert_int_equal(appliers[i].faults, 0);
-        begun += appliers[i].begun;
-        refused += appliers[i].refused;
-    }
-    assert_true(begun > 50 && refused > 50);
-}
-
 /* ---- Journal, cancel, sightings ---- */
 
 static void a_stale_worker_writes_nothing_into_the_journal(void **state)
@@ -652,7 +522,6 @@ int main(void)
         TEST(a_change_reserves_the_higher_price),
         TEST(two_who_begin_one_plan_get_one_job),
         TEST(a_registered_name_is_not_taken_over),
-        TEST(concurrent_applies_never_exceed_the_ceiling),
         TEST(a_stale_worker_writes_nothing_into_the_journal),
         TEST(a_queued_apply_is_asked_to_stop_and_still_runs),
         TEST(a_plan_whose_job_is_over_gets_another),
