@@ -135,3 +135,10 @@ void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event)
     faults->existing = json_object_size(faults->objects);
     pthread_mutex_unlock(&faults->lock);
 }
+
+void fake_faults_disarm(struct fake_faults *faults)
+{
+    pthread_mutex_lock(&faults->lock);
+    faults->victim = 0;
+    pthread_mutex_unlock(&faults->lock);
+}

@@ -43,3 +43,4 @@ void fake_faults_finish(struct fake_faults *faults);
 /* From now on: the fault meets the nth request, or the victim ends at the nth event. */
 void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at);
 void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event);
+void fake_faults_disarm(struct fake_faults *faults); /* kills nothing from now on */

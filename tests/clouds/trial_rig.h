@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans and applies on a trial's fake, as the server makes them, with a store of its own. What
+ * cannot be set up ends the process with a sentence. */
+#pragma once
+
+#include "fleet/managed/managed_apply.h"
+#include "fleet/recipes/recipe_book.h"
+#include "jobs/job_pool.h"
+#include "store/ledger/store.h"
+#include "tests/clouds/trial.h"
+#include "tests/unit/support/folder.h"
+
+struct trial_rig {
+    struct trial_site site;
+    char folder[FOLDER_SIZE], secrets[FOLDER_SIZE];
+    struct store *store;
+    struct catalog *catalog;
+    struct recipe_book *recipes;
+    struct price_book *prices;
+    struct cloud_endpoints *endpoints;
+    struct cloud *cloud;
+    struct fleet_frame frame;
+    struct job_pool *jobs;
+};
+
+void trial_rig_open(struct trial_rig *rig, const struct trial *trial);
+void trial_rig_close(struct trial_rig *rig);
+
+/* Makes and begins a plan for TRIAL_DEPLOYMENT, as a person would. False: it was refused. */
+bool trial_rig_begin(struct trial_rig *rig, enum provider_verb verb, char plan_id[ID_SIZE],
+                     char job_id[ID_SIZE], struct error *error);
+/* Until its job is over; the plan as it then is: the caller calls fleet_plan_finish. */
+void trial_rig_finish(struct trial_rig *rig, const char *plan_id, const char *job_id,
+                      struct fleet_plan_row *out);
+/* Both, for what must work. */
+void trial_rig_do(struct trial_rig *rig, enum provider_verb verb);
+/* The managed deployment's state; "gone" if there is none. */
+void trial_rig_state(struct trial_rig *rig, char out[16]);
+/* Forgets what is managed, and what the fake has. */
+void trial_rig_reset(struct trial_rig *rig);

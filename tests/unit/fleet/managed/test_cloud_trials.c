@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every provider on its fake (tests/clouds/trials.c): its verbs among 50 resources of others, its
+ * end, and the faults that take no time; `./run clouds` tries all of them, at every request. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "fleet/managed/managed_reconcile.h"
+#include "tests/clouds/trial_faults.h"
+
+static int64_t later_ms; /* how much later than now it is, for the frame */
+
+static int64_t now_ms(void)
+{
+    return clock_utc_ms() + later_ms;
+}
+
+static void open_rig(struct trial_rig *rig, const struct trial *trial)
+{
+    later_ms = 0;
+    trial_rig_open(rig, trial);
+    rig->frame.now_ms = now_ms;
+}
+
+static void check_untouched(struct trial_rig *rig, const char *by)
+{
+    char *touched = trial_site_touched(&rig->site);
+
+    if (touched != NULL)
+        fail_msg("%s: %s touched %s", rig->site.trial->target.provider, by, touched);
+}
+
+#define for_each_trial(trial)                                                                      \
+    for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)
+
+/* ---- Verbs ---- */
+
+static void what_others_have_survives_every_verb(void **state)
+{
+    (void)state;
+    for_each_trial(trial)
+    {
+        unsigned verbs = provider_find(trial->target.provider)->verbs;
+        struct trial_rig rig;
+
+        open_rig(&rig, trial);
+        assert_true(json_object_size(rig.site.before) > 50);
+        for (enum provider_verb verb = VERB_CREATE; verb < VERB_COUNT; verb++) {
+            struct trial_reference reference;
+
+            if ((verbs & VERB_BIT(verb)) == 0)
+                continue;
+            trial_reference_take(&rig, verb, &reference);
+            check_untouched(&rig, provider_verb_name(verb));
+            assert_int_equal(json_array_size(reference.made) == 0, verb == VERB_DESTROY);
+            trial_reference_finish(&reference);
+        }
+        trial_rig_close(&rig);
+    }
+}
+
+/* ---- Looking ---- */
+
+static void ignore(void *context, const char *deployment, const char *sentence, bool is_warning)
+{
+    (void)context, (void)deployment, (void)sentence, (void)is_warning;
+}
+
+static void run_jobs(struct trial_rig *rig)
+{
+    struct fleet_plan_row *plans, last;
+    struct error error;
+    size_t count;
+
+    assert_true(fleet_plan_list(rig->store, TRIAL_DEPLOYMENT, 1, &plans, &count, &error));
+    assert_int_equal(count, 1);
+    trial_rig_finish(rig, plans[0].id, plans[0].job_id, &last);
+    assert_string_equal(last.state, "done");
+    fleet_plan_finish(&last);
+    fleet_plan_rows_free(plans, count);
+}
+
+/* Others' resources have ends that have passed, labels of another opsbrain, and names like ours. */
+static void its_end_and_a_search_for_orphans_touch_nothing_of_others(void **state)
+{
+    (void)state;
+    for_each_trial(trial)
+    {
+        struct managed_reconciler *reconciler;
+        struct managed_round round;
+        struct trial_rig rig;
+        struct error error;
+        char managed[16];
+
+        open_rig(&rig, trial);
+        trial_rig_do(&rig, VERB_CREATE);
+        reconciler = managed_reconcile_create(&rig.frame, ignore, NULL);
+        assert_true(managed_reconcile_round(reconciler, &round, &error));
+        assert_int_equal(round.orphans, 0);
+        assert_int_equal(round.ended, 0);
+        later_ms = 86400000;
+        assert_true(managed_reconcile_round(reconciler, &round, &error));
+        assert_int_equal(round.ended, 1);
+        run_jobs(&rig);
+        check_untouched(&rig, "its end");
+        trial_rig_state(&rig, managed);
+        assert_string_equal(managed, "gone");
+        managed_reconcile_destroy(reconciler);
+        trial_rig_close(&rig);
+    }
+}
+
+/* What was created and is not known any more: found by its label, and removed when its own end has
+ * passed. */
+static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
+{
+    (void)state;
+    for_each_trial(trial)
+    {
+        struct managed_reconciler *reconciler;
+        struct managed_round round;
+        struct trial_rig rig, later;
+        json_auto_t *left = NULL;
+        struct error error;
+
+        open_rig(&rig, trial);
+        trial_rig_do(&rig, VERB_CREATE);
+        open_rig(&later, trial); /* its own database knows nothing */
+        json_object_update(later.site.objects, rig.site.objects);
+        text_copy(later.frame.instance, sizeof later.frame.instance, rig.frame.instance);
+        reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
+        assert_true(managed_reconcile_round(reconciler, &round, &error));
+        assert_int_equal(round.orphans, 1);
+        managed_reconcile_destroy(reconciler);
+        later_ms = 86400000;
+        reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
+        for (int i = 0; i < 3; i++)
+            assert_true(managed_reconcile_round(reconciler, &round, &error));
+        run_jobs(&later);
+        check_untouched(&later, "the end of an orphan");
+        left = trial_site_made(&later.site);
+        assert_int_equal(json_array_size(left), 0);
+        managed_reconcile_destroy(reconciler);
+        trial_rig_close(&later);
+        trial_rig_close(&rig);
+    }
+}
+
+/* ---- Faults ---- */
+
+static bool is_quick(const struct trial_fault *fault)
+{
+    static const char *const quick[] = { "403 once", "it crashes" };
+
+    for (size_t i = 0; i < sizeof quick / sizeof *quick; i++)
+        if (strcmp(fault->fault.name, quick[i]) == 0)
+            return true;
+    return false;
+}
+
+static void try_faults(struct trial_rig *rig, enum provider_verb verb)
+{
+    struct trial_reference reference;
+
+    trial_reference_take(rig, verb, &reference);
+    for (const struct trial_fault *fault = trial_faults(); fault->fault.name != NULL; fault++)
+        for (int at = 1; is_quick(fault) && at <= (fault->is_condition ? 1 : reference.requests);
+             at++) {
+            char *wrong = trial_fault_run(rig, verb, &reference, fault, at);
+
+            if (wrong != NULL)
+                fail_msg("%s %s, %s at request %d: %s", rig->site.trial->target.provider,
+                         provider_verb_name(verb), fault->fault.name, at, wrong);
+        }
+    trial_reference_finish(&reference);
+}
+
+static void a_fault_leaves_nothing_unknown(void **state)
+{
+    (void)state;
+    for_each_trial(trial)
+    {
+        struct trial_rig rig;
+
+        open_rig(&rig, trial);
+        try_faults(&rig, VERB_CREATE);
+        trial_rig_close(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_have_survives_every_verb),
+        cmocka_unit_test(its_end_and_a_search_for_orphans_touch_nothing_of_others),
+        cmocka_unit_test(an_orphan_is_removed_after_its_end_and_nothing_else),
+        cmocka_unit_test(a_fault_leaves_nothing_unknown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
