@@ -119,7 +119,7 @@ void trial_rig_open(struct trial_rig *rig, const struct trial *trial)
     *rig = (struct trial_rig){ 0 };
     must(outbound_global_init(&error), "libcurl", &error);
     trial_site_start(&rig->site, trial);
-    folder_create(rig->folder);
+    folder_create_in_memory(rig->folder);
     folder_create(rig->secrets);
     write_credential(rig);
     must(store_open(rig->folder, 2, &rig->store, &error) && catalog_create(&rig->catalog, &error)

@@ -82,7 +82,7 @@ static const struct trial trials[] = {
     { .target = { .name = "lab",
                   .provider = "kubernetes",
                   .place = "{\"namespace\":\"llm\"}",
-                  .regions = "[]",
+                  .regions = "[\"us-central1\"]",
                   .source_ranges = "[]",
                   .recipes = "[]",
                   .credential = "kubeconfig",

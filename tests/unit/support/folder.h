@@ -20,6 +20,15 @@ static inline void folder_create(char out[FOLDER_SIZE])
         abort();
 }
 
+/* The same in memory, where there is room for it: for thousands of transactions, of which none has
+ * to survive. */
+static inline void folder_create_in_memory(char out[FOLDER_SIZE])
+{
+    snprintf(out, FOLDER_SIZE, "/dev/shm/opsbrain-test-XXXXXX");
+    if (mkdtemp(out) == NULL)
+        folder_create(out);
+}
+
 static inline int folder_remove_entry(const char *path, const struct stat *status, int type,
                                       struct FTW *walk)
 {
