@@ -18,8 +18,6 @@ enum step_state google_refused(const struct step *step, const struct cloud_reply
 {
     if (reply->status == 404 && step->absent_is_done)
         return STEP_DONE;
-    if (reply->status == 409 && strcmp(step->name, "end-account") == 0)
-        return STEP_DONE; /* its name is of this deployment alone */
     if (reply->status == 404 && strncmp(step->name, "secret-", 7) == 0) {
         error_set(error, ERROR_NOT_FOUND,
                   "the project has no secret %s, which the recipe needs: gcloud secrets create %s "

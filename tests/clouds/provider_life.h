@@ -60,9 +60,10 @@ static inline bool life_finds_ours(struct life *life, const struct step *step)
         || !cloud_call(life->cloud, "GET", step->resource, NULL, NULL, &reply, &life->error))
         return false;
     about = json_object_get(reply.body, "metadata");
-    return strcmp(json_get_text(json_object_get(about, "labels"), "opsbrain/instance", ""),
-                  life->desired.instance)
-           == 0;
+    return strstr(json_get_text(reply.body, "description", ""), life->desired.instance) != NULL
+           || strcmp(json_get_text(json_object_get(about, "labels"), "opsbrain/instance", ""),
+                     life->desired.instance)
+                  == 0;
 }
 
 /* True if every step of the verb is done; `observed` may be NULL. */
