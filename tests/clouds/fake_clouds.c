@@ -40,10 +40,9 @@ static json_t *show_state(struct trial_site *site)
 {
     struct fake_faults *faults = &site->faults;
     char *touched = trial_site_touched(site);
-    json_t *out =
-        json_pack("{s:b, s:i, s:i, s:i, s:o, s:s?}", "killed", (int)faults->killed, "events",
-                  faults->events, "requests", faults->requests, "created", faults->created, "made",
-                  trial_site_made(site), "touched", touched);
+    json_t *out = json_pack("{s:b, s:i, s:i, s:i, s:o, s:s?}", "killed", (int)faults->killed,
+                            "events", faults->events, "requests", faults->requests, "created",
+                            faults->created, "made", trial_site_made(site), "touched", touched);
 
     free(touched);
     return out;
@@ -72,7 +71,8 @@ static json_t *show_objects(struct trial_site *site)
 static void control(void *context, const struct fake_request *request, struct fake_reply *reply)
 {
     struct trial_site *site = context;
-    json_auto_t *body = json_loads(request->length > 0 ? request->body : "{}", 0, NULL), *out = NULL;
+    json_auto_t *body = json_loads(request->length > 0 ? request->body : "{}", 0, NULL),
+                *out = NULL;
 
     if (strcmp(request->path, "/kill") == 0)
         fake_faults_kill(&site->faults, (pid_t)json_get_integer(body, "pid", 0),
@@ -100,12 +100,14 @@ static json_t *target_arguments(const struct fleet_target_row *target)
     json_t *out = json_loads(target->place, 0, NULL);
 
     json_object_update_new(
-        out, json_pack("{s:s, s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:b}", "name", target->name,
-                       "provider", target->provider, "credential", target->credential, "regions",
-                       json_loads(target->regions, 0, NULL), "usd_per_hour",
-                       target->deployment_usd, "total_usd_per_hour", target->total_usd,
-                       "agent_usd_per_hour", target->agent_usd, "agent_usd_per_life",
-                       target->agent_life_usd, "allows_no_price", (int)target->allows_no_price));
+        out,
+        json_pack("{s:s, s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:b, s:b, s:o}", "name", target->name,
+                  "provider", target->provider, "credential", target->credential, "regions",
+                  json_loads(target->regions, 0, NULL), "usd_per_hour", target->deployment_usd,
+                  "total_usd_per_hour", target->total_usd, "agent_usd_per_hour", target->agent_usd,
+                  "agent_usd_per_life", target->agent_life_usd, "allows_no_price",
+                  (int)target->allows_no_price, "allows_no_guard", (int)target->allows_no_guard,
+                  "source_ranges", json_loads(target->source_ranges, 0, NULL)));
     if (target->credential_file[0] != '\0')
         json_object_set_new(out, "credential_file", json_string(target->credential_file));
     return out;
@@ -113,10 +115,10 @@ static json_t *target_arguments(const struct fleet_target_row *target)
 
 static void introduce(const struct trial_site *site, const struct fake_server *server)
 {
-    json_auto_t *out = json_pack("{s:i, s:s, s:s, s:s, s:o}", "port", fake_server_port(server),
-                                 "endpoints", site->endpoints, "credential", site->credential,
-                                 "recipe", site->trial->recipe, "target",
-                                 target_arguments(&site->trial->target));
+    json_auto_t *out =
+        json_pack("{s:i, s:s, s:s, s:s, s:o}", "port", fake_server_port(server), "endpoints",
+                  site->endpoints, "credential", site->credential, "recipe", site->trial->recipe,
+                  "target", target_arguments(&site->trial->target));
 
     json_dumpf(out, stdout, JSON_COMPACT);
     printf("\n");

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/clock.h"
 #include "tests/clouds/fake_google.h"
 #include "tests/clouds/fake_kubernetes.h"
 #include "tests/clouds/trial.h"
 
 #define RICH .deployment_usd = 100, .total_usd = 1000, .agent_usd = 100, .agent_life_usd = 100000
+
+#define MACHINES "{\"project\":\"p\",\"service_account\":\"server@p.iam.gserviceaccount.com\"}"
 
 /* ---- Kubernetes ---- */
 
@@ -51,6 +54,8 @@ static void start_google(struct trial_site *site)
     struct fake_google *fake = calloc(1, sizeof *fake);
 
     fake_google_start(fake);
+    fake->now_ms = clock_utc_ms();
+    fake->gpus = 8;
     site->fake = fake;
     site->server = fake->server;
     site->objects = fake->objects;
@@ -75,6 +80,7 @@ static bool set_google(struct trial_site *site, const char *condition)
     fake->numbers = strcmp(condition, "int64 as numbers") == 0;
     strcpy(fake->operation_error, breaks ? sentence : "");
     strcpy(fake->condition_error, fails ? "the container did not start" : "");
+    fake->server_fails = fails;
     return breaks || fails || fake->pages || fake->numbers;
 }
 
@@ -105,6 +111,35 @@ static const struct trial trials[] = {
                   RICH },
       .recipe = "run-gemma-4-12b-qat-l4",
       .world = "cloud_run-world.json",
+      .start = start_google,
+      .stop = stop_google,
+      .set = set_google,
+      .renews_token = true },
+    { .target = { .name = "lab",
+                  .provider = "compute_engine",
+                  .place = MACHINES,
+                  .regions = "[\"us-central1-a\"]",
+                  .source_ranges = "[\"203.0.113.4/32\"]",
+                  .recipes = "[]",
+                  .credential = "workload_identity",
+                  RICH },
+      .recipe = "gce-gemma-4-12b-qat-l4",
+      .world = "compute_engine-world.json",
+      .start = start_google,
+      .stop = stop_google,
+      .set = set_google,
+      .renews_token = true },
+    { .target = { .name = "lab",
+                  .provider = "cloud_tpu",
+                  .place = MACHINES,
+                  .regions = "[\"us-east5-a\"]",
+                  .source_ranges = "[\"203.0.113.4/32\"]",
+                  .recipes = "[]",
+                  .credential = "workload_identity",
+                  .allows_no_guard = 1,
+                  RICH },
+      .recipe = "tpu-gemma-4-12b-v6e1",
+      .world = "cloud_tpu-world.json",
       .start = start_google,
       .stop = stop_google,
       .set = set_google,

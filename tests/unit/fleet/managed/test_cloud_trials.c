@@ -183,17 +183,15 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
     trial_reference_finish(&reference);
 }
 
+/* On one provider here. */
 static void a_fault_leaves_nothing_unknown(void **state)
 {
-    (void)state;
-    for_each_trial(trial)
-    {
-        struct trial_rig rig;
+    struct trial_rig rig;
 
-        open_rig(&rig, trial);
-        try_faults(&rig, VERB_CREATE);
-        trial_rig_close(&rig);
-    }
+    (void)state;
+    open_rig(&rig, trial_all());
+    try_faults(&rig, VERB_CREATE);
+    trial_rig_close(&rig);
 }
 
 int main(void)
