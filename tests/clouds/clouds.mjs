@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A provider's fake beside a real server, for the tests of this folder.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { connect } from '../e2e/clients.mjs';
+import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/harness.mjs';
+
+const FAKE_CLOUDS = process.env.FAKE_CLOUDS_BIN ?? path.join(path.dirname(OPSBRAIN), 'fake_clouds');
+export const NAME = 'gemma';
+
+// providers(): the names of those that have a fake.
+export function providers() {
+    return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
+}
+
+// startCloud(t, provider): {endpoints, credential, recipe, target, tell(path, body)}.
+export async function startCloud(t, provider) {
+    const child = spawn(FAKE_CLOUDS, [provider], { stdio: ['pipe', 'pipe', 'inherit'] });
+    atEnd(t, async () => {
+        child.stdin.end();
+        await once(child, 'close');
+    });
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    const cloud = JSON.parse(line);
+    cloud.tell = async (route, body = {}) => {
+        const headers = { 'Content-Type': 'application/json' };
+        const answer = await request(cloud.port, { method: 'POST', path: route, headers, body: JSON.stringify(body) });
+        return JSON.parse(answer.body);
+    };
+    return cloud;
+}
+
+// startFleet(t, provider, {env, target, data, key}): a server whose target is the provider's fake: {server, cloud, secrets}.
+export async function startFleet(t, provider, { env = {}, target = {}, data, key } = {}) {
+    const cloud = await startCloud(t, provider);
+    const secrets = path.join(await temporaryFolder(t), 'secrets');
+    await mkdir(secrets, { mode: 0o700 });
+    if (cloud.credential)
+        await writeFile(path.join(secrets, cloud.target.credential_file), cloud.credential, { mode: 0o600 });
+    const server = await startServer(t, {
+        args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints],
+        env,
+        data,
+    });
+    await withClient(server, (client) => client.call('target_register', { ...cloud.target, ...target }), { key });
+    return { server, cloud, secrets };
+}
+
+// withClient(server, work, options): a client for as long as the work takes.
+export async function withClient(server, work, options = {}) {
+    const client = await connect('2x-2026', server.url, options);
+    try {
+        return await work(client);
+    } finally {
+        await client.close();
+    }
+}
+
+// planOf(client, cloud, verb): the plan of a verb that has one.
+export function planOf(client, cloud, verb) {
+    const one = { deployment: NAME };
+    const calls = {
+        create: ['deployment_plan', { ...one, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 }],
+        scale: ['deployment_scale', { ...one, replicas: 2 }],
+        start: ['deployment_start', one],
+        extend: ['deployment_extend', { ...one, life_s: 14_400 }],
+    };
+    return client.call(...calls[verb]);
+}
+
+// begin(client, cloud, verb): plans it where it has a plan, gives the go-ahead, and returns the plan's id.
+export async function begin(client, cloud, verb) {
+    if (verb === 'stop' || verb === 'destroy') {
+        const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });
+        return plan;
+    }
+    const { plan, digest } = await planOf(client, cloud, verb);
+    await client.call('deployment_apply', { plan, confirm: digest });
+    return plan;
+}
+
+// rows(server, sql, ...values): what the live database has.
+export function rows(server, sql, ...values) {
+    const database = new DatabaseSync(path.join(server.data, 'opsbrain.db'), { readOnly: true });
+    try {
+        return database.prepare(sql).all(...values);
+    } finally {
+        database.close();
+    }
+}
+
+// settled(server, verb): the newest plan of a verb, once none is being applied; undefined: nothing was begun.
+export function newest(server, verb) {
+    return rows(server, 'SELECT * FROM fleet_plans WHERE verb = ? ORDER BY created_ms DESC, id DESC LIMIT 1', verb)[0];
+}
+
+export function isApplying(server) {
+    return rows(server, "SELECT id FROM fleet_plans WHERE state = 'applying'").length > 0;
+}
+
+// managed(server): the state of the deployment; 'gone' if it is not managed.
+export function managed(server) {
+    return rows(server, "SELECT state FROM fleet_managed WHERE deployment = ? AND state <> 'gone'", NAME)[0]?.state ?? 'gone';
+}
+
+export function same(made, reference, what) {
+    assert.deepEqual([...made].sort(), [...reference].sort(), what);
+}
