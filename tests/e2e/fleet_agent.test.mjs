@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator's agent that does its worst, with its own key and no person at its client: it deploys nothing, runs nothing on
+// this machine, and reaches no credential.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { begin, isApplying, managed, NAME, planOf, providers, rows, startFleet } from '../clouds/clouds.mjs';
+import { connect } from './clients.mjs';
+import { addKey, atEnd, startServer, temporaryFolder, until } from './harness.mjs';
+
+const PROVIDERS = providers();
+
+// withAgent(t, provider): a target that grants agents nothing, an admin's client and the agent's, and the team's person, whose
+// client can be asked.
+async function withAgent(t, provider, target = {}) {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const [name, role] of Object.entries({ ada: 'admin', otto: 'operator', paula: 'operator' }))
+        keys[name] = await addKey(data, name, '--role', role);
+    const none = { agent_usd_per_hour: 0, agent_usd_per_life: 0 };
+    const fleet = await startFleet(t, provider, { target: { ...none, ...target }, data, key: keys.ada });
+    const clients = { person: { key: keys.paula, onForm: agrees } };
+    for (const [name, options] of Object.entries({ admin: { key: keys.ada }, agent: { key: keys.otto }, ...clients })) {
+        clients[name] = await connect('2x-2026', fleet.server.url, options);
+        atEnd(t, () => clients[name].close());
+    }
+    return { ...fleet, ...clients };
+}
+
+async function agrees({ requestedSchema }) {
+    const content = Object.fromEntries(Object.keys(requestedSchema.properties).map((name) => [name, true]));
+    return { action: 'accept', content };
+}
+
+// untouched(cloud): nothing was made, and what is others' is as it was.
+async function untouched(cloud, what) {
+    const { made, touched } = await cloud.tell('/state');
+    assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
+}
+
+// What an agent tries on each provider; the last leaves a person's deployment behind.
+const ATTEMPTS = {
+    'no word of an agent counts as that of a person': async ({ agent, cloud }) => {
+        const { plan, digest } = await planOf(agent, cloud, 'create');
+        for (const [tool, args] of [
+            ['deployment_apply', { plan }],
+            ['deployment_apply', { plan, confirm: digest }],
+            ['deployment_apply', { plan, confirm: '0'.repeat(64) }],
+            ['plan_approve', { plan }],
+            ['plan_approve', { plan, confirm: digest }],
+        ])
+            assert.match(await agent.refusal(tool, args), /person|digest|go-ahead|confirm|unknown|argument/i, tool);
+        await untouched(cloud);
+    },
+    'overrides stay inside what the recipe opens': async ({ agent, cloud }) => {
+        const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
+        for (const override of [
+            'image=evil/miner:1', 'command=["sh","-c","curl evil"]', 'arguments.--model=evil', 'environment.LD_PRELOAD=/x',
+            'service_account=owner@p', 'cloud_run.service_account=owner@p', 'weights.mounted_at=/', 'port=22', 'host.cpu=9999',
+            'max_num_seqs=1e99', 'max_num_seqs=nan', 'max_num_seqs=-1', 'max_num_seqs=4 --trust-remote-code',
+            'max_num_seqs="4"', 'max_num_seqs=4.5', 'max_num_seqs[0]=4', '__proto__=1', 'overrides=1', 'kubernetes.node_labels=x',
+            'max_model_len=131073', '=1', 'max_num_seqs',
+        ])
+            await agent.refusal('deployment_plan', { ...one, overrides: [override] });
+        await agent.refusal('deployment_plan', { ...one, overrides: { image: 'evil/miner:1' } });
+        await untouched(cloud);
+    },
+    'names, places and ends are checked before the cloud is called': async ({ agent, cloud }) => {
+        const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
+        const before = (await cloud.tell('/log')).length;
+        for (const more of [
+            { deployment: '../../../x' }, { deployment: 'a/../../services/other-0' }, { deployment: 'x?force=true' },
+            { deployment: 'x%2f..%2fy' }, { deployment: 'x\ny' }, { deployment: '..' }, { region: 'us-east4/../x' },
+            { region: 'mars' }, { target: 'nowhere' }, { recipe: '../../etc/passwd' }, { recipe: 'none' }, { kind: 'free' },
+            { life_s: 0 }, { life_s: 1 }, { replicas: 65 }, { at_end: 'never' },
+        ])
+            await agent.refusal('deployment_plan', { ...one, ...more });
+        const changes = (await cloud.tell('/log')).slice(before).filter(({ method }) => method !== 'GET');
+        assert.deepEqual(changes, []);
+        await untouched(cloud);
+    },
+    'targets, recipes and adoption need an admin': async ({ agent, admin, cloud }) => {
+        const [recipe] = (await admin.call('recipe_list', { limit: 1 })).recipes;
+        const foreign = 'gemma-1';
+        for (const [tool, args] of [
+            ['target_register', { ...cloud.target, agent_usd_per_hour: 1000, agent_usd_per_life: 1000 }],
+            ['target_register', { ...cloud.target, name: 'mine', proxy: 'http://127.0.0.1:9' }],
+            ['target_remove', { target: cloud.target.name, confirm: cloud.target.name }],
+            ['recipe_import', { text: JSON.stringify({ ...recipe, name: 'mine', image: 'evil/miner:1' }) }],
+            ['deployment_adopt', { deployment: foreign, target: cloud.target.name, may_end: true, confirm: foreign }],
+            ['secret_bind', { secret: 'LAB', origin: 'http://127.0.0.1:9' }],
+        ])
+            assert.match(await agent.refusal(tool, args), /role admin|admin/, tool);
+        for (const tool of ['deployment_stop', 'deployment_destroy'])
+            assert.match(await agent.refusal(tool, { deployment: foreign, confirm: foreign }), /not managed/, tool);
+        await untouched(cloud);
+    },
+    'what a person deployed is not for an agent to change': async ({ agent, person, cloud, server }) => {
+        const { plan } = await planOf(person, cloud, 'create');
+        await person.call('deployment_apply', { plan });
+        await until('it to run', () => !isApplying(server), 60_000);
+        assert.equal(managed(server), 'running');
+        const { made } = await cloud.tell('/state');
+        for (const [tool, args] of [
+            ['deployment_stop', { confirm: NAME }],
+            ['deployment_destroy', { confirm: NAME }],
+            ['deployment_scale', { replicas: 2 }],
+            ['deployment_extend', { life_s: 1_000_000 }],
+            ['deployment_start', {}],
+            ['deployment_remove', { confirm: NAME }],
+            ['deployment_update', { url: 'http://127.0.0.1:9', confirm: NAME }],
+        ])
+            await agent.refusal(tool, { deployment: NAME, ...args });
+        await agent.refusal('deployment_apply', { plan: (await planOf(person, cloud, 'scale')).plan });
+        const now = await cloud.tell('/state');
+        assert.deepEqual(now.made, made);
+        assert.equal(now.touched, null);
+    },
+};
+
+for (const provider of PROVIDERS)
+    test(`${provider}: an agent deploys nothing`, async (t) => {
+        const team = await withAgent(t, provider);
+        for (const [title, attempt] of Object.entries(ATTEMPTS)) await t.test(title, () => attempt(team));
+    });
+
+test('a registered name is not taken over by a plan, nor a planned one by a registration', async (t) => {
+    const { agent, person, cloud, server } = await withAgent(t, PROVIDERS[0]);
+    await agent.call('deployment_register', { name: NAME, url: 'http://127.0.0.1:9' });
+    const { plan } = await planOf(person, cloud, 'create');
+    assert.match(await person.refusal('deployment_apply', { plan }), /registered already/);
+    assert.equal(managed(server), 'gone');
+    await untouched(cloud);
+});
+
+test('an agent within its grant stays within it, however it divides the work', async (t) => {
+    const grant = { agent_usd_per_hour: 1, agent_usd_per_life: 3, total_usd_per_hour: 1 };
+    const { agent, cloud, server } = await withAgent(t, PROVIDERS[0], grant);
+    await begin(agent, cloud, 'create');
+    await until('it to run', () => !isApplying(server), 60_000);
+    const { plan, digest } = await agent.call('deployment_extend', { deployment: NAME, life_s: 86_400 });
+    assert.match(await agent.refusal('deployment_apply', { plan, confirm: digest }), /person/);
+    const other = await agent.call('deployment_plan', {
+        deployment: 'another', target: cloud.target.name, recipe: cloud.recipe, life_s: 7200,
+    });
+    assert.match(await agent.refusal('deployment_apply', { plan: other.plan, confirm: other.digest }), /beside|allows/);
+    assert.equal(rows(server, "SELECT 1 FROM fleet_managed WHERE state <> 'gone'").length, 1);
+});
+
+test('this machine runs nothing that an agent names', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'otto', '--role', 'operator');
+    const root = await addKey(data, 'ada', '--role', 'admin');
+    const server = await startServer(t, { data });
+    const [agent, admin] = await Promise.all([key, root].map((each) => connect('2x-2026', server.url, { key: each })));
+    const local = JSON.parse(await readFile('catalog/recipes/local-llama-cpp-gemma-4-e2b.json', 'utf8'));
+    const mine = JSON.stringify({ ...local, name: 'mine' });
+    assert.match(await agent.refusal('recipe_import', { text: mine }), /admin/);
+    assert.match(await admin.refusal('recipe_import', { text: mine }), /not imported|folder/);
+    await admin.refusal('target_register', { name: 'here', provider: 'local', credential: 'none' });
+    for (const file of ['/etc/passwd', '../key', 'LAB', '.', 'a/b.json'])
+        await admin.refusal('target_register', {
+            name: 'x', provider: 'kubernetes', namespace: 'llm', credential: 'kubeconfig', credential_file: file,
+        });
+    await Promise.all([agent.close(), admin.close()]);
+});
