@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is secret of a cloud is sent to that cloud alone: it is in no answer, log, file of the data folder, plan or command,
+// and in no request to others, also where the cloud's own errors repeat it.
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { begin, isApplying, NAME, planOf, providers, startFleet, withClient } from '../clouds/clouds.mjs';
+import { startSimserve, until } from './harness.mjs';
+
+const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
+const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
+
+// What a credential file may have, and which words of it are secret.
+const FILES = {
+    'service-account.json': {
+        target: { credential: 'service_account_file', credential_file: 'service-account.json' },
+        content: () => JSON.stringify(KEY),
+        secret: KEY.private_key.split('\n').filter((line) => line.length > 40),
+        fits: ({ target }) => target.project,
+    },
+    'client.yaml': {
+        target: { credential: 'kubeconfig', credential_file: 'client.yaml' },
+        content: ({ credential }) =>
+            credential.replace('token: canary-kubernetes', `client-certificate-data: ${CLIENT_KEY}, client-key-data: ${CLIENT_KEY}`),
+        secret: ['canary-client-key', CLIENT_KEY],
+        fits: ({ target }) => target.credential === 'kubeconfig',
+    },
+};
+
+for (const provider of providers())
+    test(`${provider}: its credential goes to it alone`, { timeout: 120_000 }, async (t) => {
+        const model = await startSimserve(t);
+        const { server, cloud, secrets } = await startFleet(t, provider, { env: { OPSBRAIN_SECRET_LAB: 'canary-lab' } });
+        const said = [];
+        await withClient(server, async (client) => {
+            const call = client.callTool.bind(client);
+            client.callTool = async (...all) => {
+                const answer = await call(...all).catch((error) => ({ isError: true, content: [], text: `${error.message} ${error.data}` }));
+                said.push(JSON.stringify(answer));
+                return answer;
+            };
+            await live(client, server, cloud, model);
+            await disturb(client, cloud);
+            await tryFiles(client, cloud, secrets);
+        });
+        const log = await cloud.tell('/log');
+        const tokens = [...new Set(log.map(({ bearer }) => bearer).filter(Boolean))];
+        assert.ok(tokens.length > 0 || cloud.target.credential === 'none');
+        const canaries = [...tokens, 'canary-lab', ...Object.values(FILES).flatMap(({ secret }) => secret)];
+        await server.stop();
+        const places = {
+            answers: said.join('\n'),
+            log: server.output(),
+            model: model.program.output,
+            'requests to the cloud': JSON.stringify(log.map((each) => ({ ...each, bearer: undefined }))),
+            ...(await filesOf(server.data)),
+        };
+        for (const [place, bytes] of Object.entries(places))
+            for (const canary of canaries) assert.ok(!bytes.includes(canary), `${place} has ${canary.slice(0, 20)}`);
+    });
+
+// live(...): a whole life, and everything that shows some of it.
+async function live(client, server, cloud, model) {
+    await client.call('deployment_register', { name: 'sim', url: model.url, secret: 'LAB' });
+    await client.call('model_show', { deployment: 'sim' });
+    const { plan } = await planOf(client, cloud, 'create');
+    await begin(client, cloud, 'create');
+    await until('it to be created', () => !isApplying(server), 60_000);
+    for (const [tool, args] of [
+        ['target_show', { target: cloud.target.name, check: true }],
+        ['target_list', {}],
+        ['fleet_list', {}],
+        ['deployment_show', { deployment: NAME }],
+        ['deployment_discover', { target: cloud.target.name }],
+        ['model_health', { deployment: NAME }],
+        ['deployment_apply', { plan }],
+        ['audit_list', {}],
+    ])
+        await client.callTool(tool, args);
+    await begin(client, cloud, 'destroy');
+    await until('it to be destroyed', () => !isApplying(server), 60_000);
+}
+
+// disturb(...): the cloud's own refusals repeat what they were sent.
+async function disturb(client, cloud) {
+    const { bearer } = (await cloud.tell('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
+    const message = `the token ${bearer} is wrong`;
+    const body = JSON.stringify({ kind: 'Status', message, error: { code: 403, message, status: 'PERMISSION_DENIED' } });
+    for (const status of [400, 403, 409]) {
+        await cloud.tell('/answer', { status, body, at: 1 });
+        await planOf(client, cloud, 'create').catch(() => {});
+    }
+    await cloud.tell('/reset');
+}
+
+// tryFiles(...): files that are good, and the same cut off in the middle.
+async function tryFiles(client, cloud, secrets) {
+    for (const [name, { target, content, fits }] of Object.entries(FILES)) {
+        if (!fits(cloud)) continue;
+        const whole = content(cloud);
+        for (const text of [whole, whole.slice(0, whole.length / 2), `${whole} }`]) {
+            await writeFile(path.join(secrets, name), text, { mode: 0o600 });
+            await client.callTool('target_register', { ...cloud.target, ...target, name: `by-${name.split('.')[0]}` });
+            await client.callTool('target_show', { target: `by-${name.split('.')[0]}`, check: true });
+            await client.callTool('target_remove', { target: `by-${name.split('.')[0]}`, confirm: `by-${name.split('.')[0]}` });
+        }
+    }
+}
+
+async function filesOf(folder) {
+    const found = {};
+    for (const name of await readdir(folder, { recursive: true }))
+        found[name] = await readFile(path.join(folder, name), 'latin1').catch(() => '');
+    return found;
+}
