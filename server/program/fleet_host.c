@@ -23,7 +23,6 @@
 #include "server/streams/notifier.h"
 
 #define ROUND_S 60
-#define PAUSE_MS 2000
 #define PATIENCE_MS (60 * 60000LL)
 
 /* One credential of one target, with its tokens. A changed target gets another; the old one stays,
@@ -243,7 +242,7 @@ bool fleet_host_create(const struct settings *settings, const struct services *s
                                         .price = find_price,
                                         .fit = recipe_fit_check,
                                         .now_ms = clock_utc_ms,
-                                        .pause_ms = PAUSE_MS,
+                                        .pause_ms = settings->cloud_pause_ms,
                                         .patience_ms = PATIENCE_MS };
     if (!cloud_endpoints_create(settings->cloud_endpoints, &host->endpoints, error)
         || !open_machine(host, settings, error) || !read_place(host, error)) {

@@ -56,6 +56,8 @@ const struct setting settings_table[] = {
       "address of this machine's Ollama, such as http://127.0.0.1:11434; empty: not asked" },
     { "this_machine_work", SETTING_TEXT, "", 0, 0, AT(this_machine_work),
       "folder for the programs to work in; empty: in `data`, as root /var/lib/opsbrain-engines" },
+    { "cloud_pause_ms", SETTING_INTEGER, "2000", 20, 60000, AT(cloud_pause_ms),
+      "milliseconds between two looks at what a cloud is carrying out, later up to 8 times that" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),

@@ -25,6 +25,7 @@ struct settings {
     char this_machine_work[CONFIG_TEXT_SIZE];
     int64_t http_threads, workers, waiting_workers, sweep_workers, sweep_shards;
     int64_t sweeps_per_principal;
+    int64_t cloud_pause_ms;
     int64_t queue_limit, connections, connections_per_address;
     int64_t body_limit_bytes, answer_limit_bytes;
     int64_t calls_per_principal, rate_per_principal, burst_per_principal;

@@ -43,7 +43,7 @@ export async function startFleet(t, provider, { env = {}, target = {}, data, key
     if (cloud.credential)
         await writeFile(path.join(secrets, cloud.target.credential_file), cloud.credential, { mode: 0o600 });
     const server = await startServer(t, {
-        args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints],
+        args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints, '--cloud-pause-ms', '20'],
         env,
         data,
     });
