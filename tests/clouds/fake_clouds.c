@@ -113,12 +113,23 @@ static json_t *target_arguments(const struct fleet_target_row *target)
     return out;
 }
 
+static json_t *verbs_of(const char *provider)
+{
+    unsigned verbs = provider_find(provider)->verbs;
+    json_t *out = json_array();
+
+    for (enum provider_verb verb = VERB_CREATE; verb < VERB_COUNT; verb++)
+        if ((verbs & VERB_BIT(verb)) != 0)
+            json_array_append_new(out, json_string(provider_verb_name(verb)));
+    return out;
+}
+
 static void introduce(const struct trial_site *site, const struct fake_server *server)
 {
-    json_auto_t *out =
-        json_pack("{s:i, s:s, s:s, s:s, s:o}", "port", fake_server_port(server), "endpoints",
-                  site->endpoints, "credential", site->credential, "recipe", site->trial->recipe,
-                  "target", target_arguments(&site->trial->target));
+    json_auto_t *out = json_pack(
+        "{s:i, s:s, s:s, s:s, s:o, s:o}", "port", fake_server_port(server), "endpoints",
+        site->endpoints, "credential", site->credential, "recipe", site->trial->recipe, "target",
+        target_arguments(&site->trial->target), "verbs", verbs_of(site->trial->target.provider));
 
     json_dumpf(out, stdout, JSON_COMPACT);
     printf("\n");

@@ -18,12 +18,13 @@ const WAIT_MS = 120_000;
 class Trial {
     constructor(provider, share, fleet) {
         Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {} });
-        this.next = Object.fromEntries(VERBS.map((verb) => [verb, 1 + share * STEP]));
-        this.left = new Set(VERBS);
+        this.verbs = VERBS.filter((verb) => this.cloud.verbs.includes(verb));
+        this.next = Object.fromEntries(this.verbs.map((verb) => [verb, 1 + share * STEP]));
+        this.left = new Set(this.verbs);
     }
 
     async learn() {
-        for (const verb of VERBS) {
+        for (const verb of this.verbs) {
             await this.cloud.tell('/kill');
             await this.finish(verb);
             this.reference[verb] = { ...(await this.cloud.tell('/state')), managed: managed(this.server) };
@@ -72,7 +73,7 @@ class Trial {
     }
 
     async round() {
-        for (const verb of VERBS) {
+        for (const verb of this.verbs) {
             const tries = this.left.has(verb) && this.kills < EACH;
             if (!tries) await this.finish(verb, newest(this.server, verb).id);
             else if (await this.killIn(verb, this.next[verb])) this.kills++;

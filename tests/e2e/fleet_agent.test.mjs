@@ -111,7 +111,8 @@ const ATTEMPTS = {
             ['deployment_update', { url: 'http://127.0.0.1:9', confirm: NAME }],
         ])
             await agent.refusal(tool, { deployment: NAME, ...args });
-        await agent.refusal('deployment_apply', { plan: (await planOf(person, cloud, 'scale')).plan });
+        if (cloud.verbs.includes('extend'))
+            await agent.refusal('deployment_apply', { plan: (await planOf(person, cloud, 'extend')).plan });
         const now = await cloud.tell('/state');
         assert.deepEqual(now.made, made);
         assert.equal(now.touched, null);
