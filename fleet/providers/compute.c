@@ -37,7 +37,6 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
         "compute.firewalls.delete",
         "compute.firewalls.get",
         "compute.globalOperations.get",
-        "compute.images.getFromFamily",
         "compute.instances.create",
         "compute.instances.delete",
         "compute.instances.get",

@@ -208,6 +208,28 @@ static void test_words_stay_words(void **state)
     }
 }
 
+/* The image, each variable and each word of the command are words of the script. */
+static void check_words(const struct recipe *recipe, const char *script)
+{
+    json_auto_t *argv = recipe_argv(recipe, "gemma");
+    const json_t *variables = recipe_member(recipe, "environment"), *value;
+    const char *name;
+    size_t i;
+
+    json_array_append_new(argv, json_string(recipe->image));
+    json_object_foreach(json_iterable(variables), name, value)
+        json_array_append_new(argv, json_is_string(value)
+                                        ? json_sprintf("%s=%s", name, json_string_value(value))
+                                        : json_string(name));
+    json_array_foreach(argv, i, value) {
+        TEXT_AUTO word = { 0 };
+
+        text_addf(&word, " '%s'", json_string_value(value));
+        if (strstr(script, text_string(&word)) == NULL)
+            fail_msg("%s: the script lacks%s", recipe->name, text_string(&word));
+    }
+}
+
 static void test_every_recipes_script_is_a_script(void **state)
 {
     struct google_world *world = *state;
@@ -227,6 +249,7 @@ static void test_every_recipes_script_is_a_script(void **state)
         make_script(world, &recipes[i], &script);
         write_file("script", text_string(&script), 0600);
         assert_int_equal(system("bash -n script"), 0);
+        check_words(&recipes[i], text_string(&script));
         assert_true((strstr(script.data, "--privileged --network host") != NULL)
                     == (strstr(recipes[i].hardware, "tpu") != NULL));
         checked++;
