@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect } from './clients.mjs';
-import { atEnd, freePort, OPSBRAIN, request, run, SIMSERVE, startServer, temporaryFolder, until } from './harness.mjs';
-
-const HERE = { name: 'here', provider: 'local', credential: 'none' };
+import { atEnd, freePort, OPSBRAIN, request, SIMSERVE, startServer, temporaryFolder, until } from './harness.mjs';
+import { apply, endNow, HERE, plan } from './this_machine.mjs';
 
 // A folder with a recipe for simserve, and the flags that allow it.
 async function simserveHere(t) {
@@ -33,21 +32,6 @@ async function simserveHere(t) {
 
 async function answers(port) {
     return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
-}
-
-async function planned(client, args) {
-    const plan = await client.call('deployment_plan', { target: 'here', life_s: 1200, ...args });
-    return plan;
-}
-
-async function applied(client, data, plan) {
-    assert.equal((await run(['plan', 'approve', plan, '--data', data])).code, 0);
-    await client.call('deployment_apply', { plan });
-    return until(`the plan ${plan}`, async () => {
-        const { output } = await run(['plan', 'show', plan, '--data', data]);
-        assert.doesNotMatch(output, /state: (failed|cancelled)/);
-        return /state: done/.test(output);
-    });
 }
 
 test('nothing is deployed on this machine until the settings say so, and no tool can say it', async (t) => {
@@ -83,12 +67,11 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     const server = await startServer(t, { data, args });
     let client = await connect('2x-2026', server.url);
     await client.call('target_register', HERE);
-    const { requests, ends_by } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
-    assert.match(ends_by, /a watchdog on this machine ends it/);
-    assert.equal(requests[0].method, 'PUT');
-    const { plan } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
-    atEnd(t, () => endNow(data));
-    await applied(client, data, plan);
+    const made = await plan(client, { deployment: 'gemma', recipe: 'local-simserve' });
+    assert.match(made.ends_by, /a watchdog on this machine ends it/);
+    assert.equal(made.requests[0].method, 'PUT');
+    atEnd(t, () => endNow(data, 'gemma'));
+    await apply(client, data, made);
     assert.ok(await answers(port));
     await client.close();
 
@@ -101,27 +84,19 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     await client.close();
 
     await server.program.kill();
-    await endNow(data);
+    await endNow(data, 'gemma');
     await until('its end', async () => !(await answers(port)));
     await server.start();
 });
-
-// The end that is written on it, which a plan sets ten minutes ahead at least, is now.
-async function endNow(data) {
-    const file = path.join(data, 'this_machine', 'gemma', 'record.json');
-    const record = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
-    if (!record) return;
-    await writeFile(`${file}.test`, JSON.stringify({ ...record, ends_ms: Date.now() }));
-    await rename(`${file}.test`, file);
-}
 
 test("an agent's word, an imported recipe and a foreign server run nothing here", async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     const client = await connect('2x-2026', server.url);
     await client.call('target_register', HERE);
-    const { plan, digest } = await planned(client, { deployment: 'gemma', recipe: 'local-simserve' });
-    assert.match(await client.refusal('deployment_apply', { plan, confirm: digest }), /needs a person's go-ahead/);
+    const made = await plan(client, { deployment: 'gemma', recipe: 'local-simserve' });
+    const word = { plan: made.plan, confirm: made.digest };
+    assert.match(await client.refusal('deployment_apply', word), /needs a person's go-ahead/);
     const shell = {
         name: 'mine', revision: 1, title: 'A shell', provider: 'local', engine: 'sh', model: 'm', program: '/bin/sh', port,
         weights: { from: 'hub', repository: 'a/b' }, licence: { name: 'none' }, cost: [],
