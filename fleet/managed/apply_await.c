@@ -44,9 +44,10 @@ static void show(const struct apply *apply, const struct observed *observed)
     double steps = (double)apply->plan.step_count;
     char message[256];
 
-    snprintf(message, sizeof message, "%s: %s%s%s%s%.120s", apply->plan.row.deployment,
-             observed->exists ? observed->state : "absent", observed->phase[0] == '\0' ? "" : ", ",
-             observed->phase, observed->log_line[0] == '\0' ? "" : ": ", observed->log_line);
+    observed_write(message, sizeof message, "%s: %s%s%s%s%.120s", apply->plan.row.deployment,
+                   observed->exists ? observed->state : "absent",
+                   observed->phase[0] == '\0' ? "" : ", ", observed->phase,
+                   observed->log_line[0] == '\0' ? "" : ": ", observed->log_line);
     job_run_progress(apply->run, steps + phase_done(observed->phase), steps + 1, message);
 }
 

@@ -85,8 +85,9 @@ static void read_name(const char *name, struct observed *out)
 
     text_copy(out->name, sizeof out->name, last != NULL ? last + 1 : name);
     if (place != NULL)
-        snprintf(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"), place + 11);
-    snprintf(out->resource, sizeof out->resource, CLOUD_RUN "%.400s", name);
+        observed_write(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"),
+                       place + 11);
+    observed_write(out->resource, sizeof out->resource, CLOUD_RUN "%.400s", name);
 }
 
 void cloud_run_read(const json_t *service, struct observed *out)
@@ -112,9 +113,9 @@ void cloud_run_read(const json_t *service, struct observed *out)
               json_get_text(json_object_get(template, "nodeSelector"), "accelerator", ""));
     snprintf(out->generation, sizeof out->generation, "%lld",
              (long long)google_integer(service, "generation"));
-    snprintf(out->last_changed_by, sizeof out->last_changed_by, "%.128s at %.40s",
-             json_get_text(service, "lastModifier", "somebody"),
-             json_get_text(service, "updateTime", "a time not given"));
+    observed_write(out->last_changed_by, sizeof out->last_changed_by, "%.128s at %.40s",
+                   json_get_text(service, "lastModifier", "somebody"),
+                   json_get_text(service, "updateTime", "a time not given"));
     out->replicas = json_get_integer(json_object_get(service, "scaling"), "maxInstanceCount", 0);
 }
 

@@ -159,8 +159,8 @@ static void read_changed_by(const json_t *about, struct observed *out)
             manager = json_get_text(entry, "manager", "");
         }
     }
-    snprintf(out->last_changed_by, sizeof out->last_changed_by, "%.128s%s%.40s", manager,
-             manager[0] != '\0' ? " at " : "", latest);
+    observed_write(out->last_changed_by, sizeof out->last_changed_by, "%.128s%s%.40s", manager,
+                   manager[0] != '\0' ? " at " : "", latest);
 }
 
 static void read_about(const json_t *about, struct observed *out)
@@ -179,8 +179,9 @@ static void read_about(const json_t *about, struct observed *out)
     out->ends_ms = read_time(json_get_text(notes, KUBERNETES_ENDS, ""));
     snprintf(out->generation, sizeof out->generation, "%lld",
              (long long)json_get_integer(about, "generation", 0));
-    snprintf(out->resource, sizeof out->resource, "/apis/apps/v1/namespaces/%.64s/deployments/%s",
-             json_get_text(about, "namespace", ""), out->name);
+    observed_write(out->resource, sizeof out->resource,
+                   "/apis/apps/v1/namespaces/%.64s/deployments/%s",
+                   json_get_text(about, "namespace", ""), out->name);
     read_changed_by(about, out);
 }
 
@@ -240,7 +241,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
     read_about(json_object_get(deployment, "metadata"), out);
     out->fields = fields_of(json_object_get(deployment, "spec"));
     if (log != NULL)
-        snprintf(out->log_line, sizeof out->log_line, "%.*s", (int)strcspn(log, "\n"), log);
+        observed_write(out->log_line, sizeof out->log_line, "%.*s", (int)strcspn(log, "\n"), log);
     read_status(deployment, out);
     if (strcmp(out->state, "failed") == 0)
         text_copy(deadline, sizeof deadline, out->message);

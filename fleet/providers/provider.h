@@ -97,6 +97,9 @@ void observed_finish(struct observed *observed);
 /* `message` is the provider's: it is made printable, and bounded. */
 void observed_set_state(struct observed *out, const char *state, const char *phase,
                         const char *message);
+/* The same for any other text that has words of a platform. */
+void observed_write(char *out, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Whether it is to end at another time than is written on it, which has whole seconds. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of providers. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +70,19 @@ void observed_finish(struct observed *observed)
     json_decref(observed->labels);
     observed->fields = NULL;
     observed->labels = NULL;
+}
+
+void observed_write(char *out, size_t size, const char *format, ...)
+{
+    TEXT_AUTO shown = { 0 };
+    char whole[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(whole, sizeof whole, format, arguments);
+    va_end(arguments);
+    text_add_printable(&shown, whole, strlen(whole), size - 1);
+    text_copy(out, size, text_string(&shown));
 }
 
 void observed_set_state(struct observed *out, const char *state, const char *phase,
