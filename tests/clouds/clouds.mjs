@@ -18,6 +18,11 @@ export function providers() {
     return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
 }
 
+// tried(): those that a test is run with: each in `./run clouds`, elsewhere one.
+export function tried() {
+    return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
+}
+
 // startCloud(t, provider): {endpoints, credential, recipe, target, tell(path, body)}.
 export async function startCloud(t, provider) {
     const child = spawn(FAKE_CLOUDS, [provider], { stdio: ['pipe', 'pipe', 'inherit'] });

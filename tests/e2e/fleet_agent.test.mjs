@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { begin, isApplying, managed, NAME, planOf, providers, rows, startFleet } from '../clouds/clouds.mjs';
+import { begin, isApplying, managed, NAME, planOf, rows, startFleet, tried } from '../clouds/clouds.mjs';
 import { connect } from './clients.mjs';
 import { addKey, atEnd, startServer, temporaryFolder, until } from './harness.mjs';
 
-const PROVIDERS = providers();
+const PROVIDERS = tried();
 
 // withAgent(t, provider): a target that grants agents nothing, an admin's client and the agent's, and the team's person, whose
 // client can be asked.
@@ -158,7 +158,9 @@ test('this machine runs nothing that an agent names', async (t) => {
     const mine = JSON.stringify({ ...local, name: 'mine' });
     assert.match(await agent.refusal('recipe_import', { text: mine }), /admin/);
     assert.match(await admin.refusal('recipe_import', { text: mine }), /not imported|folder/);
-    await admin.refusal('target_register', { name: 'here', provider: 'local', credential: 'none' });
+    await admin.call('target_register', { name: 'here', provider: 'local', credential: 'none', allows_no_price: true });
+    const wish = { deployment: NAME, target: 'here', recipe: local.name, life_s: 7200 };
+    assert.match(await agent.refusal('deployment_plan', wish), /this.machine/);
     for (const file of ['/etc/passwd', '../key', 'LAB', '.', 'a/b.json'])
         await admin.refusal('target_register', {
             name: 'x', provider: 'kubernetes', namespace: 'llm', credential: 'kubeconfig', credential_file: file,

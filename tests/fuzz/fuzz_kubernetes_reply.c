@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a Kubernetes API server answers: as a reply to each request of each verb, and as what there
+ * is: a Deployment with its pods and the last lines of a log. The first byte chooses the request,
+ * the second the status; NUL bytes separate the three. */
+#include "fleet/providers/kubernetes.h"
+#include "tests/fuzz/fuzz_reply.h"
+
+static const struct reply_steps *steps(void)
+{
+    static const struct fleet_target target = {
+        .name = "lab", .provider = "kubernetes", .namespace = "llm", .door = "node_port"
+    };
+    static struct reply_steps made;
+
+    if (made.provider == NULL)
+        reply_steps_make(&made, &target, "gke-gemma-4-12b-qat-l4");
+    return &made;
+}
+
+/* The next part of the input, up to a NUL byte. */
+static size_t take_part(const uint8_t **data, size_t *size, const char **out)
+{
+    size_t length = strnlen((const char *)*data, *size), used = length + (length < *size);
+
+    *out = (const char *)*data;
+    *data += used;
+    *size -= used;
+    return length;
+}
+
+static void read_objects(const json_t *deployment, const json_t *pods, const char *log)
+{
+    struct observed now = { 0 };
+
+    kubernetes_read(deployment, pods, log, &now);
+    reply_check_observed(&now);
+    CHECK_TEXT(now.log_line);
+    observed_finish(&now);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const long statuses[] = REPLY_STATUSES;
+    json_auto_t *body = NULL, *pods = NULL;
+    struct error error;
+    const char *part;
+    uint8_t which, status;
+    char *log;
+    size_t length;
+
+    if (size < 2)
+        return 0;
+    which = data[0];
+    status = data[1];
+    data += 2;
+    size -= 2;
+    length = take_part(&data, &size, &part);
+    error_ignore(json_parse(part, length, &body, &error));
+    length = take_part(&data, &size, &part);
+    error_ignore(json_parse(part, length, &pods, &error));
+    length = take_part(&data, &size, &part);
+    log = strndup(part, length);
+    reply_try_outcome(steps(), which, statuses[status % (sizeof statuses / sizeof *statuses)],
+                      body);
+    read_objects(body, pods, log);
+    free(log);
+    return 0;
+}
