@@ -115,7 +115,7 @@ static void add_numbers(const struct page_request *request, const char *name, js
     json_decref(numbers);
 }
 
-/* Takes over the arguments. */
+/* `plot`: "" for the first of all. Takes over the arguments. */
 static CHECKED bool answer_file_take(const struct page_request *request, const char *plot,
                                      json_t *arguments, struct page_answer *answer,
                                      struct error *error)
@@ -125,7 +125,8 @@ static CHECKED bool answer_file_take(const struct page_request *request, const c
     json_auto_t *given = arguments;
     CHART_AUTO chart = { 0 };
 
-    json_object_set_new(given, "plot", json_string(plot));
+    if (plot[0] != '\0')
+        json_object_set_new(given, "plot", json_string(plot));
     if (!chart_request_call(&call, given, &chart, error))
         return false;
     answer->type = outlet->type;

@@ -125,7 +125,7 @@ static void write_files(const struct page_request *request, struct html *html)
     TEXT_AUTO query = { 0 };
 
     add_query(request, &query);
-    report_page_write_files("/compare", text_string(&query), ".html", html);
+    report_page_write_files("/compare", text_string(&query), ".html .json", html);
     report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
@@ -226,6 +226,12 @@ bool compare_page_write(const struct page_request *request, struct page_answer *
     }
     html_finish(&html);
     return true;
+}
+
+bool compare_page_json(const struct page_request *request, struct page_answer *answer,
+                       struct error *error)
+{
+    return page_call_answer_take(request, "run_compare", arguments_of(request), answer, error);
 }
 
 bool compare_page_file(const struct page_request *request, struct page_answer *answer,

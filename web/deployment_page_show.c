@@ -6,6 +6,7 @@
 #include "web/history.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
+#include "web/report_page.h"
 
 static void write_cache(const struct page_request *request, const json_t *shown, struct html *html)
 {
@@ -81,6 +82,15 @@ static void write_actions(const struct page_request *request, const char *name, 
     html_close(html, "div");
 }
 
+static void write_files(const char *name, struct html *html)
+{
+    TEXT_AUTO base = { 0 };
+
+    text_add(&base, "/deployments/");
+    page_url_add_path(&base, name);
+    report_page_write_files(text_string(&base), "", ".json", html);
+}
+
 static void write_history(const struct page_request *request, const char *name, struct html *html)
 {
     TEXT_AUTO url = { 0 };
@@ -140,12 +150,38 @@ bool deployment_page_show(const struct page_request *request, struct page_answer
     html_name(&html, name);
     html_close(&html, "h1");
     page_list_facts(request, facts, shown, &html);
+    write_files(name, &html);
     write_actions(request, name, interval_s > 0, &html);
     write_history(request, name, &html);
     if (!write_sweeps(request, name, &html, error) || !write_changes(request, name, &html, error))
         return false;
     html_finish(&html);
     return true;
+}
+
+/* The page of a deployment whose name ends in .json. */
+static CHECKED bool show_by_whole_name(const struct page_request *request,
+                                       struct page_answer *answer, struct error *error)
+{
+    TEXT_AUTO name = { 0 };
+    struct page_request whole = *request;
+    struct page_value place;
+
+    text_addf(&name, "%s.json", page_place(request, "name"));
+    place = (struct page_value){ "name", text_string(&name) };
+    whole.places = (struct page_values){ &place, 1 };
+    return deployment_page_show(&whole, answer, error);
+}
+
+bool deployment_page_json(const struct page_request *request, struct page_answer *answer,
+                          struct error *error)
+{
+    struct error ignored;
+
+    return page_call_answer_take(request, "deployment_show",
+                                 json_pack("{s:s}", "deployment", page_place(request, "name")),
+                                 answer, error)
+           || (error->kind == ERROR_NOT_FOUND && show_by_whole_name(request, answer, &ignored));
 }
 
 bool deployment_page_watch(const struct page_request *request, struct page_answer *answer,

@@ -9,6 +9,9 @@ CHECKED bool deployment_page_list(const struct page_request *request, struct pag
 /* GET /deployments/{name}: asks its server. */
 CHECKED bool deployment_page_show(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
+/* GET /deployments/{name}.json: what deployment_show answers. */
+CHECKED bool deployment_page_json(const struct page_request *request, struct page_answer *answer,
+                                  struct error *error);
 /* POST /deployments/{name}/watch: scrape its metrics from now on, or no longer. */
 CHECKED bool deployment_page_watch(const struct page_request *request, struct page_answer *answer,
                                    struct error *error);

@@ -135,6 +135,13 @@ bool job_page_show(const struct page_request *request, struct page_answer *answe
     return true;
 }
 
+bool job_page_json(const struct page_request *request, struct page_answer *answer,
+                   struct error *error)
+{
+    return page_call_answer_take(
+        request, "job_show", json_pack("{s:s}", "job", page_place(request, "id")), answer, error);
+}
+
 bool job_page_cancel(const struct page_request *request, struct page_answer *answer,
                      struct error *error)
 {

@@ -9,6 +9,9 @@ CHECKED bool job_page_list(const struct page_request *request, struct page_answe
 /* GET /jobs/{id}: leads to the page of its sweep, if it has one. */
 CHECKED bool job_page_show(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
+/* GET /jobs/{id}.json: what job_show answers. */
+CHECKED bool job_page_json(const struct page_request *request, struct page_answer *answer,
+                           struct error *error);
 /* POST /jobs/{id}/cancel. */
 CHECKED bool job_page_cancel(const struct page_request *request, struct page_answer *answer,
                              struct error *error);

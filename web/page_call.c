@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/page_call.h"
 
+#include "base/json/json.h"
 #include "handlers/call.h"
 
 struct call page_call_make(const struct page_request *request)
@@ -37,4 +38,16 @@ bool page_call_take(const struct page_request *request, const char *name, json_t
     }
     answer_finish(&answer);
     return done;
+}
+
+bool page_call_answer_take(const struct page_request *request, const char *name, json_t *arguments,
+                           struct page_answer *answer, struct error *error)
+{
+    json_auto_t *answered = NULL;
+
+    if (!page_call_take(request, name, arguments, &answered, error))
+        return false;
+    answer->type = "application/json";
+    json_add(&answer->body, answered);
+    return true;
 }

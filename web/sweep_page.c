@@ -209,14 +209,9 @@ bool sweep_page_write(const struct page_request *request, struct page_answer *an
 bool sweep_page_json(const struct page_request *request, struct page_answer *answer,
                      struct error *error)
 {
-    json_auto_t *report = NULL;
-
-    if (!page_call_take(request, "run_report",
-                        json_pack("{s:s}", "sweep", page_place(request, "id")), &report, error))
-        return false;
-    answer->type = "application/json";
-    json_add(&answer->body, report);
-    return true;
+    return page_call_answer_take(request, "run_report",
+                                 json_pack("{s:s}", "sweep", page_place(request, "id")), answer,
+                                 error);
 }
 
 bool sweep_page_csv(const struct page_request *request, struct page_answer *answer,

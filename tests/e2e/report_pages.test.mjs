@@ -55,11 +55,12 @@ test('a run has a page and files, with the figures of run_show', async (t) => {
     assert.equal(data.runs[0].cells.length, shown.cells.length);
     const types = { svg: 'image/svg+xml', png: 'image/png', csv: 'text/csv; charset=utf-8', json: 'application/json' };
     for (const [end, type] of Object.entries(types))
-        for (const path of [`/runs/${ids[0]}/heat.${end}`, `/compare/forest.${end}?a=${ids[0]}&b=${ids[1]}`]) {
-            const file = await get(server, path);
+        for (const path of [`/runs/${ids[0]}`, `/runs/${ids[0]}/heat`, '/compare', '/compare/forest']) {
+            const file = await get(server, `${path}.${end}?a=${ids[0]}&b=${ids[1]}`);
             assert.deepEqual([path, file.status, file.headers['content-type']], [path, 200, type]);
         }
-    assert.equal((await get(server, `/runs/${ids[0]}.csv`)).status, 200);
+    const cost = async (query) => (await get(server, `/runs/${ids[0]}/cost.svg?candidate=${ids[1]}${query}`)).status;
+    assert.deepEqual([await cost(''), await cost('&usd_per_hour=1.5,2'), await cost('&usd_per_hour=1,x')], [400, 200, 400]);
     assert.equal(JSON.parse((await get(server, `/runs/${ids[0]}.json`)).body).import.cells.length, 6);
 
     const lines = Array.from({ length: 450 }, (_, i) => `${i + 1},64,1.0,0.5,2,ok`);
@@ -137,6 +138,8 @@ test('what is not there, or not understood, is refused', async (t) => {
         '/sweeps/swp_nothing': 404, '/sweeps/swp_nothing.html': 404, '/sweeps/run_nothing': 404,
         '/compare': 200, '/compare?a=run_nothing&b=run_other': 404, '/compare.html': 400, '/compare.html?a=run_1': 404,
         '/compare/forest.svg': 400, '/compare/forest.svg?a=run_1&b=run_2': 404, '/compare?a=run_1&b=run_2&metric=fun': 400,
+        '/runs/run_nothing.svg': 404, '/sweeps/swp_nothing.png': 404, '/jobs/job_nothing.json': 404, '/deployments/none.json': 404,
+        '/compare.json': 400, '/compare.csv': 400, '/history.svg?deployment=none': 404, '/history.json?minutes=soon': 400,
         '/history/chart.svg?minutes=soon': 400, '/history/chart.svg?deployment=none': 404, '/runs': 200, '/sweeps': 200,
         '/runs?cursor=soon': 400, '/runs/heat.svg/': 404,
     };
