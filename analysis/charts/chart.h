@@ -68,6 +68,8 @@ struct chart_price {
     const char *source, *date;
 };
 #define CHART_PRICES_MAX 6
+/* Fills in the price that an import states, and nothing else; false: it states none. */
+bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out);
 /* 4. What does a million output tokens cost under a limit of TTFT p99? A step per deployment; to
  * the left of it no load meets the limit. */
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out);

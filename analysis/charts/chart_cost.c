@@ -83,6 +83,16 @@ static void find_ranges(struct cost *cost)
         }
 }
 
+bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out)
+{
+    const struct evidence_facts *facts = &runs->runs[0].facts;
+
+    out->usd_per_hour = facts->price_usd_per_chip_hour * (facts->chips > 0 ? facts->chips : 1);
+    out->source = "as its import says";
+    out->date = facts->date;
+    return out->usd_per_hour > 0;
+}
+
 /* ---- Drawing ---- */
 
 /* For each limit the cheapest load that meets it; none does to the left of the first. */

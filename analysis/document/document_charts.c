@@ -12,7 +12,7 @@
 #define PICTURE_BYTES 49152 /* of such a PNG, about: not drawn where there is less room */
 
 /* When a chart is drawn. */
-enum { WITHOUT_TTFT = 1 };
+enum { WITHOUT_TTFT = 1, WITH_PRICE = 2 };
 
 /* ---- One chart ---- */
 
@@ -142,6 +142,17 @@ static void draw_tail_of_e2e(const struct chart_runs *runs, struct chart *out)
     draw_tail_of(runs, METRIC_E2E, out);
 }
 
+static void draw_cost(const struct chart_runs *runs, struct chart *out)
+{
+    TEXT_AUTO name = { 0 };
+    struct chart_price price = { .runs = *runs };
+
+    chart_name(runs, &name);
+    price.name = text_string(&name);
+    if (chart_price_stated(runs, &price))
+        chart_cost(&price, 1, out);
+}
+
 const struct document_chart document_charts[] = {
     { "Where does it saturate?", "loads by contexts", "heat", NULL, draw_heat, 0 },
     { "How long until the first token?", "TTFT by load", "latency", "ttft", draw_ttft, 0 },
@@ -155,15 +166,26 @@ const struct document_chart document_charts[] = {
     { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, 0 },
     { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,
       WITHOUT_TTFT },
+    { "What do tokens cost?", "dollars for output tokens under a limit", "cost", NULL, draw_cost,
+      WITH_PRICE },
     { 0 },
 };
+
+static bool is_wanted(const struct document_chart *row, const struct chart_runs *runs)
+{
+    bool is_instead = (row->when & WITHOUT_TTFT) != 0;
+
+    if ((row->when & WITH_PRICE) != 0)
+        return chart_price_stated(runs, &(struct chart_price){ 0 });
+    if (is_instead || strcmp(row->plot, "tail") == 0)
+        return is_instead != has_ttft(runs);
+    return true;
+}
 
 enum document_drawn document_chart_draw(const struct document_chart *row,
                                         const struct chart_runs *runs, struct chart *out)
 {
-    if ((row->when & WITHOUT_TTFT) != 0 && has_ttft(runs))
-        return DOCUMENT_NOT_WANTED;
-    if (strcmp(row->plot, "tail") == 0 && (row->when & WITHOUT_TTFT) == 0 && !has_ttft(runs))
+    if (!is_wanted(row, runs))
         return DOCUMENT_NOT_WANTED;
     row->draw(runs, out);
     return out->is_empty ? DOCUMENT_EMPTY : DOCUMENT_DRAWN;

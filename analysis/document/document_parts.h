@@ -20,7 +20,7 @@ json_t *document_import_takeaways(const struct chart_runs *runs);
 /* What is wrong with the figures; a sentence says so if nothing was found. */
 void document_write_audit(const struct document_part *part, struct html *html);
 
-/* The charts 1, 2, 3, 7 and 8, as far as the figures allow and until `html` has `limit` bytes;
+/* The charts 1, 2, 3, 4, 7 and 8, as far as the figures allow and until `html` has `limit` bytes;
  * those that are missing are named. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {

@@ -23,8 +23,7 @@ static double given_price(const struct call *call, size_t index)
 }
 
 static CHECKED bool find_price(const struct call *call, size_t index, const char *id,
-                               const struct evidence_facts *facts, struct chart_price *out,
-                               struct error *error)
+                               struct chart_price *out, struct error *error)
 {
     double given = given_price(call, index);
 
@@ -33,10 +32,7 @@ static CHECKED bool find_price(const struct call *call, size_t index, const char
         out->source = "as the call says";
         return true;
     }
-    out->usd_per_hour = facts->price_usd_per_chip_hour * (facts->chips > 0 ? facts->chips : 1);
-    out->source = "as its import says";
-    out->date = facts->date;
-    return out->usd_per_hour > 0
+    return chart_price_stated(&out->runs, out)
            || error_set(error, ERROR_INVALID,
                         "no price of %s is known: give \"usd_per_hour\", of all chips together, a "
                         "number for each of run and candidate",
@@ -55,7 +51,7 @@ static CHECKED bool add(struct call *call, size_t index, const char *id, struct 
     price->date = "";
     chart_name(&price->runs, &costed->names[index]);
     price->name = text_string(&costed->names[index]);
-    return find_price(call, index, id, &subject->runs[0].facts, price, error);
+    return find_price(call, index, id, price, error);
 }
 
 /* Runs of one model on the same hardware have the same name. */

@@ -169,6 +169,22 @@ static void a_cost_needs_a_price(void **state)
     world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID, "no price of imp_");
 }
 
+static void runs_of_one_name_are_told_apart(void **state)
+{
+    struct world *world = *state;
+    struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
+    json_auto_t *arguments = NULL;
+    char id[ID_SIZE];
+    CHART_AUTO chart = { 0 };
+
+    import_grid(world, id);
+    arguments = json_pack("{s:s, s:s, s:{s:s, s:[i, i]}}", "plot", "cost", "run", id, "options",
+                          "candidate", id, "usd_per_hour", 1, 2);
+    assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
+    assert_true(has_text(&chart, "(run): $1.00/h"));
+    assert_true(has_text(&chart, "(candidate): $2.00/h"));
+}
+
 /* A scrape every ten seconds; the server started anew after half of them. */
 static void scraped(struct world *world, int64_t deployment, int64_t from_ms)
 {
@@ -230,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
         cmocka_unit_test(a_cost_needs_a_price),
+        cmocka_unit_test(runs_of_one_name_are_told_apart),
         cmocka_unit_test(a_history_has_its_restarts_and_revisions),
         cmocka_unit_test(a_page_draws_by_the_same_arguments),
     };
