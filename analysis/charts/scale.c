@@ -127,7 +127,7 @@ static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
 
 static size_t ticks_of_ratios(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
-    static const double near[] = { 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 0 };
+    static const double near[] = { 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 0 };
     static const double far[] = { 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 0 };
     size_t count = 0;
 

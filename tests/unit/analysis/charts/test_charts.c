@@ -152,6 +152,35 @@ static void what_was_not_measured_has_no_figure_and_no_colour(void **state)
     has_no_figure(&pending, ">not measured</text>", "<circle");
 }
 
+/* What is not drawn is said, and stands in the table. */
+static void large_grids_say_what_they_show(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 50, 40, ALL(EVIDENCE_MEASURED), "", 1 };
+    static const struct {
+        void (*draw)(const struct chart_runs *runs, struct chart *out);
+        const char *words;
+    } large[] = {
+        { draw_ttft, "6 of 40 contexts, evenly chosen" },
+        { draw_ttft, "shaded: from the lowest to the highest of all" },
+        { chart_pareto, "shaded: where the points of all lie" },
+        { chart_residuals, "cells at the same place are one dot" },
+    };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+        CHART_AUTO chart = { 0 };
+        TEXT_AUTO svg = { 0 };
+
+        large[i].draw(&runs, &chart);
+        svg_write(&chart.drawing, SVG_CLASSES, &svg);
+        assert_non_null(strstr(svg.data, large[i].words));
+        assert_int_equal(chart_table_rows(&chart.table), 50 * 40);
+    }
+}
+
 static void repetitions_of_a_run(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -270,6 +299,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(runs_of_every_shape),
         cmocka_unit_test(runs_that_are_none_of_these),
         cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
+        cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),
