@@ -13,6 +13,7 @@
 /* What a request needs: the first row whose parts are in its path, in this order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
+    const char *provider; /* NULL: each */
 } rights[] = {
     /* Cloud Run, with what ends a service */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
@@ -21,7 +22,7 @@ static const struct right {
     { "DELETE", { "/v2/", "/services/" }, "run.services.delete" },
     { "GET", { "/v2/", "/services/" }, "run.services.get" },
     { "GET", { "/v2/", "/services" }, "run.services.list" },
-    { "GET", { "/v2/", "/operations/" }, "run.operations.get" },
+    { "GET", { "/v2/", "/operations/" }, "run.operations.get", "cloud_run" },
     { "POST", { "/v1/", "/jobs" }, "cloudscheduler.jobs.create iam.serviceAccounts.actAs" },
     { "PATCH", { "/v1/", "/jobs/" }, "cloudscheduler.jobs.update iam.serviceAccounts.actAs" },
     { "DELETE", { "/v1/", "/jobs/" }, "cloudscheduler.jobs.delete" },
@@ -34,6 +35,18 @@ static const struct right {
     { "POST", { "/v1/", "/secrets" }, "secretmanager.secrets.create" },
     { "DELETE", { "/v1/", "/secrets/" }, "secretmanager.secrets.delete" },
     { "GET", { "/v1/", "/secrets/" }, "secretmanager.secrets.get" },
+    /* Cloud TPU: queued resources have no permissions of their own */
+    { "GET", { "/v2/", "/operations/" }, "tpu.operations.get", "cloud_tpu" },
+    { "POST", { "/v2/", "/queuedResources" }, "tpu.nodes.create iam.serviceAccounts.actAs" },
+    { "DELETE", { "/v2/", "/queuedResources/" }, "tpu.nodes.delete" },
+    { "GET", { "/v2/", "/queuedResources/" }, "tpu.nodes.get" },
+    { "GET", { "/v2/", "/queuedResources" }, "tpu.nodes.list" },
+    { "POST", { "/nodes/", ":getGuestAttributes" }, "tpu.nodes.get" },
+    { "POST", { "/nodes/", ":start" }, "tpu.nodes.start" },
+    { "POST", { "/nodes/", ":stop" }, "tpu.nodes.stop" },
+    { "PATCH", { "/v2/", "/nodes/" }, "tpu.nodes.update" },
+    { "GET", { "/v2/", "/nodes/" }, "tpu.nodes.get" },
+    { "GET", { "/v2/", "/nodes" }, "tpu.nodes.list" },
     /* Compute Engine */
     { "POST", { "/instances/", "/start" }, "compute.instances.start" },
     { "POST", { "/instances/", "/stop" }, "compute.instances.stop" },
@@ -74,18 +87,21 @@ static const struct right {
 /* ---- What is sent ---- */
 
 struct recording {
+    const char *provider;
     json_t *needed, *all; /* sets of permissions: of a verb, of all but "check" */
     json_t *asked;        /* for which target_show asks */
     char unknown[300];
     struct text missing; /* lines that docs/clouds.md lacks */
 };
 
-static bool is_of(const struct right *right, const struct fake_request *request)
+static bool is_of(const struct right *right, const char *provider,
+                  const struct fake_request *request)
 {
     const char *at = strstr(request->path, right->parts[0]);
 
     return strcmp(right->method, request->method) == 0 && at != NULL
-           && strstr(at, right->parts[1]) != NULL;
+           && strstr(at, right->parts[1]) != NULL
+           && (right->provider == NULL || strcmp(right->provider, provider) == 0);
 }
 
 static void note(struct recording *recording, const char *permissions)
@@ -107,7 +123,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     (void)reply, (void)memory;
     if (moment != FAKE_BEFORE)
         return false;
-    while (right < rights + RIGHTS && !is_of(right, request))
+    while (right < rights + RIGHTS && !is_of(right, recording->provider, request))
         right++;
     if (strstr(request->path, ":testIamPermissions") != NULL) {
         json_decref(recording->asked);
@@ -248,7 +264,9 @@ static void check_platform(const char *name, const char *place, const char *reci
     static const enum provider_verb verbs[] = { VERB_STOP,   VERB_START,  VERB_SCALE,
                                                 VERB_UPDATE, VERB_EXTEND, VERB_DESTROY };
     FREE_AUTO char *section = read_section(provider_find(name)->title);
-    struct recording recording = { .needed = json_object(), .all = json_object() };
+    struct recording recording = { .provider = name,
+                                   .needed = json_object(),
+                                   .all = json_object() };
     json_auto_t *document = json_load_file(recipe, 0, NULL);
     FREE_AUTO char *text = json_write(document);
     struct google_world *world = google_world_create(name, place, text);
@@ -279,6 +297,8 @@ static void test_each_verb_has_its_permissions(void **state)
                    SOURCE_DIR "/catalog/recipes/run-gemma-4-26b-nvfp4-l4.json");
     check_platform("compute_engine", "us-central1-a",
                    SOURCE_DIR "/catalog/recipes/gce-gemma-4-12b-qat-l4.json");
+    check_platform("cloud_tpu", "us-east5-a",
+                   SOURCE_DIR "/catalog/recipes/tpu-gemma-4-12b-v6e1.json");
 }
 
 int main(void)
