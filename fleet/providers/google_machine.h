@@ -41,9 +41,10 @@ const char *google_machine_key_variable(const struct recipe *recipe);
 void google_machine_lint(const struct desired *desired, json_t *warnings);
 
 /* The script that starts the server at every boot. It reads secrets with the machine's own account;
- * none is in it. It writes its phase (image, weights, compile, ready, failed) as the guest
- * attribute GOOGLE_PHASE, and the server's last line to the serial port. */
-#define GOOGLE_PHASE "opsbrain/phase"
+ * none is in it. It writes its phase (image, weights, compile, ready, failed) and the server's last
+ * line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and both to the serial
+ * port, which nodes of Cloud TPU do not show. */
+#define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
 

@@ -40,11 +40,11 @@ static const char functions[] =
     "metadata=http://metadata.google.internal/computeMetadata/v1/instance\n"
     "secrets=https://secretmanager.googleapis.com/v1/projects/$project/secrets\n"
     "say() { echo \"opsbrain: $*\"; }\n"
-    "phase() {\n"
-    "    say \"phase $1\"\n"
-    "    curl -sf -X PUT --data \"$1\" -H 'Metadata-Flavor: Google' \\\n"
-    "        \"$metadata/guest-attributes/opsbrain/phase\" >/dev/null || true\n"
+    "tell() {\n"
+    "    curl -sf -X PUT --data-binary \"$2\" -H 'Metadata-Flavor: Google' \\\n"
+    "        \"$metadata/guest-attributes/" GOOGLE_ATTRIBUTES "$1\" >/dev/null || true\n"
     "}\n"
+    "phase() { say \"phase $1\"; tell phase \"$1\"; }\n"
     "member() { python3 -c 'import json, sys\n"
     "value = json.load(sys.stdin)\n"
     "for name in sys.argv[1:]: value = value[name]\n"
@@ -65,7 +65,7 @@ static const char functions[] =
     "\\\n"
     "            \"$secrets/$1:addVersion\" >/dev/null\n"
     "}\n"
-    "end() { say \"$*\"; phase failed; exit 1; }\n";
+    "end() { say \"$*\"; tell line \"$*\"; phase failed; exit 1; }\n";
 
 static void add_secret(struct text *out, const char *variable, const char *secret, bool is_made)
 {
@@ -186,6 +186,7 @@ static const char watch[] =
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"
     "    line=$(docker logs --tail 1 " CONTAINER " 2>&1 | tr -cd '[:print:]' | cut -c 1-240)\n"
     "    say \"$line\"\n"
+    "    tell line \"$line\"\n"
     "    case $state in running | restarting | created) ;; *) end 'the server ended' ;; esac\n"
     "    case $line in *ompil* | *raph* | *arming* | *XLA*) phase compile ;; esac\n"
     "    sleep \"$pause\"\n"

@@ -32,6 +32,24 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 
 /* ---- What a target has ---- */
 
+/* Those of the TPU API, in a zone; Compute Engine's are others. */
+static void check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings)
+{
+    static const char *const names[] = { "TPUV6EPerProjectPerZoneForTPUAPI",
+                                         "TPUV6EPreemptiblePerProjectPerZoneForTPUAPI",
+                                         "TPUV5sLitepodPerProjectPerZoneForTPUAPI",
+                                         "TPUV5sPreemptibleLitepodPerProjectPerZoneForTPUAPI" };
+
+    for (size_t i = 0; i < target->place_count; i++) {
+        struct google_quotas quotas = { 0 };
+
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+            google_quotas_read(cloud, target->project, "tpu.googleapis.com", names[k],
+                               target->places[i], &quotas);
+        google_quotas_finish(&quotas, target, target->places[i], findings);
+    }
+}
+
 static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error)
 {
@@ -65,7 +83,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
         return false;
     google_check_services(cloud, target, services, findings);
     google_check_things(cloud, target, true, findings);
-    tpu_check_quotas(cloud, target, findings);
+    check_quotas(cloud, target, findings);
     return true;
 }
 

@@ -47,5 +47,3 @@ CHECKED bool tpu_observe(struct cloud *cloud, const struct desired *desired, str
                          struct error *error);
 CHECKED bool tpu_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
                       size_t *count, json_t *warnings, struct error *error);
-/* The quotas of chips in the target's zones, as findings. */
-void tpu_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings);

@@ -17,7 +17,7 @@ static bool may_have_node(const struct observed *observed)
 /* None has been written before the script runs, and where the permission lacks none is read. */
 static void ask_machine(struct cloud *cloud, const char *url, struct observed *out)
 {
-    json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", "opsbrain/", "workerIds", "0");
+    json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
     char asked[600];

@@ -24,7 +24,8 @@ static const char curl[] =
     "esac; done\n"
     "echo \"curl $*\" >>argv\n"
     "case $url in\n"
-    "    */guest-attributes/*) [ \"$3\" = PUT ] && echo \"$5\" >>phases ;;\n"
+    "    */guest-attributes/opsbrain/phase) [ \"$3\" = PUT ] && echo \"$5\" >>phases ;;\n"
+    "    */guest-attributes/opsbrain/line) [ \"$3\" = PUT ] && echo \"$5\" >>lines ;;\n"
     "    */token) echo '{\"access_token\": \"canary-token\", \"expires_in\": 3000}' ;;\n"
     "    *:addVersion) [ \"$header\" = 'Authorization: Bearer canary-token' ] && cat >key ;;\n"
     "    */secrets/hf-token/*) echo '{\"payload\": {\"data\": \"Y2FuYXJ5LWh1Yg==\"}}' ;;\n"
@@ -175,6 +176,7 @@ static void test_a_server_that_ends_is_a_failure(void **state)
     make_script(world, &world->recipe, &script);
     assert_int_equal(run_script(text_string(&script)), 1);
     assert_file("phases", "image\nweights\nfailed\n");
+    assert_file("lines", "Capturing CUDA graphs\nthe server ended\n");
 }
 
 /* Texts of a recipe are words: none is a command. */

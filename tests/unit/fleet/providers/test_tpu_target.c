@@ -73,9 +73,10 @@ static void test_each_missing_permission_is_named_and_quotas_are_shown(void **st
         }
     assert_int_equal(missing, 1);
     text = json_write(findings);
-    assert_non_null(strstr(text, "a quota of chips in us-east5-a: TPUV6EPerProjectPerZoneForTPUAPI "
-                                 "without a limit, TPUV6EPreemptiblePerProjectPerZoneForTPUAPI "
-                                 "64\""));
+    assert_non_null(
+        strstr(text, "a quota of accelerators in us-east5-a: TPUV6EPerProjectPerZoneForTPUAPI "
+                     "without a limit, TPUV6EPreemptiblePerProjectPerZoneForTPUAPI "
+                     "64\""));
     assert_non_null(strstr(text, "the network global/networks/default"));
     assert_non_null(strstr(text, "the service account server@p.iam.gserviceaccount.com"));
 }
@@ -90,7 +91,8 @@ static void test_a_zone_without_quota(void **state)
     assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
                                             &world->life.error));
     text = json_write(findings);
-    assert_non_null(strstr(text, "\"need\":\"a quota of chips in us-west9-c\",\"ok\":false"));
+    assert_non_null(
+        strstr(text, "\"need\":\"a quota of accelerators in us-west9-c\",\"ok\":false"));
 }
 
 static void test_what_a_target_needs(void **state)
@@ -123,24 +125,32 @@ static void test_what_a_target_needs(void **state)
     }
 }
 
-/* The key is asked for by the names of what was made, never by what a label says. */
+/* The key is asked for by the names of what was made, never by what a label says. Who asks knows
+ * the machine's place, name and URL. */
 static void test_the_key_of_a_machine(void **state)
 {
+    static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";
     struct google_world *world = *state;
-    struct observed now;
+    struct observed now, door = { 0 };
     char key[SECRET_VALUE_SIZE];
 
     must_apply(world, VERB_CREATE);
     now = wait_for(world, "ready");
-    text_copy(now.name, sizeof now.name, "other");
-    assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
-    json_object_set_new(json_object_get(world->fake.objects, QUEUED), "tpu", json_object());
-    text_copy(now.name, sizeof now.name, "gemma"); /* another's machine: it has no labels */
-    assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
-    assert_string_equal(key, "");
-    text_copy(now.resource, sizeof now.resource, "https://run.googleapis.com/v2/projects/p");
-    assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
+    text_copy(door.name, sizeof door.name, now.name);
+    text_copy(door.place, sizeof door.place, now.place);
+    text_copy(door.resource, sizeof door.resource, now.resource);
     observed_finish(&now);
+    assert_true(world->life.provider->key(world->life.cloud, &door, key, &world->life.error));
+    assert_string_equal(key, "canary-door");
+    text_copy(door.name, sizeof door.name, "other");
+    assert_false(world->life.provider->key(world->life.cloud, &door, key, &world->life.error));
+    fake_server_add(world->fake.objects, ZONE "/nodes/theirs", bare);
+    text_copy(door.resource, sizeof door.resource,
+              "https://tpu.googleapis.com" ZONE "/nodes/theirs");
+    assert_true(world->life.provider->key(world->life.cloud, &door, key, &world->life.error));
+    assert_string_equal(key, "");
+    text_copy(door.resource, sizeof door.resource, "https://run.googleapis.com/v2/projects/p");
+    assert_false(world->life.provider->key(world->life.cloud, &door, key, &world->life.error));
 }
 
 int main(void)
