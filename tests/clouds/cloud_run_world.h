@@ -4,6 +4,9 @@
 
 #include "tests/clouds/google_world.h"
 
+#define QUOTA                                                                                      \
+    "/v1/projects/p/locations/global/services/run.googleapis.com/quotaInfos/"                      \
+    "NvidiaRtxPro6000GpuAllocNoZonalRedundancyPerProjectRegion"
 #define SERVICE "/v2/projects/p/locations/us-east4/services/gemma"
 
 static const char recipe_json[] =
@@ -26,7 +29,12 @@ static const char recipe_json[] =
 
 static inline int set_up(void **state)
 {
-    *state = google_world_create("cloud_run", "us-east4", recipe_json);
+    struct google_world *world = google_world_create("cloud_run", "us-east4", recipe_json);
+
+    fake_server_add(world->fake.objects, QUOTA,
+                    "{\"dimensionsInfos\":[{\"dimensions\":{\"region\":\"us-east4\"},\"details\":"
+                    "{\"value\":\"3000\"}}]}");
+    *state = world;
     return 0;
 }
 

@@ -5,6 +5,9 @@
 #include "tests/clouds/google_world.h"
 
 #define ZONE "/compute/v1/projects/p/zones/us-central1-a"
+#define QUOTA                                                                                      \
+    "/v1/projects/p/locations/global/services/compute.googleapis.com/quotaInfos/"                  \
+    "TPUS-PER-TPU-FAMILY-per-project-region"
 #define INSTANCE ZONE "/instances/gemma"
 
 static const char recipe_json[] =
@@ -33,6 +36,11 @@ static inline int set_up(void **state)
     world->target.source_range_count = 2;
     text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "203.0.113.4/32");
     text_copy(world->target.source_ranges[1], FLEET_PLACE_SIZE, "10.0.0.0/8");
+    fake_server_add(
+        world->fake.objects, QUOTA,
+        "{\"dimensionsInfos\":[{\"dimensions\":{\"region\":\"us-central1\",\"tpu_family\":"
+        "\"CT6E\"},\"details\":{\"value\":\"16\"}},{\"details\":{\"value\":\"0\"},"
+        "\"applicableLocations\":[\"us-central1\"]}]}");
     world->fake.now_ms = world->life.desired.made_ms;
     world->life.looks_max = 8;
     *state = world;

@@ -111,17 +111,23 @@ void fake_google_set_policy(struct fake_google *fake, const struct fake_request 
 
 /* ---- The front ---- */
 
-extern const struct fake_google_part fake_google_compute, fake_google_usage, fake_google_account,
-    fake_google_secret, fake_google_job, fake_google_quota, fake_google_run, fake_google_tpu_queue,
-    fake_google_tpu_nodes;
+extern const struct fake_google_part fake_google_bucket, fake_google_compute, fake_google_usage,
+    fake_google_account, fake_google_secret, fake_google_job, fake_google_quota, fake_google_run,
+    fake_google_tpu_queue, fake_google_tpu_nodes;
 
 /* The first whose part is in the path answers. */
 static const struct fake_google_part *const parts[] = {
-    &fake_google_compute,   &fake_google_quota,
-    &fake_google_usage,     &fake_google_account,
-    &fake_google_secret,    &fake_google_job,
-    &fake_google_run,       &fake_google_tpu_queue,
-    &fake_google_tpu_nodes, NULL,
+    &fake_google_bucket,
+    &fake_google_compute,
+    &fake_google_quota,
+    &fake_google_usage,
+    &fake_google_account,
+    &fake_google_secret,
+    &fake_google_job,
+    &fake_google_run,
+    &fake_google_tpu_queue,
+    &fake_google_tpu_nodes,
+    NULL,
 };
 
 static const struct fake_google_part *find_part(const char *path)
@@ -256,7 +262,8 @@ void fake_google_start(struct fake_google *fake)
 {
     static const char *const services[] = {
         "run",           "cloudscheduler", "iam",     "metadata",    "cloudresourcemanager",
-        "secretmanager", "serviceusage",   "compute", "cloudquotas", "tpu"
+        "secretmanager", "serviceusage",   "compute", "cloudquotas", "tpu",
+        "storage"
     };
     static const char *const files[] = { "cloud_run-fields.json", "compute-fields.json",
                                          "cloud_tpu-fields.json", NULL };

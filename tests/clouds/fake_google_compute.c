@@ -121,6 +121,11 @@ static json_t *find(const struct fake_google *fake, char path[512])
 
 /* ---- Creating ---- */
 
+static const char *code_of(const struct fake_google *fake)
+{
+    return fake->operation_code[0] != '\0' ? fake->operation_code : "QUOTA_EXCEEDED";
+}
+
 static void create_instance(struct fake_google *fake, const struct fake_request *request,
                             struct fake_reply *reply)
 {
@@ -148,7 +153,7 @@ static void create_instance(struct fake_google *fake, const struct fake_request 
         json_object_set(fake->objects, path, body);
         begin(fake, request, path,
               is_out                             ? "ZONE_RESOURCE_POOL_EXHAUSTED"
-              : fake->operation_error[0] != '\0' ? fake->operation_code
+              : fake->operation_error[0] != '\0' ? code_of(fake)
                                                  : NULL,
               is_out ? "The zone 'projects/p/zones/us-central1-a' does not have enough resources "
                        "available to fulfill the request."

@@ -77,13 +77,7 @@ static bool read_quota(struct fake_google *fake, const struct fake_request *requ
 {
     if (json_object_get(fake->objects, request->path) != NULL)
         return false;
-    text_add(
-        &reply->body,
-        strstr(request->path, "/TPUS-PER-TPU-FAMILY") != NULL
-            ? "{\"dimensionsInfos\":[{\"dimensions\":{\"region\":\"us-central1\",\"tpu_family\":"
-              "\"CT6E\"},\"details\":{\"value\":\"16\"}},{\"details\":{\"value\":\"0\"},"
-              "\"applicableLocations\":[\"us-central1\"]}]}"
-            : "{}");
+    text_add(&reply->body, "{}");
     return true;
 }
 
@@ -154,6 +148,7 @@ static bool read_version(struct fake_google *fake, const struct fake_request *re
     return true;
 }
 
+const struct fake_google_part fake_google_bucket = { "/storage/v1/b/" };
 const struct fake_google_part fake_google_quota = { "/quotaInfos/", .read = read_quota };
 const struct fake_google_part fake_google_secret = { "/v1/projects/p/secrets", .read = read_version,
                                                      .change = change_secret };

@@ -34,6 +34,9 @@ static inline struct google_world *google_world_create(const char *provider, con
 
     fake_google_start(&world->fake);
     fake_server_add(world->fake.objects, "/v1/projects/p/secrets/hf-token", "{\"name\":\"x\"}");
+    fake_server_add(world->fake.objects, "/storage/v1/b/weights", "{\"name\":\"weights\"}");
+    fake_server_add(world->fake.objects,
+                    "/v1/projects/p/serviceAccounts/server@p.iam.gserviceaccount.com", "{}");
     world->target = (struct fleet_target){ .name = "gcp",
                                            .project = "p",
                                            .bucket = "weights",
