@@ -37,8 +37,8 @@ static void find_loads(struct chart_grid *grid)
     size_t users = 0, rates = 0, kept = 0;
 
     for (size_t i = 0; i < grid->entry_count; i++) {
-        users += isfinite(grid->entries[i].cell->concurrency);
-        rates += isfinite(grid->entries[i].cell->request_rate_asked);
+        users += isfinite(grid->entries[i].cell->concurrency) != 0;
+        rates += isfinite(grid->entries[i].cell->request_rate_asked) != 0;
     }
     grid->is_rate = rates > users;
     for (size_t i = 0; i < grid->entry_count; i++) {
