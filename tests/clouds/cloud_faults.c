@@ -2,6 +2,7 @@
 /* cloud_faults [PROVIDER]: every verb of every provider, with every fault at every one of its
  * requests, on the fakes. Prints a table for each provider: how many requests met the fault, and
  * after them all was as it must be. Processes share the work, since most of it is waiting. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,24 @@ static int print(const struct trial *trial, const struct results *results)
     return results->wrong_count;
 }
 
+static volatile sig_atomic_t stopped; /* by SIGTERM: what is known is printed */
+
+static void stop(int signal)
+{
+    stopped = signal;
+}
+
+/* 0 if it ended well. */
+static int end_of(pid_t child)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) != child)
+        if (stopped)
+            kill(child, SIGKILL);
+    return status;
+}
+
 static int try(const struct trial *trial)
 {
     struct results *results =
@@ -146,28 +165,33 @@ static int try(const struct trial *trial)
 
         children[i] = fork();
         if (children[i] == 0) {
+            signal(SIGTERM, SIG_DFL);
             run_process(&work);
             _exit(0);
         }
     }
     for (int i = 0; i < PROCESSES; i++) {
-        int status;
+        int status = end_of(children[i]);
 
-        if (waitpid(children[i], &status, 0) != children[i] || status != 0) {
+        if (status != 0 && !stopped) {
             printf("FAIL  %s: process %d ended with %d\n", trial->target.provider, i, status);
             wrong++;
         }
     }
-    wrong += print(trial, results);
+    wrong += print(trial, results) + (stopped != 0);
+    if (stopped)
+        printf("FAIL  %s: stopped before the end\n", trial->target.provider);
     munmap(results, sizeof *results);
     return wrong;
 }
 
 int main(int count, char **arguments)
 {
+    const struct sigaction action = { .sa_handler = stop };
     int wrong = 0;
 
-    for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)
+    sigaction(SIGTERM, &action, NULL);
+    for (const struct trial *trial = trial_all(); trial->recipe != NULL && !stopped; trial++)
         if (count < 2 || strcmp(arguments[1], trial->target.provider) == 0)
             wrong += try(trial);
     return wrong == 0 ? 0 : 1;
