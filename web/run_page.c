@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/run_page.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "handlers/audit_arguments.h"
+#include "handlers/call.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
 #include "web/report_page.h"
@@ -121,37 +124,30 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
-static json_t *cells_of(const json_t *shown)
-{
-    const json_t *import = json_object_get(shown, "import");
-
-    return json_object_get(import != NULL ? import : shown, "cells");
-}
-
-/* All pages of run_show's answer as one. *out: a new reference. */
+/* What run_show answers, with all cells at once: page by page, a run of 10,000 would be found 50
+ * times. *out: a new reference. */
 static CHECKED bool show_whole(const struct page_request *request, json_t **out,
                                struct error *error)
 {
-    json_auto_t *whole = NULL, *cursor = NULL;
+    const struct tool *tool = tool_find("run_show");
+    json_auto_t *arguments = json_pack("{s:s, s:i, s:b}", "run", page_place(request, "id"), "limit",
+                                       INT_MAX, "detail", 1);
+    FREE_AUTO char *audited = audit_arguments(tool, arguments);
+    struct call call = page_call_make(request);
+    struct answer answer = { 0 };
+    bool done;
 
-    do {
-        json_auto_t *page = NULL;
-
-        if (!page_call_take(request, "run_show",
-                            json_pack("{s:s, s:i, s:b, s:O*}", "run", page_place(request, "id"),
-                                      "limit", 200, "detail", 1, "cursor", cursor),
-                            &page, error))
-            return false;
-        json_decref(cursor);
-        cursor = json_incref(json_object_get(page, "next_cursor"));
-        if (whole == NULL)
-            whole = json_incref(page);
-        else
-            json_array_extend(cells_of(whole), cells_of(page));
-    } while (cursor != NULL);
-    json_object_del(whole, "next_cursor");
-    *out = json_incref(whole);
-    return true;
+    call_begin(&call, tool->name, audited);
+    call.arguments = arguments;
+    done = tool->run(&call, &answer, error);
+    if (done) {
+        answer_condense(tool, true, &answer);
+        *out = json_incref(answer.structured);
+    } else {
+        call_refused(&call, error);
+    }
+    answer_finish(&answer);
+    return done;
 }
 
 bool run_page_json(const struct page_request *request, struct page_answer *answer,
