@@ -348,6 +348,7 @@ static CHECKED bool transfer(struct exchange *exchange, const struct endpoint *e
     struct outbound_request request = {
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
         .servers = endpoint->servers,
+        .tls = endpoint_tls(endpoint),
         .body = body,
         .body_length = strlen(body),
         .accept = "text/event-stream, application/json",

@@ -170,39 +170,67 @@ static const struct server_list *list_of(const struct access *access, const char
     return access->servers;
 }
 
-/* Logged once per secret and origin, then the count once an hour. */
-static void note_use(const struct access *access, const char *secret, const char *url)
+/* Logged once per subject, then the count once an hour. */
+static void note_use(const struct access *access, const char *what, const char *url)
 {
     const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
-    char origin[ORIGIN_SIZE], subject[SECRET_NAME_SIZE + ORIGIN_SIZE + 4];
+    char origin[ORIGIN_SIZE], subject[SECRET_NAME_SIZE + ORIGIN_SIZE + 16];
     const struct audit_event event = { AUDIT_SECRET, &change, "ok", "", subject };
     struct error error;
 
     if (!url_origin(url, origin, &error))
         return;
-    snprintf(subject, sizeof subject, "%s to %s", secret, origin);
+    snprintf(subject, sizeof subject, "%s to %s", what, origin);
     if (!audit_log_count(access->store, &event, &error))
-        log_warning("the audit log does not record that %s was used: %s", secret, error.message);
+        log_warning("the audit log does not record that %s was used: %s", what, error.message);
+}
+
+static CHECKED bool read_own_secret(const struct access *access,
+                                    const struct deployment *deployment,
+                                    char out[SECRET_VALUE_SIZE], struct error *error)
+{
+    const char *secret = deployment->secret;
+
+    if (!secret_access_check(access, secret, deployment->url, error)
+        || !secret_read(access->secrets_folder, secret, out, error))
+        return false;
+    note_use(access, secret, deployment->url);
+    return true;
+}
+
+static CHECKED bool read_key(const struct access *access, const struct deployment *deployment,
+                             const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                             struct error *error)
+{
+    char what[sizeof deployment->name + 8];
+
+    if (!lock->key(lock, out, error))
+        return false;
+    snprintf(what, sizeof what, "key of %s", deployment->name);
+    if (out[0] != '\0')
+        note_use(access, what, deployment->url);
+    return true;
 }
 
 bool secret_access_endpoint(const struct access *access, const struct deployment *deployment,
                             struct endpoint *out, struct error *error)
 {
-    const char *secret = deployment->secret;
+    const struct endpoint_lock *lock = NULL;
     char bearer[SECRET_VALUE_SIZE] = "";
 
-    if (!access_check_url(access, deployment->url, error))
+    if (!access_check_url(access, deployment->url, error)
+        || (access->locks != NULL
+            && !access->locks->find(access->locks->context, deployment, &lock, error))
+        || (lock != NULL && !read_key(access, deployment, lock, bearer, error)))
         return false;
-    if (secret[0] != '\0'
-        && (!secret_access_check(access, secret, deployment->url, error)
-            || !secret_read(access->secrets_folder, secret, bearer, error)))
+    if (bearer[0] == '\0' && deployment->secret[0] != '\0'
+        && !read_own_secret(access, deployment, bearer, error))
         return false;
-    if (secret[0] != '\0')
-        note_use(access, secret, deployment->url);
     text_copy(out->url, sizeof out->url, deployment->url);
     text_copy(out->model, sizeof out->model, deployment->model);
     memcpy(out->bearer, bearer, sizeof bearer);
     out->servers = list_of(access, deployment->url);
+    out->lock = lock;
     explicit_bzero(bearer, sizeof bearer);
     return true;
 }

@@ -6,18 +6,29 @@
 #include "base/net/endpoint.h"
 #include "store/ledger/deployments.h"
 
+/* The locks of servers that were deployed from here. */
+struct access_locks {
+    void *context;
+    /* The lock of a deployment whose address is exactly the one to which its key was bound; *out
+     * NULL: there is none. It lasts as long as the process. */
+    CHECKED bool (*find)(void *context, const struct deployment *deployment,
+                         const struct endpoint_lock **out, struct error *error);
+};
+
 struct access {
     struct store *store;
     const char *secrets_folder;        /* "" if only the environment may hold secrets */
     const struct server_list *servers; /* servers that may be called; NULL: any */
+    const struct access_locks *locks;  /* NULL: nothing is deployed from here */
 };
 
 /* Whether the list of servers lets a deployment have this URL. Names are resolved at each use, not
  * here. FORBIDDEN says why not. */
 CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
-/* Address, model and credential of a deployment: reads its secret now, and only if it may be sent
- * there now; the model is the deployment's, or "". */
+/* Address, model and credential of a deployment. The credential is the key to its lock or, where it
+ * has none, its secret, which is read now, and only if it may be sent there now. The model is the
+ * deployment's, or "". */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
                                     struct error *error);

@@ -72,12 +72,14 @@ static bool watch_stops(void *context)
 static bool scrape(struct server_monitor *monitor, struct asking *asking,
                    struct engine_metrics_snapshot *out)
 {
-    struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
-    struct error error;
+    struct small_request ask;
+    struct error error = { 0 };
+    bool may_ask = endpoint_renew(&monitor->endpoint, &error);
 
+    ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
     ask.cancelled = watch_stops;
     ask.context = asking;
-    if (metrics_map_fetch(&ask, out, &error)) {
+    if (may_ask && metrics_map_fetch(&ask, out, &error)) {
         monitor_log_add(&monitor->observations.log, out);
         return true;
     }

@@ -29,6 +29,7 @@ static CHECKED bool perform(const struct small_request *ask, const char *path, c
         .url = url,
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
         .servers = endpoint->servers,
+        .tls = endpoint_tls(endpoint),
         .body = body,
         .body_length = body != NULL ? strlen(body) : 0,
         .accept = "*/*",

@@ -6,9 +6,29 @@
 #include "base/net/secrets.h"
 #include "base/net/server_list.h"
 
+struct outbound_tls;
+
+/* The lock on the door of a server that was deployed from here. It lasts as long as the process. */
+struct endpoint_lock {
+    const struct outbound_tls *tls; /* NULL: the machine's authorities */
+    /* What opens it now, as a bearer; "" for nothing. May ask a cloud. */
+    CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                        struct error *error);
+};
+
 struct endpoint {
     char url[1025];                    /* without a trailing '/' or '/v1' */
     char model[256];                   /* as requests name it */
     char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
     const struct server_list *servers; /* servers that its address must be one of; NULL: any */
+    const struct endpoint_lock *lock;  /* NULL: its credential stays as it is */
 };
+
+/* Keys end while a sweep runs: asks the lock for the one of now. Where it has none, the
+ * credential stays. */
+CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
+/* NULL: the machine's authorities. */
+static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)
+{
+    return endpoint->lock == NULL ? NULL : endpoint->lock->tls;
+}

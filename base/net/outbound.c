@@ -251,28 +251,6 @@ static void set_method(CURL *easy, const struct outbound_request *request)
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-static void set_blob(CURL *easy, CURLoption option, const char *pem)
-{
-    struct curl_blob blob = { (void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY };
-
-    if (pem[0] != '\0')
-        curl_easy_setopt(easy, option, &blob);
-}
-
-static void set_trust(CURL *easy, const struct outbound_tls *tls)
-{
-    outbound_code_trust(easy);
-    if (tls == NULL)
-        return;
-    if (tls->authorities[0] != '\0') { /* and no others */
-        curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    }
-    set_blob(easy, CURLOPT_CAINFO_BLOB, tls->authorities);
-    set_blob(easy, CURLOPT_SSLCERT_BLOB, tls->certificate);
-    set_blob(easy, CURLOPT_SSLKEY_BLOB, tls->key);
-}
-
 static void set_guards(CURL *easy, struct outbound_transfer *transfer)
 {
     const char *proxy = transfer->request->proxy;
@@ -285,7 +263,7 @@ static void set_guards(CURL *easy, struct outbound_transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
-    set_trust(easy, transfer->request->tls);
+    outbound_code_trust(easy, transfer->request->tls);
 }
 
 static long or_default(int64_t value_ms, long usual_ms)

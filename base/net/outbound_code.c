@@ -2,14 +2,35 @@
 #include "base/net/outbound_code.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-void outbound_code_trust(CURL *easy)
+#include "base/net/outbound.h"
+
+static void set_blob(CURL *easy, CURLoption option, const char *pem)
+{
+    struct curl_blob blob = { (void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY };
+
+    if (pem[0] != '\0')
+        curl_easy_setopt(easy, option, &blob);
+}
+
+void outbound_code_trust(CURL *easy, const struct outbound_tls *tls)
 {
     const char *file = getenv("SSL_CERT_FILE");
 
     if (file != NULL && file[0] != '\0')
         curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+    if (tls == NULL)
+        return;
+    if (tls->authorities[0] != '\0') { /* and no others */
+        curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    set_blob(easy, CURLOPT_CAINFO_BLOB, tls->authorities);
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, tls->certificate);
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, tls->key);
 }
 
 enum failure outbound_code_connect_failure(int number)

@@ -8,9 +8,12 @@
 
 #include "base/llm/failure.h"
 
-/* Which authorities to trust for TLS: those in the file that SSL_CERT_FILE names, as in OpenSSL
- * itself, else the machine's. Certificate verification cannot be switched off */
-void outbound_code_trust(CURL *easy);
+struct outbound_tls;
+
+/* Which authorities to trust for TLS: those of `tls`; without any (NULL or ""), those in the file
+ * that SSL_CERT_FILE names, as in OpenSSL itself, else the machine's. Certificate verification
+ * cannot be switched off. */
+void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
 enum failure outbound_code_connect_failure(int number); /* from the errno of connecting */
 /* `sent`: the request was sent, so that a timeout is not one of connecting. FAILURE_NONE for
  * CURLE_OK. */

@@ -154,10 +154,8 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
         || !target_address_resolve(order->endpoint, &cell->target, error))
         return false;
     prepare_arrivals(cell);
-    cell->mask = mask_create(order->endpoint->bearer);
     cell->load = (struct load){
         .endpoint = order->endpoint,
-        .mask = cell->mask,
         .prompts = cell->prompts,
         .workload = order->workload,
         .nonce = order->nonce,
@@ -181,7 +179,9 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
     };
     sem_init(&cell->load.news, 0, 0);
     tally_init(&cell->total, &cell->load);
-    return start_shards(cell, error);
+    load_credential_set(&cell->load, order->endpoint->bearer);
+    return credential_renewal_begin(&cell->load, &cell->renewal, error)
+           && start_shards(cell, error);
 }
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -271,14 +271,15 @@ static CHECKED bool run_phases(struct cell *cell, enum failure *refused, bool *f
 
 static void cell_finish(struct cell *cell)
 {
+    credential_renewal_end(cell->renewal);
     for (size_t i = 0; i < cell->shard_count; i++)
         shard_destroy(cell->shards[i]);
+    load_credential_finish(&cell->load);
     tally_finish(&cell->total);
     steady_finish(&cell->progress);
     steady_finish(&cell->backlog);
     prompt_source_destroy(cell->prompts);
     target_address_finish(&cell->target);
-    mask_destroy(cell->mask);
 }
 
 static CHECKED bool measure(struct cell *cell, struct cell_result *out, struct error *error)

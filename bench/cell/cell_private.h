@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bench/cell/cell.h"
+#include "bench/cell/credential_renewal.h"
 #include "bench/cell/evenness.h"
 #include "bench/cell/steady.h"
 #include "bench/load/shard.h"
@@ -14,7 +15,7 @@
 struct cell {
     const struct cell_order *order;
     struct load load;
-    struct mask *mask;
+    struct credential_renewal *renewal; /* NULL: its credential stays as it is */
     struct prompt_source *prompts;
     struct target_address target;
     struct connection_reuse reuse; /* used if the order has none */

@@ -6,9 +6,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "base/net/endpoint.h"
-#include "base/net/mask.h"
 #include "bench/load/connection_reuse.h"
+#include "bench/load/load_credential.h"
 #include "bench/load/target_address.h"
 #include "bench/plan/arrivals.h"
 #include "bench/workload/prompt_source.h"
@@ -22,8 +21,8 @@ enum phase {
 };
 
 struct load {
-    const struct endpoint *endpoint;
-    const struct mask *mask; /* hides its secret; NULL: none */
+    const struct endpoint *endpoint;            /* its credential is the next member */
+    struct load_credential *_Atomic credential; /* NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
     uint64_t nonce;         /* of this attempt: for request ids and prompt heads */

@@ -205,7 +205,7 @@ static void clean(struct request *request)
 void request_outcome_explain(struct virtual_user *connection)
 {
     struct request *request = &connection->request;
-    const struct mask *mask = connection->load->mask;
+    const struct load *load = connection->load;
     char *text = request->failure_text;
     size_t size = sizeof request->failure_text;
 
@@ -213,14 +213,14 @@ void request_outcome_explain(struct virtual_user *connection)
         text[0] = '\0';
         return;
     }
-    mask_string(mask, MASK_FAILURE, request->finish_reason, sizeof request->finish_reason);
+    load_credential_mask(load, request->finish_reason, sizeof request->finish_reason);
     if (describe(connection, text, size))
         return;
     if (connection->gave_up)
         snprintf(text, size, "an event of the stream is not JSON, or longer than 64 KiB");
     else if (text[0] == '\0')
         snprintf(text, size, "%s", connection->transfer->failure_text);
-    mask_string(mask, MASK_FAILURE, text, size);
+    load_credential_mask(load, text, size);
     take_sentence(request);
     clean(request);
 }

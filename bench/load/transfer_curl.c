@@ -22,6 +22,8 @@ _Static_assert(TRANSFER_FAILURE_TEXT_SIZE >= CURL_ERROR_SIZE, "libcurl writes th
 struct transfer_curl {
     struct transfer transfer;
     CURL *easy;
+    const struct load *load;
+    const struct load_credential *credential; /* in the headers */
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, overwritten for each request */
     struct bench_prompt *prompt;
@@ -118,16 +120,32 @@ static void add_header(struct transfer_curl *curl, const char *line)
     curl->headers = curl_slist_append(curl->headers, line);
 }
 
-static void make_headers(struct transfer_curl *curl, const struct endpoint *endpoint)
+static void wipe_headers(struct curl_slist *headers)
+{
+    for (; headers != NULL; headers = headers->next)
+        if (headers->data != NULL)
+            explicit_bzero(headers->data, strlen(headers->data));
+}
+
+static void drop_headers(struct transfer_curl *curl)
+{
+    wipe_headers(curl->headers);
+    curl_slist_free_all(curl->headers);
+    curl->headers = NULL;
+    curl->request_id = NULL;
+}
+
+static void make_headers(struct transfer_curl *curl, const struct load_credential *credential)
 {
     struct curl_slist *last;
     char line[sizeof "Authorization: Bearer " + SECRET_VALUE_SIZE];
 
+    drop_headers(curl);
     add_header(curl, "Content-Type: application/json");
     add_header(curl, "Accept: text/event-stream");
     add_header(curl, "Expect:");
-    if (endpoint->bearer[0] != '\0') {
-        snprintf(line, sizeof line, "Authorization: Bearer %s", endpoint->bearer);
+    if (credential != NULL && credential->bearer[0] != '\0') {
+        snprintf(line, sizeof line, "Authorization: Bearer %s", credential->bearer);
         add_header(curl, line);
         explicit_bzero(line, sizeof line);
     }
@@ -137,6 +155,8 @@ static void make_headers(struct transfer_curl *curl, const struct endpoint *endp
         ;
     if (last != NULL)
         curl->request_id = last->data + strlen(REQUEST_ID_HEADER);
+    curl->credential = credential;
+    curl_easy_setopt(curl->easy, CURLOPT_HTTPHEADER, curl->headers);
 }
 
 /* Only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection twice */
@@ -159,11 +179,10 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
                                                                   * anyway */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
-    outbound_code_trust(easy);
+    outbound_code_trust(easy, endpoint_tls(load->endpoint));
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_RESOLVE, load->target->pinned);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, curl->transfer.failure_text);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, curl);
@@ -179,21 +198,13 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, curl);
 }
 
-static void wipe_headers(struct curl_slist *headers)
-{
-    for (; headers != NULL; headers = headers->next)
-        if (headers->data != NULL)
-            explicit_bzero(headers->data, strlen(headers->data));
-}
-
 static void destroy(struct transfer *transfer)
 {
     struct transfer_curl *curl = curl_of(transfer);
 
     if (curl->easy != NULL)
         curl_easy_cleanup(curl->easy);
-    wipe_headers(curl->headers);
-    curl_slist_free_all(curl->headers);
+    drop_headers(curl);
     free(curl);
 }
 
@@ -202,12 +213,17 @@ static void destroy(struct transfer *transfer)
 static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
 {
     struct transfer_curl *curl = curl_of(transfer);
+    const struct load_credential *credential =
+        atomic_load_explicit(&curl->load->credential, memory_order_acquire);
 
+    if (curl->credential != credential)
+        make_headers(curl, credential);
     curl->prompt = prompt;
     curl->reported_head = false;
     curl->is_fresh = is_fresh;
     curl->code = CURLE_OK;
-    memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
+    if (curl->request_id != NULL) /* there was memory */
+        memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
     curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
     curl_easy_setopt(curl->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prompt->length);
     curl_multi_add_handle(transfer->loop->multi, curl->easy);
@@ -306,8 +322,10 @@ bool transfer_curl_create(const struct load *load, struct load_loop *loop, struc
 
     curl->transfer.kind = &kind;
     curl->transfer.loop = loop;
+    curl->load = load;
     curl->easy = curl_easy_init();
-    make_headers(curl, load->endpoint);
+    if (curl->easy != NULL)
+        make_headers(curl, atomic_load(&load->credential));
     if (curl->easy == NULL || curl->request_id == NULL) {
         destroy(&curl->transfer);
         return error_set(error, ERROR_INTERNAL, "libcurl has no memory for another connection");

@@ -28,7 +28,9 @@ enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 struct transfer_plain {
     struct transfer transfer;
     struct load_loop_source source;
+    const struct load *load;
     const struct target_address *target;
+    const struct load_credential *credential; /* in the head */
     enum state state;
     int socket;            /* -1: none */
     int64_t connecting_ns; /* since when */
@@ -344,10 +346,35 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
         receive(plain, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
 }
 
+/* The part that is the same for every request that carries this credential. */
+static void write_head(struct transfer_plain *plain, const struct load_credential *credential)
+{
+    const struct endpoint *endpoint = plain->load->endpoint;
+    const char *authority = endpoint->url + strlen("http://");
+    size_t length = strcspn(authority, "/");
+    struct text *out = &plain->head;
+
+    text_clear(out);
+    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* all at once, so that no copy of the credential
+                                                  * is left in freed memory */
+    text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
+              workload_path(plain->load->workload->api), (int)length, authority);
+    text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"
+                  "Accept-Encoding: identity\r\n");
+    if (credential != NULL && credential->bearer[0] != '\0')
+        text_addf(out, "Authorization: Bearer %s\r\n", credential->bearer);
+    plain->credential = credential;
+    plain->same = out->length;
+}
+
 static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
 {
     struct transfer_plain *plain = plain_of(transfer);
+    const struct load_credential *credential =
+        atomic_load_explicit(&plain->load->credential, memory_order_acquire);
 
+    if (plain->same == 0 || plain->credential != credential)
+        write_head(plain, credential);
     plain->prompt = prompt;
     plain->sent = 0;
     plain->attempts = 0;
@@ -391,23 +418,6 @@ static void destroy(struct transfer *transfer)
     free(plain);
 }
 
-/* The part that is the same for every request to the endpoint. */
-static void write_head(const struct load *load, struct text *out)
-{
-    const struct endpoint *endpoint = load->endpoint;
-    const char *authority = endpoint->url + strlen("http://");
-    size_t length = strcspn(authority, "/");
-
-    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* all at once, so that no copy of the credential
-                                                  * is left in freed memory */
-    text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
-              workload_path(load->workload->api), (int)length, authority);
-    text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"
-                  "Accept-Encoding: identity\r\n");
-    if (endpoint->bearer[0] != '\0')
-        text_addf(out, "Authorization: Bearer %s\r\n", endpoint->bearer);
-}
-
 bool transfer_plain_can(const struct load *load)
 {
     return !load->only_libcurl && load->http2_streams == 0 && load->target != NULL
@@ -421,10 +431,9 @@ struct transfer *transfer_plain_create(const struct load *load, struct load_loop
 
     plain->transfer.kind = &kind;
     plain->source.on_ready = on_ready;
+    plain->load = load;
     plain->target = load->target;
     plain->transfer.loop = loop; /* needed from the start */
     plain->socket = -1;
-    write_head(load, &plain->head);
-    plain->same = plain->head.length;
     return &plain->transfer;
 }

@@ -102,6 +102,7 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
         .url = url.data,
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
         .servers = endpoint->servers,
+        .tls = endpoint_tls(endpoint),
         .body = body->data,
         .body_length = body->length,
         .accept = call->stream != NULL ? "text/event-stream" : NULL,

@@ -49,13 +49,15 @@ bool cloud_create(const struct cloud_credential *credential, const struct cloud_
     cloud->tokens = memory_zeroed(CLOUD_TOKENS_MAX, sizeof *cloud->tokens);
     pthread_mutex_init(&cloud->lock, NULL);
     copy_config(cloud, config);
+    if (cloud_source_of(credential->kind)->read != NULL
+        && !cloud_source_of(credential->kind)->read(cloud, error)) {
+        cloud_destroy(cloud);
+        return false;
+    }
+    cloud->tls = (struct outbound_tls){ cloud->kubeconfig.authorities,
+                                        cloud->kubeconfig.certificate, cloud->kubeconfig.key };
     *out = cloud;
-    if (cloud_source_of(credential->kind)->read == NULL
-        || cloud_source_of(credential->kind)->read(cloud, error))
-        return true;
-    cloud_destroy(cloud);
-    *out = NULL;
-    return false;
+    return true;
 }
 
 void cloud_destroy(struct cloud *cloud)
@@ -84,6 +86,20 @@ const char *cloud_identity(const struct cloud *cloud)
 const char *cloud_server(const struct cloud *cloud)
 {
     return cloud->kubeconfig.server;
+}
+
+/* Port 3000 is not the beginning of port 30001. */
+bool cloud_is_own(const struct cloud *cloud, const char *url)
+{
+    size_t length = strlen(cloud->kubeconfig.server);
+
+    return length > 0 && strncmp(url, cloud->kubeconfig.server, length) == 0
+           && (url[length] == '/' || url[length] == '\0');
+}
+
+const struct outbound_tls *cloud_tls(const struct cloud *cloud)
+{
+    return cloud_source_of(cloud->credential.kind)->has_server ? &cloud->tls : NULL;
 }
 
 bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE], struct error *error)
@@ -246,8 +262,6 @@ static CHECKED bool send_with(const struct exchange *exchange, const char *token
                               struct cloud_reply *out, struct error *error)
 {
     struct cloud *cloud = exchange->cloud;
-    struct outbound_tls tls = { cloud->kubeconfig.authorities, cloud->kubeconfig.certificate,
-                                cloud->kubeconfig.key };
     struct outbound_request request = {
         .method = exchange->method,
         .url = exchange->url,
@@ -258,7 +272,7 @@ static CHECKED bool send_with(const struct exchange *exchange, const char *token
         .accept = exchange->is_read && exchange->content_type != NULL ? exchange->content_type
                                                                       : "application/json, */*",
         .proxy = cloud->proxy,
-        .tls = cloud_source_of(cloud->credential.kind)->has_server ? &tls : NULL,
+        .tls = cloud_tls(cloud),
         .response_limit_bytes = ANSWER_BYTES,
         .cancelled = cloud->stopping,
         .context = cloud->context,

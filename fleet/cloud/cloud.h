@@ -63,6 +63,7 @@ struct cloud_config {
 /* ---- Calls ---- */
 
 struct cloud; /* thread-safe; tokens are kept in memory only */
+struct outbound_tls;
 
 /* Reads the credential's file; calls nothing. The strings are copied, the endpoints are borrowed.
  */
@@ -77,6 +78,10 @@ const char *cloud_namespace(const struct cloud *cloud);
 const char *cloud_identity(const struct cloud *cloud);
 /* The base URL of its own API server; "" if it has none. Borrowed. */
 const char *cloud_server(const struct cloud *cloud);
+/* Whether a URL is on that server, whose credential guards what is reached through it. */
+bool cloud_is_own(const struct cloud *cloud, const char *url);
+/* That server's authorities and the client's certificate for it; NULL if it has none. Borrowed. */
+const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
 /* What may be done after an answer that is not 2xx. */
 enum cloud_verdict {

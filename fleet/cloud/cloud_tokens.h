@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/net/outbound.h"
 #include "fleet/cloud/cloud.h"
 #include "fleet/cloud/cloud_kubeconfig.h"
 
@@ -33,7 +34,8 @@ struct cloud {
     int64_t (*now_ms)(void);
     struct cloud_account account;
     struct cloud_kubeconfig kubeconfig;
-    pthread_mutex_t lock; /* of the tokens; held while one is fetched */
+    struct outbound_tls tls; /* of the kubeconfig */
+    pthread_mutex_t lock;    /* of the tokens; held while one is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };

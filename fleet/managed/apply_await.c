@@ -7,18 +7,13 @@
 
 #define FAILED_LOOKS 3 /* one alone may be between two states */
 
-static bool is_verb(const struct apply *apply, enum provider_verb verb)
-{
-    return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
-}
-
 static bool is_reached(const struct apply *apply, const struct observed *observed)
 {
-    if (is_verb(apply, VERB_DESTROY))
+    if (apply_is(apply, VERB_DESTROY))
         return !observed->exists;
-    if (is_verb(apply, VERB_STOP))
+    if (apply_is(apply, VERB_STOP))
         return !observed->exists || strcmp(observed->state, "stopped") == 0;
-    if (is_verb(apply, VERB_EXTEND))
+    if (apply_is(apply, VERB_EXTEND))
         return observed->exists
                && (observed->ends_ms == 0 || !observed_end_moves(observed, &apply->plan.desired));
     return strcmp(observed->state, "ready") == 0;
@@ -79,8 +74,8 @@ bool apply_check_end(const struct apply *apply, struct error *error)
 {
     const struct fleet_plan_row *row = &apply->plan.row;
 
-    if (row->ends_ms == 0 || apply->frame->now_ms() < row->ends_ms || is_verb(apply, VERB_STOP)
-        || is_verb(apply, VERB_DESTROY))
+    if (row->ends_ms == 0 || apply->frame->now_ms() < row->ends_ms || apply_is(apply, VERB_STOP)
+        || apply_is(apply, VERB_DESTROY))
         return true;
     return error_set(error, ERROR_TIMEOUT, "%s was not ready before its end", row->deployment);
 }
@@ -98,7 +93,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
         if (seen && is_reached(apply, observed))
             return APPLY_DONE;
         failures = seen && strcmp(observed->state, "failed") == 0 ? failures + 1 : 0;
-        if (failures == FAILED_LOOKS && !is_verb(apply, VERB_DESTROY)) {
+        if (failures == FAILED_LOOKS && !apply_is(apply, VERB_DESTROY)) {
             error_set(error, ERROR_UPSTREAM, "%s failed: %.400s", apply->plan.row.deployment,
                       observed->message);
             return APPLY_FAILED;

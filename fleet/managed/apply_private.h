@@ -2,6 +2,8 @@
 /* Shared by the files that carry out a plan, and private to them. */
 #pragma once
 
+#include <string.h>
+
 #include "fleet/managed/managed_apply.h"
 
 /* How far a step is, as the journal has it. */
@@ -33,6 +35,11 @@ struct apply {
 /* Why a part of the run ended. FAILED: `error` says why. */
 enum apply_end { APPLY_DONE = 1, APPLY_FAILED, APPLY_STOPPED };
 
+static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
+{
+    return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
+}
+
 /* Adds a row to the journal; false: nothing may be requested any more. */
 CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
                         const char *poll_url, const char *detail, struct error *error);
@@ -50,5 +57,8 @@ bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
 /* Until the provider says that it is so. `observed` is the last look. */
 CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
+/* Once it is so: a server that runs is registered and watched, one that is stopped is not watched,
+ * and one that is gone is not registered. */
+CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
 /* Deletes what this plan made, last first, and looks until it is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

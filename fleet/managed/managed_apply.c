@@ -10,68 +10,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 #include "fleet/managed/managed_document.h"
-#include "store/ledger/deployments.h"
-#include "store/series/scrapes.h"
 
 #define RESUME_LOOK_MS 1000
-
-static bool is_verb(const struct apply *apply, enum provider_verb verb)
-{
-    return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
-}
-
-/* ---- The registry ---- */
-
-static void fill_deployment(const struct apply *apply, struct deployment *out)
-{
-    const struct recipe *recipe = apply->plan.desired.recipe;
-
-    text_copy(out->name, sizeof out->name, apply->plan.row.deployment);
-    text_copy(out->url, sizeof out->url, apply->plan.observed.address);
-    text_copy(out->provider, sizeof out->provider, apply->plan.row.target);
-    text_copy(out->region, sizeof out->region, apply->plan.observed.place);
-    text_copy(out->created_by, sizeof out->created_by, apply->plan.row.principal);
-    if (recipe == NULL)
-        return;
-    text_copy(out->quantization, sizeof out->quantization, recipe->quantization);
-    text_copy(out->engine, sizeof out->engine, recipe->engine);
-    snprintf(out->hardware, sizeof out->hardware, "%lldx%s", (long long)recipe->chips,
-             recipe->hardware);
-    out->chips = recipe->chips;
-}
-
-/* Without a further step it can be asked, watched and measured. What was done before a crash stays.
- */
-static CHECKED bool keep_registered(const struct apply *apply, struct error *error)
-{
-    struct store *store = apply->frame->store;
-    struct deployment wanted = { .labels = "{}", .limits = "{}" }, row;
-    int64_t now_ms = apply->frame->now_ms();
-
-    if (apply->plan.observed.address[0] == '\0' || is_verb(apply, VERB_STOP))
-        return true;
-    fill_deployment(apply, &wanted);
-    if (!deployment_find(store, wanted.name, &row, error))
-        return error->kind == ERROR_NOT_FOUND
-               && deployment_add(store, &wanted, now_ms, NULL, &row, error);
-    if (strcmp(row.url, wanted.url) == 0)
-        return true;
-    text_copy(row.url, sizeof row.url, wanted.url);
-    text_copy(row.created_by, sizeof row.created_by, wanted.created_by);
-    return deployment_change(store, &row, now_ms, NULL, &row, error);
-}
-
-/* Its server is gone; what was measured on it stays. */
-static CHECKED bool keep_retired(const struct apply *apply, struct error *error)
-{
-    struct store *store = apply->frame->store;
-    struct deployment row;
-
-    if (!deployment_find(store, apply->plan.row.deployment, &row, error))
-        return error->kind == ERROR_NOT_FOUND;
-    return scrape_target_set(store, row.id, 0, NULL, error)
-           && deployment_retire(store, row.name, apply->frame->now_ms(), NULL, error);
-}
 
 /* ---- The end ---- */
 
@@ -100,26 +40,37 @@ static char *write_outcome(const struct apply *apply, const char *state, const c
     return json_write(outcome);
 }
 
+/* Of what is stopped the address may become another's. NULL: as before. */
+static char *write_door(const struct apply *apply)
+{
+    json_auto_t *door =
+        apply_is(apply, VERB_STOP) ? json_object() : managed_document_door(&apply->plan.observed);
+
+    return apply_is(apply, VERB_STOP) || apply->plan.observed.address[0] != '\0' ? json_write(door)
+                                                                                 : NULL;
+}
+
 static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, struct error *error)
 {
-    bool destroyed = is_verb(apply, VERB_DESTROY);
+    bool destroyed = apply_is(apply, VERB_DESTROY), stopped = apply_is(apply, VERB_STOP);
     json_auto_t *sighting = managed_document_sighting(&apply->plan.observed);
     FREE_AUTO char *observed = json_write(sighting);
     FREE_AUTO char *baseline =
         json_write(apply->plan.observed.fields == NULL ? sighting : apply->plan.observed.fields);
     FREE_AUTO char *wish = json_write(apply->plan.wish);
+    FREE_AUTO char *door = write_door(apply);
     const struct fleet_plan_end end = { .state = "done",
                                         .reason = "",
-                                        .managed = destroyed                   ? "gone"
-                                                   : is_verb(apply, VERB_STOP) ? "stopped"
-                                                                               : "running",
+                                        .managed = destroyed ? "gone"
+                                                   : stopped ? "stopped"
+                                                             : "running",
                                         .observed = observed,
                                         .baseline = baseline,
                                         .wish = destroyed ? NULL : wish,
-                                        .is_so = !destroyed && !is_verb(apply, VERB_STOP) };
+                                        .door = door,
+                                        .is_so = !destroyed && !stopped };
 
-    if (!(destroyed ? keep_retired(apply, error) : keep_registered(apply, error))
-        || !end_plan(apply, &end, error))
+    if (!apply_keep_registered(apply, error) || !end_plan(apply, &end, error))
         return JOB_END_FAILED;
     *outcome = write_outcome(apply, "done", "");
     return JOB_END_COMPLETED;
@@ -133,9 +84,9 @@ static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, b
     const struct fleet_plan_end end = {
         .state = state,
         .reason = apply->problem,
-        .managed = !is_verb(apply, VERB_CREATE) ? NULL
-                   : clean                      ? "gone"
-                                                : "failed",
+        .managed = !apply_is(apply, VERB_CREATE) ? NULL
+                   : clean                       ? "gone"
+                                                 : "failed",
     };
 
     if (!end_plan(apply, &end, error))

@@ -74,6 +74,35 @@ json_t *managed_document_observed(const struct observed *observed)
                      "fields", observed->fields);
 }
 
+#define DOOR_TEXT(member)                                                                          \
+    {                                                                                              \
+#member, offsetof(struct observed, member), sizeof(((struct observed *)NULL)->member)      \
+    }
+static const struct {
+    const char *name;
+    size_t offset, size;
+} door_texts[] = { DOOR_TEXT(name), DOOR_TEXT(resource), DOOR_TEXT(address), DOOR_TEXT(place) };
+#undef DOOR_TEXT
+#define DOOR_TEXTS (sizeof door_texts / sizeof *door_texts)
+
+json_t *managed_document_door(const struct observed *observed)
+{
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < DOOR_TEXTS; i++)
+        json_object_set_new(out, door_texts[i].name,
+                            json_string((const char *)observed + door_texts[i].offset));
+    return out;
+}
+
+void managed_document_read_door(const json_t *door, struct observed *out)
+{
+    *out = (struct observed){ 0 };
+    for (size_t i = 0; i < DOOR_TEXTS; i++)
+        text_copy((char *)out + door_texts[i].offset, door_texts[i].size,
+                  json_get_text(door, door_texts[i].name, ""));
+}
+
 json_t *managed_document_sighting(const struct observed *observed)
 {
     json_t *out = managed_document_observed(observed);

@@ -166,15 +166,6 @@ static CHECKED bool read_secret(const json_t *secret, char out[SECRET_VALUE_SIZE
     return true;
 }
 
-/* Whether `url` is `base` or what lies below it: port 3000 is not the beginning of port 30001. */
-static bool is_below(const char *url, const char *base)
-{
-    size_t length = strlen(base);
-
-    return length > 0 && strncmp(url, base, length) == 0
-           && (url[length] == '/' || url[length] == '\0');
-}
-
 bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
                     char out[SECRET_VALUE_SIZE], struct error *error)
 {
@@ -184,7 +175,7 @@ bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
     char url[512];
 
     out[0] = '\0';
-    if (is_below(observed->address, cloud_server(cloud)))
+    if (cloud_is_own(cloud, observed->address))
         return cloud_server_token(cloud, out, error);
     if (strstr(observed->address, ".svc:") != NULL || end == NULL)
         return true;
@@ -214,4 +205,5 @@ const struct provider provider_kubernetes = {
     .command = kubernetes_command,
     .ends_by = ends_by,
     .key = kubernetes_key,
+    .key_lasts_ms = 60000,
 };

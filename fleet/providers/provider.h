@@ -143,9 +143,11 @@ struct provider {
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
     /* What ends it if opsbrain is gone, a sentence; NULL: nothing does. Pure. */
     const char *(*ends_by)(const struct desired *desired);
-    /* What the server asks for at its door, now, as a bearer; "" for nothing. */
+    /* What the server asks for at its door, now, as a bearer; "" for nothing. Of `observed` it has
+     * the members of its door: name, resource, address and place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
+    int64_t key_lasts_ms; /* so long a key may be kept; 0: not, as of tokens, which `cloud` keeps */
 };
 
 const struct provider *provider_find(const char *name); /* NULL: there is none */

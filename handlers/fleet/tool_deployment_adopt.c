@@ -100,9 +100,11 @@ static CHECKED bool keep(struct call *call, const struct managed_target *target,
 {
     json_auto_t *sighting = managed_document_sighting(observed);
     json_auto_t *wish = json_pack("{s:s}", "place", observed->place);
+    json_auto_t *door = managed_document_door(observed);
     FREE_AUTO char *written = json_write(sighting);
     FREE_AUTO char *wished = json_write(wish);
-    struct fleet_managed_row row = { .wish = wished, .observed = written };
+    FREE_AUTO char *bound = json_write(door);
+    struct fleet_managed_row row = { .wish = wished, .observed = written, .door = bound };
 
     text_copy(row.deployment, sizeof row.deployment, call_text(call, "deployment"));
     text_copy(row.target, sizeof row.target, target->plain.name);

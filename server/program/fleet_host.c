@@ -15,8 +15,10 @@
 #include "base/core/memory.h"
 #include "base/core/thread.h"
 #include "fleet/machine/machine.h"
+#include "fleet/managed/managed_locks.h"
 #include "fleet/managed/managed_reconcile.h"
 #include "fleet/recipes/recipe_fit.h"
+#include "fleet/secret_access.h"
 #include "handlers/fleet/recipe_shelf.h"
 #include "server/program/fleet_place.h"
 #include "server/settings/settings.h"
@@ -36,6 +38,8 @@ struct held_cloud {
 
 struct fleet_host {
     struct fleet_frame frame;
+    struct managed_locks *locks;
+    struct access_locks finder;
     const struct services *services;
     const char *folder;
     struct cloud_endpoints *endpoints;
@@ -126,6 +130,12 @@ static void find_price(void *context, const struct recipe *recipe, const char *p
     const struct fleet_host *host = context;
 
     price_of(host->services->prices, recipe, place, kind, out);
+}
+
+static CHECKED bool find_lock(void *context, const struct deployment *deployment,
+                              const struct endpoint_lock **out, struct error *error)
+{
+    return managed_locks_find(context, deployment, out, error);
 }
 
 /* ---- The place ---- */
@@ -244,6 +254,8 @@ bool fleet_host_create(const struct settings *settings, const struct services *s
                                         .now_ms = clock_utc_ms,
                                         .pause_ms = settings->cloud_pause_ms,
                                         .patience_ms = PATIENCE_MS };
+    host->locks = managed_locks_create(&host->frame);
+    host->finder = (struct access_locks){ host->locks, find_lock };
     if (!cloud_endpoints_create(settings->cloud_endpoints, &host->endpoints, error)
         || !open_machine(host, settings, error) || !read_place(host, error)) {
         fleet_host_destroy(host);
@@ -251,6 +263,11 @@ bool fleet_host_create(const struct settings *settings, const struct services *s
     }
     *out = host;
     return true;
+}
+
+const struct access_locks *fleet_host_locks(const struct fleet_host *host)
+{
+    return &host->finder;
 }
 
 const struct fleet_frame *fleet_host_frame(const struct fleet_host *host)
@@ -286,6 +303,7 @@ void fleet_host_destroy(struct fleet_host *host)
         return;
     fleet_host_stop(host);
     managed_reconcile_destroy(host->reconciler);
+    managed_locks_destroy(host->locks);
     for (struct held_cloud *held = host->clouds, *next; held != NULL; held = next) {
         next = held->next;
         cloud_destroy(held->cloud);

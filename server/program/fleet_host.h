@@ -5,6 +5,7 @@
 
 #include "base/core/error.h"
 
+struct access_locks;
 struct fleet_frame;
 struct fleet_host;
 struct notifier;
@@ -17,6 +18,7 @@ CHECKED bool fleet_host_create(const struct settings *settings, const struct ser
                                struct fleet_host **out, struct error *error);
 void fleet_host_destroy(struct fleet_host *host); /* NULL is fine */
 const struct fleet_frame *fleet_host_frame(const struct fleet_host *host);
+const struct access_locks *fleet_host_locks(const struct fleet_host *host);
 /* Begins to look after what is managed; `notifier` tells subscribers. */
 CHECKED bool fleet_host_start(struct fleet_host *host, struct notifier *notifier,
                               struct error *error);

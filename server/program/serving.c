@@ -82,6 +82,7 @@ static CHECKED bool create_fleet(struct serving *serving, struct error *error)
     if (!fleet_host_create(&serving->settings, &serving->services, &serving->fleet, error))
         return false;
     serving->services.fleet = fleet_host_frame(serving->fleet);
+    serving->services.access.locks = fleet_host_locks(serving->fleet);
     return true;
 }
 

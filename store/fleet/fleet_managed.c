@@ -16,6 +16,7 @@
     COLUMN(struct fleet_managed_row, TEXT, state, OF "state")                                      \
     COLUMN(struct fleet_managed_row, TEXT, rights, OF "rights")                                    \
     COLUMN(struct fleet_managed_row, HEAP_TEXT, wish, OF "wish")                                   \
+    COLUMN(struct fleet_managed_row, HEAP_TEXT, door, OF "door")                                   \
     COLUMN(struct fleet_managed_row, INTEGER, usd_known, OF "usd_known")                           \
     COLUMN(struct fleet_managed_row, REAL, usd_per_hour, OF "usd_per_hour")                        \
     COLUMN(struct fleet_managed_row, INTEGER, ends_ms, OF "ends_ms")                               \
@@ -102,8 +103,11 @@ bool fleet_managed_insert(struct sql_connection *connection, const struct fleet_
 {
     static const char INSERT[] = SQL_INSERT("fleet_managed", MANAGED_STORED);
     struct fleet_managed_row copy = *row;
+    char unbound[] = "{}";
     SQL_AUTO sql = sql_begin(connection, INSERT);
 
+    if (copy.door == NULL)
+        copy.door = unbound;
     random_id("mng", copy.id);
     copy.spent_ms = copy.created_ms;
     sql_row_bind(&sql, &stored, &copy);

@@ -22,6 +22,7 @@ struct fleet_managed_row {
     int64_t observed_ms; /* 0: never */
     char problem[512];   /* why it could not be observed; "" */
     char *baseline;      /* JSON, heap: its fields as the newest plan left them */
+    char *door;          /* JSON, heap: where the key to it is sent; {} for nowhere */
     double spent_usd;    /* until spent_ms, as far as the price is known */
     int64_t spent_ms;
     int64_t created_ms, ended_ms;
@@ -37,7 +38,7 @@ CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
 CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
                                 struct error *error);
 /* For a server that opsbrain did not create: `row` has deployment, target, rights, wish, observed,
- * ends_ms and at_end. CONFLICT where it is managed already. */
+ * door, ends_ms and at_end. CONFLICT where it is managed already. */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 

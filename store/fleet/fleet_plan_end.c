@@ -35,7 +35,8 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     SQL_AUTO sql = sql_begin(
         connection, "UPDATE fleet_managed SET state = coalesce(?2, state), "
                     "observed = coalesce(?3, observed), baseline = coalesce(?4, baseline), "
-                    "wish = coalesce(?5, wish), observed_ms = ?6, problem = '', "
+                    "wish = coalesce(?5, wish), door = coalesce(?7, door), observed_ms = ?6, "
+                    "problem = '', "
                     "ended_ms = CASE WHEN ?2 = 'gone' THEN ?6 END WHERE plan_id = ?1 "
                     "AND state <> 'gone'");
 
@@ -44,6 +45,7 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     sql_bind_text(&sql, 3, end->observed);
     sql_bind_text(&sql, 4, end->baseline);
     sql_bind_text(&sql, 5, end->wish);
+    sql_bind_text(&sql, 7, end->door);
     sql_bind_integer(&sql, 6, ending->now_ms);
     return sql_run(&sql, error);
 }

@@ -83,7 +83,7 @@ struct fleet_plan_end {
     const char *state, *reason;      /* of the plan */
     const char *managed;             /* state of the deployment; NULL: as before */
     const char *observed, *baseline; /* JSON; NULL: as before */
-    const char *wish;                /* JSON; NULL: as before */
+    const char *wish, *door;         /* the same */
     bool is_so;                      /* the plan's price, end and at_end are the deployment's now */
 };
 /* CONFLICT if the claim is stale. */

@@ -69,13 +69,13 @@ static void set_up(struct trial *trial, const struct script_step *steps, bool by
     script_start(&trial->server, steps);
     snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d/base",
              trial->server.port);
-    snprintf(trial->endpoint.bearer, sizeof trial->endpoint.bearer, "a-secret");
     assert_true(target_address_resolve(&trial->endpoint, &trial->target, &error));
     trial->load = (struct load){ .endpoint = &trial->endpoint,
                                  .workload = &trial->workload,
                                  .target = &trial->target,
                                  .reuse = &trial->reuse,
                                  .only_libcurl = by_libcurl };
+    load_credential_set(&trial->load, "a-secret");
     assert_true(load_loop_init(&trial->loop, 4, note_late, trial, &error));
     assert_true(
         transfer_create(&trial->load, &trial->loop, &listener, trial, &trial->transfer, &error));
@@ -85,6 +85,7 @@ static void set_up(struct trial *trial, const struct script_step *steps, bool by
 static void tear_down(struct trial *trial)
 {
     transfer_destroy(trial->transfer);
+    load_credential_finish(&trial->load);
     load_loop_finish(&trial->loop);
     target_address_finish(&trial->target);
     text_finish(&trial->received);
@@ -335,6 +336,31 @@ static void both_ways_send_the_same_request(void **state)
     text_finish(&heads[1]);
 }
 
+/* The requests before it had the old one: it stays known, so that it stays hidden. */
+static void a_new_credential_is_on_the_next_request(void **state)
+{
+    static const struct script_step steps[] = { { WHOLE }, { WHOLE }, { NULL } };
+
+    (void)state;
+    for (int by_libcurl = 0; by_libcurl < 2; by_libcurl++) {
+        char words[64] = "a-secret-of-before-1 and a-secret-from-now-on-2";
+        struct trial trial;
+
+        set_up(&trial, steps, by_libcurl == 1);
+        load_credential_set(&trial.load, "a-secret-of-before-1");
+        exchange(&trial, false);
+        assert_non_null(strstr(trial.server.head, "Bearer a-secret-of-before-1\r\n"));
+        load_credential_set(&trial.load, "a-secret-from-now-on-2");
+        exchange(&trial, false);
+        assert_non_null(strstr(trial.server.head, "Bearer a-secret-from-now-on-2\r\n"));
+        assert_null(strstr(trial.server.head, "before"));
+        assert_int_equal(atomic_load(&trial.server.connections), 1);
+        load_credential_mask(&trial.load, words, sizeof words);
+        assert_string_equal(words, "(hidden) and (hidden)");
+        tear_down(&trial);
+    }
+}
+
 /* An open connection that the server closes when the next request comes: reported, so that the
  * request can be sent again. */
 static void a_connection_that_went_stale_is_reported(void **state)
@@ -572,6 +598,7 @@ int main(void)
         cmocka_unit_test(chunks_may_end_anywhere),
         cmocka_unit_test(chunks_without_a_size_are_refused),
         cmocka_unit_test(both_ways_send_the_same_request),
+        cmocka_unit_test(a_new_credential_is_on_the_next_request),
         cmocka_unit_test(a_connection_that_went_stale_is_reported),
         cmocka_unit_test(a_server_that_closes_after_each_answer_is_asked_on_a_new_connection),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),

@@ -91,6 +91,7 @@ static void set_up(struct trial *trial, const struct simserve *server, enum benc
 static void tear_down(struct trial *trial)
 {
     virtual_user_finish(&trial->user);
+    load_credential_finish(&trial->load);
     load_loop_finish(&trial->loop);
     tally_finish(&trial->tally);
     prompt_source_destroy(trial->prompts);
@@ -193,14 +194,13 @@ static void every_fault_is_the_same_by_both(void **state)
 static void check_echo(const struct canned_answer *answer, bool by_libcurl, const char *said)
 {
     const struct canned_answer answers[] = { *answer, { 0 } };
-    MASK_AUTO mask = mask_create(SECRET);
     struct canned_server server;
     struct trial trial;
 
     canned_start(&server, answers);
     set_up(&trial, &(struct simserve){ .port = server.port }, BENCH_COMPLETIONS, by_libcurl,
            LONG_NS);
-    trial.load.mask = mask;
+    load_credential_set(&trial.load, SECRET);
     request(&trial, 0);
     canned_stop(&server);
     assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/net/endpoint.h"
+
+#include <string.h>
+
+bool endpoint_renew(struct endpoint *endpoint, struct error *error)
+{
+    char bearer[SECRET_VALUE_SIZE];
+
+    if (endpoint->lock == NULL)
+        return true;
+    if (!endpoint->lock->key(endpoint->lock, bearer, error))
+        return false;
+    if (bearer[0] != '\0')
+        memcpy(endpoint->bearer, bearer, sizeof bearer);
+    explicit_bzero(bearer, sizeof bearer);
+    return true;
+}

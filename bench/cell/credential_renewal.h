@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Renews what a cell's requests show at the server's door: an ID token may end within the cell. */
+#pragma once
+
+#include "base/core/error.h"
+
+struct credential_renewal;
+struct load;
+
+/* *out NULL: the endpoint's credential stays as it is. Both are borrowed until the end. */
+CHECKED bool credential_renewal_begin(struct load *load, struct credential_renewal **out,
+                                      struct error *error);
+void credential_renewal_end(struct credential_renewal *renewal); /* does nothing for NULL */

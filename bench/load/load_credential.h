@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the requests of a cell show at the server's door. Another one follows when it ends; those
+ * before it stay until the cell's end, since requests that carry them are under way. */
+#pragma once
+
+#include "base/net/endpoint.h"
+#include "base/net/mask.h"
+
+struct load;
+
+struct load_credential {
+    char bearer[SECRET_VALUE_SIZE]; /* "" for none */
+    struct mask *mask;              /* hides it; NULL: nothing to hide */
+    struct load_credential *before;
+};
+
+/* From now on requests carry this one. One thread at a time. */
+void load_credential_set(struct load *load, const char *bearer);
+/* Wipes them. */
+void load_credential_finish(struct load *load);
+/* Hides all of them. */
+void load_credential_mask(const struct load *load, char *text, size_t size);

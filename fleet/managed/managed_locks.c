@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/managed/managed_locks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/managed/managed_document.h"
+#include "fleet/managed/managed_target.h"
+
+/* One deployment at one address, with the credential of one revision of its target. */
+struct managed_lock {
+    struct endpoint_lock public; /* its first member */
+    const struct fleet_frame *frame;
+    const struct provider *provider;
+    struct cloud *cloud;
+    struct observed door;
+    char id[ID_SIZE];
+    int64_t target_revision;
+    struct managed_lock *next;
+    pthread_mutex_t mutex; /* of the rest; held while the key is read */
+    char key[SECRET_VALUE_SIZE];
+    int64_t key_ends_ms;
+};
+
+struct managed_locks {
+    const struct fleet_frame *frame;
+    pthread_mutex_t mutex; /* of the next member */
+    struct managed_lock *first;
+};
+
+/* ---- One lock ---- */
+
+static CHECKED bool renew(struct managed_lock *lock, int64_t now_ms, struct error *error)
+{
+    char key[SECRET_VALUE_SIZE] = "";
+    bool done = lock->provider->key(lock->cloud, &lock->door, key, error);
+
+    if (done) {
+        memcpy(lock->key, key, sizeof key);
+        lock->key_ends_ms = now_ms + lock->provider->key_lasts_ms;
+    }
+    explicit_bzero(key, sizeof key);
+    return done;
+}
+
+static CHECKED bool key(const struct endpoint_lock *public, char out[SECRET_VALUE_SIZE],
+                        struct error *error)
+{
+    struct managed_lock *lock = (struct managed_lock *)(uintptr_t) public;
+    int64_t now_ms = lock->frame->now_ms();
+    bool done;
+
+    pthread_mutex_lock(&lock->mutex);
+    done = now_ms < lock->key_ends_ms || renew(lock, now_ms, error);
+    if (done)
+        memcpy(out, lock->key, sizeof lock->key);
+    pthread_mutex_unlock(&lock->mutex);
+    return done;
+}
+
+static void destroy(struct managed_lock *lock)
+{
+    pthread_mutex_destroy(&lock->mutex);
+    explicit_bzero(lock, sizeof *lock);
+    free(lock);
+}
+
+/* ---- All of them ---- */
+
+struct managed_locks *managed_locks_create(const struct fleet_frame *frame)
+{
+    struct managed_locks *locks = memory_zeroed(1, sizeof *locks);
+
+    locks->frame = frame;
+    pthread_mutex_init(&locks->mutex, NULL);
+    return locks;
+}
+
+void managed_locks_destroy(struct managed_locks *locks)
+{
+    if (locks == NULL)
+        return;
+    for (struct managed_lock *lock = locks->first, *next; lock != NULL; lock = next) {
+        next = lock->next;
+        destroy(lock);
+    }
+    pthread_mutex_destroy(&locks->mutex);
+    free(locks);
+}
+
+static struct managed_lock *find_known(const struct managed_locks *locks,
+                                       const struct managed_lock *like)
+{
+    struct managed_lock *lock = locks->first;
+
+    while (lock != NULL
+           && (strcmp(lock->id, like->id) != 0 || lock->target_revision != like->target_revision
+               || strcmp(lock->door.address, like->door.address) != 0))
+        lock = lock->next;
+    return lock;
+}
+
+/* The one that is known, or a new one. */
+static const struct managed_lock *keep(struct managed_locks *locks, const struct managed_lock *like)
+{
+    struct managed_lock *lock;
+
+    pthread_mutex_lock(&locks->mutex);
+    lock = find_known(locks, like);
+    if (lock == NULL) {
+        lock = memory_zeroed(1, sizeof *lock);
+        *lock = *like;
+        lock->next = locks->first;
+        pthread_mutex_init(&lock->mutex, NULL);
+        locks->first = lock;
+    }
+    pthread_mutex_unlock(&locks->mutex);
+    return lock;
+}
+
+static CHECKED bool open_cloud(const struct fleet_frame *frame, const char *target,
+                               struct managed_lock *like, struct error *error)
+{
+    struct managed_target found;
+
+    if (!managed_target_find(frame, target, &found, error)
+        || !frame->cloud(frame->context, &found.plain, &like->cloud, error))
+        return false;
+    like->provider = found.provider;
+    like->target_revision = found.plain.revision;
+    if (cloud_is_own(like->cloud, like->door.address))
+        like->public.tls = cloud_tls(like->cloud);
+    return true;
+}
+
+/* What is stopped or gone has an address that may be another's now. */
+static bool has_door(const struct fleet_managed_row *row, const struct observed *door,
+                     const char *address)
+{
+    json_auto_t *observed = json_loads(row->observed, 0, NULL);
+
+    return address[0] != '\0' && strcmp(door->address, address) == 0
+           && strcmp(row->state, "stopped") != 0 && json_get_boolean(observed, "exists", true);
+}
+
+static CHECKED bool find(struct managed_locks *locks, const struct fleet_managed_row *row,
+                         const char *address, const struct endpoint_lock **out, struct error *error)
+{
+    struct managed_lock like = { .public.key = key, .frame = locks->frame };
+    json_auto_t *door = json_loads(row->door, 0, NULL);
+
+    managed_document_read_door(door, &like.door);
+    if (!has_door(row, &like.door, address))
+        return true;
+    text_copy(like.id, sizeof like.id, row->id);
+    if (!open_cloud(locks->frame, row->target, &like, error))
+        return false;
+    *out = &keep(locks, &like)->public;
+    return true;
+}
+
+bool managed_locks_find(struct managed_locks *locks, const struct deployment *deployment,
+                        const struct endpoint_lock **out, struct error *error)
+{
+    struct fleet_managed_row row;
+    bool found, done;
+
+    *out = NULL;
+    if (!fleet_managed_find(locks->frame->store, deployment->name, &row, &found, error))
+        return false;
+    if (!found)
+        return true;
+    done = find(locks, &row, deployment->url, out, error);
+    fleet_managed_finish(&row);
+    return done;
+}

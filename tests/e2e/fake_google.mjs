@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of Google as a Cloud Run service needs: the metadata server, Cloud Run, the accounts and the schedule of its end,
+// and the door of the service, which lets in who shows an ID token for its address and passes them on to a model server.
+import http from 'node:http';
+import { once } from 'node:events';
+import { atEnd } from './harness.mjs';
+
+const LEEWAY_MS = 1000; // a token is taken that much after its end, as clocks differ
+const SERVICE = /^\/v2\/(projects\/[^/]+\/locations\/[^/]+\/services)\/([^/?]+)$/;
+
+// startGoogle(t, {model, tokenMs}): its `endpoints` for the setting cloud_endpoints, `services` by path, and its `door`.
+export async function startGoogle(t, { model, tokenMs }) {
+    const google = { services: new Map(), changes: [], door: await startDoor(t, model), tokens: [] };
+    const server = await listen(t, async (request, response) => {
+        const url = new URL(request.url, 'http://google');
+        const body = await read(request);
+        const [status, answer, type] = answerTo(google, tokenMs, request.method, url, body);
+        response.writeHead(status, { 'Content-Type': type ?? 'application/json', 'Metadata-Flavor': 'Google' });
+        response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    });
+    const names = ['run', 'iam', 'cloudscheduler', 'secretmanager', 'metadata'];
+    google.endpoints = names.map((name) => `${name}=http://127.0.0.1:${server.port}`).join(',');
+    return google;
+}
+
+// startThief(t): a server that nobody may call; `stolen` has the Authorization of who does.
+export async function startThief(t) {
+    const thief = { stolen: [] };
+    const server = await listen(t, (request, response) => {
+        thief.stolen.push(request.headers.authorization ?? '');
+        response.end('{}');
+    });
+    return Object.assign(thief, { url: `http://127.0.0.1:${server.port}` });
+}
+
+async function listen(t, serve) {
+    const server = http.createServer(serve);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(t, () => server.close() && server.closeAllConnections());
+    return server.address();
+}
+
+async function read(request) {
+    const pieces = [];
+    for await (const piece of request) pieces.push(piece);
+    return pieces.length === 0 ? null : JSON.parse(Buffer.concat(pieces));
+}
+
+function answerTo(google, tokenMs, method, url, body) {
+    const path = url.pathname;
+    if (path.endsWith('/default/token'))
+        return [200, { access_token: 'access-token', expires_in: 3600, token_type: 'Bearer' }];
+    if (path.endsWith('/default/identity'))
+        return [200, idToken(google, url.searchParams.get('audience'), tokenMs), 'text/plain'];
+    if (path.startsWith('/v2/')) return cloudRun(google, method, url, body);
+    if (method !== 'GET') google.changes.push(`${method} ${path}`);
+    return [200, {}];
+}
+
+function idToken(google, audience, tokenMs) {
+    const part = (object) => Buffer.from(JSON.stringify(object)).toString('base64url');
+    const claims = { aud: audience, exp: (Date.now() + tokenMs) / 1000 };
+    const token = `${part({ alg: 'RS256' })}.${part(claims)}.${part({ number: google.tokens.length })}`;
+    google.tokens.push(token);
+    google.door.lets(token, claims);
+    return token;
+}
+
+function cloudRun(google, method, url, body) {
+    const name = url.searchParams.get('serviceId');
+    const path = name === null ? url.pathname : `${url.pathname}/${name}`;
+    const service = google.services.get(path);
+    if (url.searchParams.has('validateOnly')) return [200, operation];
+    if (method !== 'GET') google.changes.push(`${method} ${path}`);
+    if (method === 'POST' && name !== null) google.services.set(path, made(google, path, body));
+    if (method === 'POST') return [200, operation];
+    if (service === undefined) return [404, { error: { code: 404, message: 'no such service', status: 'NOT_FOUND' } }];
+    if (method === 'PATCH') google.services.set(path, made(google, path, { ...service, ...body }));
+    if (method === 'DELETE') google.services.delete(path);
+    return [200, method === 'GET' ? service : operation];
+}
+
+const operation = { name: 'projects/p/locations/r/operations/o', done: true, response: {} };
+
+function made(google, path, body) {
+    const [, parent, name] = SERVICE.exec(path);
+    const generation = Number(google.services.get(path)?.generation ?? 0) + 1;
+    return {
+        ...body,
+        name: `${parent}/${name}`,
+        uid: 'uid-1',
+        etag: `"e${generation}"`,
+        generation: String(generation),
+        uri: google.door.url,
+        lastModifier: 'robot@p',
+        updateTime: '2026-01-01T00:00:00Z',
+        latestReadyRevision: `${parent}/${name}/revisions/${name}-0000${generation}`,
+        reconciling: false,
+        terminalCondition: { state: 'CONDITION_SUCCEEDED' },
+    };
+}
+
+// The service's own address. `used`: how often each token was shown; `refused`: how many callers were.
+async function startDoor(t, model) {
+    const known = new Map();
+    const door = { used: new Map(), refused: 0, redirectsTo: null, lets: (token, claims) => known.set(token, claims) };
+    const { port } = await listen(t, (request, response) => {
+        const token = (request.headers.authorization ?? '').replace('Bearer ', '');
+        const claims = known.get(token);
+        if (claims?.aud !== door.url || Date.now() > claims.exp * 1000 + LEEWAY_MS) {
+            door.refused++;
+            response.writeHead(403, { 'Content-Type': 'text/html' });
+            return response.end('<h1>Error: Forbidden</h1>');
+        }
+        door.used.set(token, (door.used.get(token) ?? 0) + 1);
+        if (door.redirectsTo !== null) {
+            response.writeHead(307, { Location: door.redirectsTo + request.url });
+            return response.end();
+        }
+        pass(model, request, response);
+    });
+    return Object.assign(door, { url: `http://127.0.0.1:${port}` });
+}
+
+function pass(model, request, response) {
+    const { authorization, host, ...headers } = request.headers;
+    const onward = http.request(model.url + request.url, { method: request.method, headers }, (answer) => {
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+}
