@@ -60,6 +60,18 @@ static CHECKED bool look(struct apply *apply, struct error *problem)
     return true;
 }
 
+int64_t apply_patience_ms(const struct apply *apply)
+{
+    const struct recipe *recipe = apply->plan.desired.recipe;
+    int64_t start_s = recipe == NULL
+                          ? 0
+                          : recipe_integer(recipe, "probes.startup.initial_s", 0)
+                                + recipe_integer(recipe, "probes.startup.period_s", 0)
+                                      * recipe_integer(recipe, "probes.startup.failures", 0);
+
+    return apply->frame->patience_ms + start_s * 1000;
+}
+
 /* Nobody can hurry capacity, so waiting for it does not count. */
 static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 {
@@ -67,7 +79,7 @@ static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 
     if (strcmp(apply->plan.observed.phase, "capacity") == 0)
         *since_ms = now_ms;
-    return now_ms - *since_ms > apply->frame->patience_ms;
+    return now_ms - *since_ms > apply_patience_ms(apply);
 }
 
 bool apply_check_end(const struct apply *apply, struct error *error)
@@ -103,7 +115,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
         if (is_overdue(apply, &since_ms)) {
             error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",
                       apply->plan.row.deployment, seen ? observed->state : "not to be seen",
-                      (long long)(apply->frame->patience_ms / 60000),
+                      (long long)(apply_patience_ms(apply) / 60000),
                       seen ? observed->message : problem.message);
             return APPLY_FAILED;
         }

@@ -54,6 +54,7 @@ static void recall_row(struct apply *apply, const struct fleet_journal_row *row)
         if (strcmp(stages[i].action, row->action) == 0
             && strcmp(stages[i].outcome, row->outcome) == 0) {
             apply->steps[step].stage = stages[i].stage;
+            apply->steps[step].since_ms = row->at_ms;
             text_copy(apply->steps[step].poll_url, sizeof apply->steps[step].poll_url,
                       row->poll_url);
         }

@@ -5,7 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-#define ATTEMPTS_MAX 40 /* of one step that is refused for now, or unclear */
+#define ATTEMPTS_MAX 40 /* of one step that is refused for now; one that waits is bounded by time  \
+                         */
 
 /* Names that a rename of the table would change; journal rows outlive the program. */
 static const char *const outcome_names[] = {
@@ -51,6 +52,7 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
     bool said = state != STEP_DONE && state != STEP_WAIT;
 
     apply->steps[index].stage = after[state];
+    apply->steps[index].since_ms = apply->frame->now_ms();
     return apply_note(apply, index, action, outcome_names[state], apply->steps[index].poll_url,
                       said ? problem->message : "", error);
 }
@@ -204,6 +206,28 @@ static CHECKED bool advance(struct apply *apply, size_t index, enum step_state *
                      apply->plan.steps[index].name);
 }
 
+/* TIMEOUT: it was accepted, and is not done when its time is over. That is noted, so that it is not
+ * waited for again. */
+static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *error)
+{
+    const struct step *step = &apply->plan.steps[index];
+    struct apply_step *own = &apply->steps[index];
+    int64_t waited_ms = apply->frame->now_ms() - own->since_ms;
+    int64_t limit_ms = step->wait_s > 0 ? step->wait_s * 1000 : apply_patience_ms(apply);
+    struct error problem;
+
+    if (own->stage != STAGE_WAITS || step->wait_s == STEP_WAITS_TO_END || waited_ms <= limit_ms)
+        return true;
+    error_set(&problem, ERROR_TIMEOUT,
+              "the request \"%s\" was accepted and is not done after %lld minutes", step->name,
+              (long long)(waited_ms / 60000));
+    if (!note_outcome(apply, index, "poll", STEP_FAILED, &problem, error))
+        return false;
+    own->stage = STAGE_BROKEN;
+    *error = problem;
+    return false;
+}
+
 static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct error *error)
 {
     enum step_state state;
@@ -213,8 +237,8 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
     for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
         if (job_run_stop(apply->run) != JOB_STOP_NO)
             return APPLY_STOPPED;
-        if (!apply_check_end(apply, error) || !advance(apply, index, &state, &wait_s, error)
-            || state == STEP_FAILED)
+        if (!apply_check_end(apply, error) || !check_wait(apply, index, error)
+            || !advance(apply, index, &state, &wait_s, error) || state == STEP_FAILED)
             return APPLY_FAILED;
         attempts += state == STEP_RETRY;
         if (attempts > ATTEMPTS_MAX) {

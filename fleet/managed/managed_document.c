@@ -37,6 +37,8 @@ json_t *managed_document_step(const struct step *step)
         json_object_set_new(out, "creates", json_true());
     if (step->absent_is_done)
         json_object_set_new(out, "absent_is_done", json_true());
+    if (step->wait_s != 0)
+        json_object_set_new(out, "wait_s", json_integer(step->wait_s));
     return out;
 }
 
@@ -48,6 +50,7 @@ static void read_step(const json_t *stored, struct step *out)
     out->body = json_incref(json_object_get(stored, "body"));
     out->creates = json_get_boolean(stored, "creates", false);
     out->absent_is_done = json_get_boolean(stored, "absent_is_done", false);
+    out->wait_s = json_get_integer(stored, "wait_s", 0);
 }
 
 bool managed_document_steps(const json_t *list, struct step **out, size_t *count,

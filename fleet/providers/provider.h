@@ -56,8 +56,12 @@ struct step {
     char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */
     bool creates;        /* undone if this plan made it and is cancelled */
     bool absent_is_done; /* a 404 is its success: deleting */
+    /* So long it may be accepted and not done; 0: as long as a server may take to become ready;
+     * STEP_WAITS_TO_END: until the deployment's end, as for capacity that nobody can hurry. */
+    int64_t wait_s;
     char summary[256];   /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
+#define STEP_WAITS_TO_END (-1)
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
 /* For providers: an empty step at the end of the list. Valid until the next one. */
 struct step *step_list_add(struct step **steps, size_t *count);

@@ -54,7 +54,7 @@ struct fleet_world {
     char fault_at[64];   /* of the write whose URL contains this */
     enum fleet_fault fault;
     int faults_left;
-    bool never_ready, broken_service;
+    bool never_ready, broken_service, never_done;
     double usd; /* of a recipe; below 0: not known */
     int recipe_revision, scale_max;
 };
@@ -151,8 +151,9 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
     if (thing == NULL || (!thing->exists && operation == NULL))
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
     if (operation != NULL)
-        out->body = json_pack("{s:b, s:b}", "done", thing->looks++ >= FLEET_LOOKS, "broken",
-                              (int)(world->fault == FAULT_BREAK));
+        out->body =
+            json_pack("{s:b, s:b}", "done", thing->looks++ >= FLEET_LOOKS && !world->never_done,
+                      "broken", (int)(world->fault == FAULT_BREAK));
     else
         out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", thing->instance, "deployment",
                               thing->deployment);

@@ -3,6 +3,7 @@
 #include "tests/unit/support/fleet_world.h"
 
 #include "store/ledger/deployments.h"
+#include "store/series/scrapes.h"
 
 #define NAME_SIZE 64
 
@@ -212,6 +213,14 @@ static enum job_state create(struct rig *rig, const char *name, char plan[ID_SIZ
 
 /* ---- Tests ---- */
 
+static int64_t watched_ms(struct rig *rig, const struct deployment *deployment)
+{
+    struct scrape_target target;
+
+    assert_done(rig, scrape_target_find(rig->store, deployment->id, &target, &rig->error));
+    return target.interval_ms;
+}
+
 static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
 {
     struct rig *rig = *state;
@@ -228,6 +237,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     assert_string_equal(deployment.url, "http://127.0.0.1:9/gemma");
     assert_string_equal(deployment.engine, "vllm");
     assert_string_equal(deployment.owner, "alice");
+    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_done(rig, fleet_journal_list(rig->store, plan, &rows, &count, &rig->error));
     assert_int_equal(count, 7); /* before and after each request, and the end of an operation */
     assert_string_equal(rows[0].step, "guard");
@@ -360,6 +370,72 @@ static void what_fails_is_undone_with_the_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
+static _Atomic int64_t ahead_ms; /* of the real clock */
+
+static int64_t later_ms(void)
+{
+    return clock_utc_ms() + atomic_load(&ahead_ms);
+}
+
+static void await_look(struct rig *rig, const char *url, int looks)
+{
+    const struct fleet_thing *thing = NULL;
+
+    for (int i = 0; i < 5000 && (thing == NULL || thing->looks < looks); i++, usleep(1000))
+        thing = fleet_world_find(rig->world, url);
+    assert_non_null(thing);
+    assert_true(thing->looks >= looks);
+}
+
+/* Its time counts from when it was accepted, also if another process goes on. */
+static void what_is_accepted_and_never_done_is_given_up(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    struct fleet_journal_row *rows;
+    struct fleet_plan_row plan;
+    struct job_pool *jobs;
+    char id[ID_SIZE];
+    size_t count;
+
+    rig->frame.now_ms = later_ms;
+    rig->world->never_done = true;
+    begin(rig, VERB_CREATE, "slow", 0, &begun, id);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    await_look(rig, "https://test/service/slow", 3);
+    job_pool_destroy(jobs, 5000);
+    atomic_store(&ahead_ms, 45 * 60000); /* its recipe grants 30 minutes */
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
+    atomic_store(&ahead_ms, 0);
+    check_world(rig, "slow", 1, false);
+    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
+    assert_string_equal(plan.reason,
+                        "the request \"service\" was accepted and is not done after 45 minutes");
+    fleet_plan_finish(&plan);
+    assert_done(rig, fleet_journal_list(rig->store, id, &rows, &count, &rig->error));
+    assert_string_equal(rows[4].action, "poll");
+    assert_string_equal(rows[4].outcome, "failed");
+    fleet_journal_rows_free(rows, count);
+}
+
+static void what_waits_is_undone_when_it_is_cancelled(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    struct job_pool *jobs;
+    char id[ID_SIZE];
+
+    rig->world->never_done = true;
+    begin(rig, VERB_CREATE, "slow", 0, &begun, id);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    await_look(rig, "https://test/service/slow", 3);
+    cancel(rig, begun.job_id);
+    job_pool_destroy(jobs, 5000);
+    carry_out(rig, begun.job_id);
+    check_plan(rig, id, "cancelled");
+    check_world(rig, "slow", 1, false);
+}
+
 static void what_is_anothers_is_not_touched(void **state)
 {
     struct rig *rig = *state;
@@ -403,7 +479,10 @@ static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
     fleet_managed_finish(&row);
     assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
     check_managed(rig, "gemma", "stopped");
+    assert_done(rig, deployment_find(rig->store, "gemma", &deployment, &rig->error));
+    assert_int_equal(watched_ms(rig, &deployment), 0);
     assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_COMPLETED);
+    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_string_equal(row.state, "running");
@@ -475,6 +554,8 @@ int main(void)
         TEST(a_request_that_is_refused_for_now_is_repeated),
         TEST(a_lost_answer_is_settled_by_what_is_there),
         TEST(what_fails_is_undone_with_the_reason),
+        TEST(what_is_accepted_and_never_done_is_given_up),
+        TEST(what_waits_is_undone_when_it_is_cancelled),
         TEST(what_is_anothers_is_not_touched),
         TEST(it_is_scaled_stopped_started_extended_and_destroyed),
         TEST(kill_9_while_destroying_destroys_all_the_same),
