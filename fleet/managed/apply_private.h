@@ -52,7 +52,8 @@ enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN }
 CHECKED enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error);
 /* TIMEOUT: the life that the plan gives is over before the plan is carried out. */
 CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
-/* How long a server may take to become ready: the frame's patience, or what its recipe grants it. */
+/* How long a server may take to become ready: the frame's patience, or what its recipe grants it.
+ */
 int64_t apply_patience_ms(const struct apply *apply);
 /* Waits between two looks: longer with each. False: the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);

@@ -25,6 +25,22 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
+/* What its platform decides; false: it was so before. */
+static bool follow(const struct apply *apply, const struct deployment *wanted,
+                   struct deployment *row)
+{
+    const struct deployment before = *row;
+
+    text_copy(row->url, sizeof row->url, wanted->url);
+    if (apply_is(apply, VERB_UPDATE)) {
+        memcpy(row->quantization, wanted->quantization, sizeof row->quantization);
+        memcpy(row->engine, wanted->engine, sizeof row->engine);
+        memcpy(row->hardware, wanted->hardware, sizeof row->hardware);
+        row->chips = wanted->chips;
+    }
+    return !deployment_measures_same(&before, row);
+}
+
 /* What was done before a crash stays. */
 static CHECKED bool register_it(const struct apply *apply, struct deployment *out,
                                 struct error *error)
@@ -37,9 +53,8 @@ static CHECKED bool register_it(const struct apply *apply, struct deployment *ou
     if (!deployment_find(store, wanted.name, out, error))
         return error->kind == ERROR_NOT_FOUND
                && deployment_add(store, &wanted, now_ms, NULL, out, error);
-    if (strcmp(out->url, wanted.url) == 0)
+    if (!follow(apply, &wanted, out))
         return true;
-    text_copy(out->url, sizeof out->url, wanted.url);
     text_copy(out->created_by, sizeof out->created_by, wanted.created_by);
     return deployment_change(store, out, now_ms, NULL, out, error);
 }

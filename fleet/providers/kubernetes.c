@@ -206,4 +206,5 @@ const struct provider provider_kubernetes = {
     .ends_by = ends_by,
     .key = kubernetes_key,
     .key_lasts_ms = 60000,
+    .keeps_replicas = true,
 };

@@ -59,7 +59,7 @@ struct step {
     /* So long it may be accepted and not done; 0: as long as a server may take to become ready;
      * STEP_WAITS_TO_END: until the deployment's end, as for capacity that nobody can hurry. */
     int64_t wait_s;
-    char summary[256];   /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
+    char summary[256]; /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
 #define STEP_WAITS_TO_END (-1)
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
@@ -151,6 +151,7 @@ struct provider {
      * the members of its door: name, resource, address and place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
+    bool keeps_replicas;  /* an update or extension leaves the number of servers as it is */
     int64_t key_lasts_ms; /* so long a key may be kept; 0: not, as of tokens, which `cloud` keeps */
 };
 

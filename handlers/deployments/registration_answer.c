@@ -9,20 +9,7 @@
 #include "handlers/values.h"
 
 const struct field registration_answer_fields[] = {
-    { "deployment", VALUE_OBJECT, .help = "As it is stored now.",
-      .fields = deployment_answer_fields, .described_in = "deployment_show" },
-    { "changed", VALUE_BOOLEAN,
-      .help = "False: it was already stored like this; nothing was written." },
-    { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },
-    { "problem", VALUE_TEXT, .foreign = true, .optional = true,
-      .help = "Why not; missing: it did." },
-    { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },
-    { "context_tokens", VALUE_INTEGER, .optional = true,
-      .help = "Longest prompt plus answer, in tokens; missing: the server does not report it." },
-    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
-    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, if reported." },
-    { "bound", VALUE_TEXT, .optional = true, .help = "Where its secret may be sent from now on." },
-    { "warning", VALUE_TEXT, .optional = true, .help = "About its secret." },
+    REGISTRATION_ANSWER_FIELDS(false),
     FIELD_NEXT_STEP,
     { 0 },
 };

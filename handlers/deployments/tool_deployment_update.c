@@ -10,6 +10,8 @@
 #include "handlers/deployments/deployment_rights.h"
 #include "handlers/deployments/deployment_settings.h"
 #include "handlers/deployments/registration_answer.h"
+#include "handlers/fleet/managed_update.h"
+#include "handlers/fleet/plan_answer.h"
 #include "handlers/values.h"
 #include "store/ledger/secret_origins.h"
 
@@ -21,8 +23,17 @@ static const struct param params[] = {
     PARAMS_DEPLOYMENT_SETTINGS,
     { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
       .help = "For admins: the new owner." },
+    PARAMS_MANAGED_UPDATE,
     PARAM_CONFIRM("Its name, to confirm the new URL."),
     PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    REGISTRATION_ANSWER_FIELDS(true),
+    { "plan", VALUE_OBJECT, .optional = true, .help = "Of a change of the server itself.",
+      .fields = plan_answer_fields, .described_in = "deployment_plan" },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -107,7 +118,8 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
     if (!deployment_check_secret(call, before, after, error))
         return false;
     return !moves(before, after)
-           || (check_revision(call, before, error)
+           || (managed_update_check_url(call, before, after, error)
+               && check_revision(call, before, error)
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
@@ -127,9 +139,13 @@ static CHECKED bool read(struct call *call, struct deployment *before, struct de
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment before, after;
+    bool asked;
 
-    return read(call, &before, &after, error)
-           && (!moves(&before, &after) || is_confirmed(call, &before, &after, error));
+    if (!managed_update_is_asked(call, &asked, error))
+        return false;
+    return asked /* a plan changes nothing */
+           || (read(call, &before, &after, error)
+               && (!moves(&before, &after) || is_confirmed(call, &before, &after, error)));
 }
 
 /* ---- The change ---- */
@@ -150,7 +166,7 @@ static CHECKED bool store(struct call *call, const struct deployment *before,
                                 error);
 }
 
-static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool change(struct call *call, struct answer *answer, struct error *error)
 {
     char bound[ORIGIN_SIZE];
     struct deployment before, after;
@@ -165,18 +181,35 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     return true;
 }
 
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct deployment deployment;
+    bool asked;
+
+    if (!managed_update_is_asked(call, &asked, error))
+        return false;
+    if (!asked)
+        return change(call, answer, error);
+    return deployment_argument(call, &deployment, error)
+           && managed_update_plan(call, &deployment, answer, error);
+}
+
 const struct tool tool_deployment_update = {
     .name = "deployment_update",
     .title = "Change a deployment's settings",
     .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
-    .more = "The server itself is not changed. The change is a new revision: earlier results still "
-            "refer to the old one. Only its owner and admins may change URL "
-            "and secret; a new URL needs consent, and no running sweep. The settings are those of "
-            "deployment_register.",
+    .more =
+        "Of a managed deployment, recipe and overrides plan a change of the server itself, which "
+        "deployment_apply carries out: the old one serves until the new one is ready, and the "
+        "earlier recipe and overrides go back to it. All else changes the registry alone, as a "
+        "new revision: earlier results still "
+        "refer to the old one. Only its owner and admins may change URL "
+        "and secret; a new URL needs consent, and no running sweep. The settings are those of "
+        "deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",
-    .fields = registration_answer_fields,
+    .fields = fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .idempotent = true,

@@ -28,7 +28,8 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
     const struct fleet_frame *frame;
 
     return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
-           && plan_answer_check_owner(call, error) && check_idle(call, wish.deployment, error)
+           && plan_answer_check_owner(call, wish.deployment, error)
+           && check_idle(call, wish.deployment, error)
            && managed_plan_make(frame, &wish, out, error);
 }
 

@@ -116,6 +116,25 @@ struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb
     return wish;
 }
 
+/* Texts that are numbers or truth values are meant as such. */
+json_t *plan_answer_overrides(const struct call *call)
+{
+    json_t *out = json_object(), *value;
+    const char *name;
+
+    json_object_foreach(json_object_get(call->arguments, "overrides"), name, value) {
+        json_t *parsed = json_loads(json_string_value(value), JSON_DECODE_ANY, NULL);
+
+        if (json_is_number(parsed) || json_is_boolean(parsed)) {
+            json_object_set_new(out, name, parsed);
+            continue;
+        }
+        json_decref(parsed);
+        json_object_set(out, name, value);
+    }
+    return out;
+}
+
 bool plan_answer_make(struct call *call, const struct managed_wish *wish, struct answer *answer,
                       struct error *error)
 {
@@ -137,9 +156,8 @@ bool plan_answer_make(struct call *call, const struct managed_wish *wish, struct
     return done;
 }
 
-bool plan_answer_check_owner(const struct call *call, struct error *error)
+bool plan_answer_check_owner(const struct call *call, const char *name, struct error *error)
 {
-    const char *name = call_text(call, "deployment");
     struct fleet_managed_row row;
     bool found, allowed;
 
@@ -161,7 +179,8 @@ bool plan_answer_change(struct call *call, enum provider_verb verb, struct answe
 {
     const struct managed_wish wish = plan_answer_wish(call, verb);
 
-    return plan_answer_check_owner(call, error) && plan_answer_make(call, &wish, answer, error);
+    return plan_answer_check_owner(call, wish.deployment, error)
+           && plan_answer_make(call, &wish, answer, error);
 }
 
 bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error)

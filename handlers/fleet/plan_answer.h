@@ -21,6 +21,8 @@ CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish
                               struct answer *answer, struct error *error);
 /* The members of a wish that a call has under the usual names; the others are empty. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
+/* Its argument `overrides`, {} without one. New reference. */
+json_t *plan_answer_overrides(const struct call *call);
 
 /* Makes and stores the plan of a change to a managed deployment, which only its owner and admins
  * may plan, and answers with it. */
@@ -28,7 +30,8 @@ CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, stru
                                 struct error *error);
 
 /* Only its owner and admins may change a managed deployment. */
-CHECKED bool plan_answer_check_owner(const struct call *call, struct error *error);
+CHECKED bool plan_answer_check_owner(const struct call *call, const char *name,
+                                     struct error *error);
 /* FORBIDDEN while the database only reads the clouds. */
 CHECKED bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error);
 

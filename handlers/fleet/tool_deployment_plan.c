@@ -30,29 +30,10 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* Texts that are numbers or truth values are meant as such. */
-static json_t *read_overrides(const struct call *call)
-{
-    json_t *out = json_object(), *value;
-    const char *name;
-
-    json_object_foreach(json_object_get(call->arguments, "overrides"), name, value) {
-        json_t *parsed = json_loads(json_string_value(value), JSON_DECODE_ANY, NULL);
-
-        if (json_is_number(parsed) || json_is_boolean(parsed)) {
-            json_object_set_new(out, name, parsed);
-            continue;
-        }
-        json_decref(parsed);
-        json_object_set(out, name, value);
-    }
-    return out;
-}
-
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct managed_wish wish = plan_answer_wish(call, VERB_CREATE);
-    json_auto_t *overrides = read_overrides(call);
+    json_auto_t *overrides = plan_answer_overrides(call);
     char shown[VALUE_SHOWN_SIZE];
 
     wish.overrides = overrides;

@@ -226,7 +226,6 @@ static inline bool fleet_test_steps(enum provider_verb verb, const struct desire
     static const char *const names[] = { "guard", "service", "grant" };
     struct step *steps = memory_zeroed(4, sizeof *steps);
 
-    (void)now;
     (void)error;
     *out = steps;
     if (verb == VERB_CREATE || verb == VERB_DESTROY) {
@@ -240,6 +239,12 @@ static inline bool fleet_test_steps(enum provider_verb verb, const struct desire
     fleet_add_step(&steps[0], verb == VERB_EXTEND ? "guard" : "service", "PATCH", desired);
     if (verb == VERB_STOP)
         json_object_set_new(steps[0].body, "replicas", json_integer(0));
+    if (verb == VERB_UPDATE) {
+        json_object_set_new(steps[0].body, "replicas", json_integer(now->replicas));
+        json_object_set_new(
+            steps[0].body, "max_model_len",
+            json_integer(recipe_integer(desired->recipe, "arguments.--max-model-len", 0)));
+    }
     return true;
 }
 
@@ -390,9 +395,10 @@ static inline bool fleet_test_key(struct cloud *cloud, const struct observed *ob
 static const struct provider fleet_test_provider = {
     .name = "kubernetes", /* recipes know it; the frame knows none */
     .title = "The test's cloud",
-    .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP)
-             | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_DESTROY),
-    .lacks = { [VERB_UPDATE] = "it has no revisions" },
+    .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
+             | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
+             | VERB_BIT(VERB_DESTROY),
+    .keeps_replicas = true,
     .lock = "only the test can call it.",
     .check_target = fleet_test_check_target,
     .steps = fleet_test_steps,

@@ -380,6 +380,67 @@ static void stop_and_destroy_show_what_goes_and_ask(void **state)
     world_refused(world, "deployment_show", "{\"deployment\":\"gemma\"}", ERROR_NOT_FOUND, "gemma");
 }
 
+static json_int_t planned_length(const json_t *updated)
+{
+    const json_t *requests = json_object_get(json_object_get(updated, "plan"), "requests");
+
+    return json_get_integer(json_object_get(json_array_get(requests, 0), "body"), "max_model_len",
+                            0);
+}
+
+/* Nothing changes before it is applied, and the call that made the earlier revision goes back. */
+static void an_update_of_a_managed_deployment_is_a_plan(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *updated = NULL, *begun = NULL, *back = NULL;
+    int writes;
+
+    deploy(world);
+    writes = cloud->writes;
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"gemma\",\"overrides\":{\"image\":\"evil\"}}", ERROR_INVALID,
+                  "image");
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\",\"hardware\":\"1x H100\"}",
+                  ERROR_INVALID, "a call for each");
+    updated = world_ok(world, "deployment_update",
+                       "{\"deployment\":\"gemma\",\"options\":[\"overrides=max_model_len=2048\"]}");
+    assert_int_equal(planned_length(updated), 2048);
+    assert_int_equal(cloud->writes, writes);
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(json_object_get(updated, "plan"), ""));
+    await(world, begun, "completed");
+    assert_true(cloud->writes > writes);
+    assert_int_equal(fleet_world_find(cloud, "https://test/service/gemma")->created, 1);
+    back = world_ok(world, "deployment_update", "{\"deployment\":\"gemma\",\"overrides\":{}}");
+    assert_int_equal(planned_length(back), 4096);
+    as(world, "bob", ROLE_OPERATOR, NULL);
+    world_refused(world, "deployment_update", "{\"deployment\":\"gemma\",\"overrides\":{}}",
+                  ERROR_FORBIDDEN, "belongs to alice");
+}
+
+static void an_update_costs_what_the_kept_servers_cost(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *updated = NULL;
+
+    deploy(world);
+    fleet_world_find(cloud, "https://test/service/gemma")->replicas = 3; /* by somebody else */
+    updated = world_ok(world, "deployment_update",
+                       "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}");
+    assert_true(json_get_number(json_object_get(updated, "plan"), "usd_per_hour", 0) > 2.9);
+}
+
+static void the_address_of_a_managed_deployment_is_its_platforms(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"gemma\",\"url\":\"http://127.0.0.1:9\",\"confirm\":\"gemma\"}",
+                  ERROR_FORBIDDEN, "its address is the one that its platform gives it");
+}
+
 static void what_runs_on_a_target_is_listed_and_adopted(void **state)
 {
     struct world *world = *state;
@@ -439,6 +500,9 @@ int main(void)
         TEST(a_managed_deployment_is_not_only_forgotten),
         TEST(what_is_managed_is_shown_with_cost_end_and_drift),
         TEST(stop_and_destroy_show_what_goes_and_ask),
+        TEST(an_update_of_a_managed_deployment_is_a_plan),
+        TEST(an_update_costs_what_the_kept_servers_cost),
+        TEST(the_address_of_a_managed_deployment_is_its_platforms),
         TEST(what_runs_on_a_target_is_listed_and_adopted),
         TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
     };

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands against a plan: what there is, what its target demands, and the platform's own word.
+ */
+#include <string.h>
+
+#include "fleet/managed/plan_private.h"
+
+bool plan_check_observed(const struct making *making, const struct observed *observed,
+                         struct error *error)
+{
+    const char *name = making->wish.deployment;
+    bool adopted = making->is_managed && strcmp(making->managed.rights, "adopted") == 0;
+
+    if (making->wish.verb == VERB_CREATE && observed->exists)
+        return error_set(error, ERROR_CONFLICT,
+                         observed->ours
+                             ? "%s exists on the target and has this opsbrain's label: it is left "
+                               "from before; deployment_adopt takes it over"
+                             : "%s exists on the target and is not opsbrain's: choose another name",
+                         name);
+    if (observed->exists && !observed->ours && !adopted)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "what is called %s on the target lacks this opsbrain's label, and is not "
+                         "touched",
+                         name);
+    if (!observed->exists && making->wish.verb != VERB_CREATE && making->wish.verb != VERB_DESTROY)
+        return error_set(error, ERROR_CONFLICT,
+                         "%s does not exist on the target any more: deployment_destroy closes its "
+                         "record",
+                         name);
+    return true;
+}
+
+bool plan_check_guard(const struct managed_plan *plan, struct error *error)
+{
+    const struct fleet_target_row *target = &plan->target.row;
+
+    if (plan->row.ends_ms == 0 || target->allows_no_guard
+        || plan->target.provider->ends_by(&plan->desired) != NULL)
+        return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "nothing ends %s if opsbrain is gone, and the target %s demands something "
+                     "that does (allows_no_guard)",
+                     plan->row.deployment, target->name);
+}
+
+/* A condition, such as a secret that must be there, has its own sentence. */
+static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
+                           struct error *error)
+{
+    if (strcmp(step->method, "GET") == 0)
+        return error_set(error, kind, "%s", sentence);
+    return error_set(error, kind, "the dry run of the request \"%s\" failed: %s", step->name,
+                     sentence);
+}
+
+/* The reply is judged as that of the request itself is. */
+static CHECKED bool rehearse(const struct making *making, const struct managed_plan *plan,
+                             const struct step *step, struct error *error)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error problem = { 0 }, verdict = { 0 };
+    char ignored[1024] = "";
+    bool answered = making->frame->call(making->cloud, step->method, step->dry_run_url,
+                                        step->content_type[0] == '\0' ? NULL : step->content_type,
+                                        step->body, &reply, &problem);
+    enum step_state state = plan->target.provider->outcome(step, &reply, ignored, &verdict);
+
+    if (state == STEP_DONE || state == STEP_WAIT)
+        return true;
+    return refuse(step, answered ? verdict.kind : problem.kind, verdict.message, error);
+}
+
+bool plan_check_requests(const struct making *making, const struct managed_plan *plan,
+                         struct error *error)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].dry_run_url[0] != '\0'
+            && !rehearse(making, plan, &plan->steps[i], error))
+            return false;
+    return true;
+}

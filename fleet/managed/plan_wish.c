@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a plan is asked for: what the call said and, where it said nothing, what was so before. */
+#include <string.h>
+
+#include "base/json/json.h"
+#include "fleet/managed/plan_private.h"
+#include "fleet/recipes/recipe_lint.h"
+
+#define SHORTEST_LIFE_MS (10 * 60000LL)
+
+static CHECKED bool find_managed(struct making *making, struct error *error)
+{
+    const struct managed_wish *wish = &making->wish;
+
+    if (!fleet_managed_find(making->frame->store, wish->deployment, &making->managed,
+                            &making->is_managed, error))
+        return false;
+    if (wish->verb == VERB_CREATE)
+        return true;
+    if (!making->is_managed)
+        return error_set(error, ERROR_CONFLICT,
+                         "%s is not managed by opsbrain: deployment_adopt takes over what runs on "
+                         "a target",
+                         wish->deployment);
+    if (strcmp(making->managed.rights, "watched") == 0)
+        return error_set(error, ERROR_FORBIDDEN, "%s was adopted without the right to change it",
+                         wish->deployment);
+    making->before = json_loads(making->managed.wish, 0, NULL);
+    return true;
+}
+
+/* What a call did not say is as it was. */
+static void complete_wish(struct making *making)
+{
+    struct managed_wish *wish = &making->wish;
+    const json_t *before = making->before;
+
+    if (making->is_managed && wish->verb != VERB_CREATE)
+        wish->target = making->managed.target;
+    if (wish->recipe[0] == '\0')
+        wish->recipe = json_get_text(before, "recipe", "");
+    if (wish->overrides == NULL)
+        wish->overrides = json_object_get(before, "overrides");
+    if (wish->place[0] == '\0')
+        wish->place = json_get_text(before, "place", "");
+    if (wish->kind[0] == '\0')
+        wish->kind = json_get_text(before, "kind", "on_demand");
+    if (wish->replicas == 0)
+        wish->replicas = json_get_integer(before, "replicas", 0);
+    if (wish->at_end[0] == '\0')
+        wish->at_end = json_get_text(before, "at_end", "destroy");
+}
+
+static CHECKED bool read_recipe(const struct making *making, struct managed_plan *plan,
+                                struct error *error)
+{
+    const struct managed_wish *wish = &making->wish;
+    struct recipe plain = { 0 };
+    bool done;
+
+    if (plan_is_ending(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
+        return true; /* to end it needs no recipe; what was adopted has none */
+    if (!managed_target_allows(&plan->target, wish->recipe))
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the target %s does not allow the recipe %s: target_show lists those it "
+                         "allows",
+                         plan->target.plain.name, wish->recipe);
+    if (!making->frame->recipe(making->frame->context, wish->recipe, &plain, error))
+        return false;
+    if (strcmp(plain.provider, plan->target.plain.provider) == 0)
+        done = recipe_override(&plain, wish->overrides, &plan->recipe, error)
+               && making->frame->fit(&plan->recipe, making->frame->catalog, error);
+    else
+        done = error_set(error, ERROR_INVALID, "the recipe %s is for %s, and the target %s is %s",
+                         plain.name, plain.provider, plan->target.plain.name,
+                         plan->target.plain.provider);
+    recipe_finish(&plain);
+    return done;
+}
+
+/* What the platform would refuse is refused for a new server alone: one that runs must not lose its
+ * next hour to a new rule. */
+static CHECKED bool lint_recipe(struct making *making, const struct managed_plan *plan,
+                                const char *place, struct error *error)
+{
+    const struct recipe_lint_case of = { &plan->recipe, place, making->wish.kind };
+    bool is_new = making->wish.verb == VERB_CREATE || making->wish.verb == VERB_UPDATE;
+    struct error problem;
+
+    making->warnings = json_array();
+    if (plan->recipe.document == NULL || recipe_lint(&of, making->warnings, &problem))
+        return true;
+    if (is_new) {
+        *error = problem;
+        return false;
+    }
+    json_array_append_new(making->warnings, json_string(problem.message));
+    return true;
+}
+
+/* ---- When it ends ---- */
+
+static CHECKED bool find_end(const struct making *making, int64_t *ends_ms, struct error *error)
+{
+    const struct managed_wish *wish = &making->wish;
+    int64_t now_ms = making->frame->now_ms();
+
+    *ends_ms = making->is_managed ? making->managed.ends_ms : 0;
+    if (making->id != NULL)
+        *ends_ms = making->ends_ms;
+    else if (wish->life_s > 0)
+        *ends_ms = making->created_ms + wish->life_s * 1000;
+    else if (wish->verb == VERB_EXTEND)
+        return error_set(error, ERROR_INVALID, "\"life_s\" says how long %s runs from now on",
+                         wish->deployment);
+    if (*ends_ms == 0 || plan_is_ending(wish->verb) || *ends_ms >= now_ms + SHORTEST_LIFE_MS)
+        return true;
+    return error_set(error, making->id == NULL ? ERROR_INVALID : ERROR_CONFLICT,
+                     "%s would end in less than ten minutes: %s", wish->deployment,
+                     making->id == NULL ? "give a longer life_s" : "make a new plan");
+}
+
+bool plan_wish_read(struct making *making, struct managed_plan *plan, const char **place,
+                    struct error *error)
+{
+    const struct fleet_frame *frame = making->frame;
+
+    if (!find_managed(making, error))
+        return false;
+    complete_wish(making);
+    return managed_target_find(frame, making->wish.target, &plan->target, error)
+           && provider_check_verb(plan->target.provider, making->wish.verb, error)
+           && read_recipe(making, plan, error)
+           && managed_target_place(&plan->target, making->wish.place, place, error)
+           && lint_recipe(making, plan, *place, error)
+           && find_end(making, &plan->row.ends_ms, error)
+           && frame->cloud(frame->context, &plan->target.plain, &making->cloud, error);
+}
