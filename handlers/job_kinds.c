@@ -7,6 +7,7 @@
 #include "bench/sweep/sweep.h"
 #include "fleet/engine.h"
 #include "fleet/managed/managed_apply.h"
+#include "fleet/managed/managed_platform.h"
 #include "fleet/server_monitor.h"
 #include "handlers/answer.h"
 #include "handlers/tool.h"
@@ -34,6 +35,13 @@ static CHECKED bool discover(void *context, const struct deployment *deployment,
     done = engine_facts(deployment, &copy, 0, out, &ignored, error);
     explicit_bzero(&copy, sizeof copy);
     return done;
+}
+
+static json_t *ask_platform(void *context, const struct deployment *deployment)
+{
+    const struct services *services = context;
+
+    return services->fleet == NULL ? NULL : managed_platform(services->fleet, deployment);
 }
 
 static int64_t instances_of(const struct deployment *deployment)
@@ -64,6 +72,7 @@ static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, 
         .context = run->services,
         .resolve = resolve,
         .discover = discover,
+        .platform = ask_platform,
         .monitor_begin = begin_monitor,
         .monitor_end = end_monitor,
     };

@@ -18,12 +18,13 @@ static void add_canonical(const json_t *object, struct text *out)
     text_add(out, written);
 }
 
-/* The engine's arguments, as far as the server reports them. */
+/* The engine's arguments, as far as the server reports them; and what its platform shows of it. */
 static void write_flags(const struct evidence *run, struct text *out)
 {
     text_add(out, run->facts.flags);
     if (out->length == 0)
         add_canonical(json_object_get(run->fingerprint, "engine_details"), out);
+    add_canonical(json_object_get(run->fingerprint, "platform"), out);
 }
 
 /* In one form for both kinds of runs. */

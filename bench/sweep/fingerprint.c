@@ -43,8 +43,10 @@ static void add_load(json_t *made, const struct plan *plan)
 }
 
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
-                        const struct workload *workload, const struct plan *plan)
+                        const struct workload *workload, const struct plan *plan,
+                        const json_t *platform)
 {
+    const char *region = json_get_text(platform, "region", deployment->region);
     json_t *planned = plan_workload_specification(plan);
     json_t *form = workload_specification(workload);
     json_auto_t *document = NULL;
@@ -61,8 +63,10 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
         text_or_null(facts->engine_version), "context_tokens", count_or_null(facts->context_tokens),
         "engine_details", object_or_null(facts->details), "provider",
         text_or_null(deployment->provider), "hardware", text_or_null(deployment->hardware),
-        "region", text_or_null(deployment->region), "limits", object_or_null(deployment->limits),
-        "workload", planned, "request_form", form);
+        "region", text_or_null(region), "limits", object_or_null(deployment->limits), "workload",
+        planned, "request_form", form);
+    if (platform != NULL)
+        json_object_set_new(document, "platform", json_deep_copy(platform));
     return json_write(document);
 }
 

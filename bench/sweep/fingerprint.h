@@ -6,9 +6,11 @@
 
 /* Unknown members are null: nothing is equal to them. The workload is what the plan asks of any
  * server; the request form is how it is written for this server: its template, its tokens, the
- * fields it accepts. Who measured, when and why is provenance and not included. Heap memory. */
+ * fields it accepts. `platform` (NULL: nothing) is what the platform shows of the server, and its
+ * region counts. Who measured, when and why is provenance and not included. Heap memory. */
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
-                        const struct workload *workload, const struct plan *plan);
+                        const struct workload *workload, const struct plan *plan,
+                        const json_t *platform);
 /* A resumed sweep must find what it began with: CONFLICT names the model, engine, version or
  * context that has changed. A value that is unknown on either side is no difference. */
 CHECKED bool fingerprint_agrees(const char *document, const struct model_facts *facts,

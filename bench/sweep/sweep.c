@@ -213,13 +213,21 @@ static CHECKED bool find_workload(struct sweep_work *work, struct subject *subje
            && prompt_calibration_sampling(&asker, &work->plan, &subject->workload, error);
 }
 
+static json_t *ask_platform(const struct sweep_work *work, const struct subject *subject)
+{
+    const struct sweep_host *host = work->sweep->host;
+
+    return host->platform == NULL ? NULL : host->platform(host->context, &subject->deployment);
+}
+
 static CHECKED bool keep(struct sweep_work *work, const struct subject *subject,
                          struct error *error)
 {
     json_auto_t *json = workload_to_json(&subject->workload);
+    json_auto_t *platform = ask_platform(work, subject);
     FREE_AUTO char *written = json_write(json);
-    FREE_AUTO char *fingerprint =
-        fingerprint_write(&subject->deployment, &subject->facts, &subject->workload, &work->plan);
+    FREE_AUTO char *fingerprint = fingerprint_write(&subject->deployment, &subject->facts,
+                                                    &subject->workload, &work->plan, platform);
     struct job_run *run = work->run;
     int64_t id = subject->deployment.id;
 

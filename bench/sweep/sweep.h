@@ -20,6 +20,9 @@ struct sweep_host {
     CHECKED bool (*discover)(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error);
+    /* What the platform shows of a server that opsbrain put up, such as image and machine: new
+     * reference, NULL for any other server. NULL: opsbrain puts up none. */
+    json_t *(*platform)(void *context, const struct deployment *deployment);
     /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
      * server to be idle, and watches its metrics until end, which compares them with what was sent.
      * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */

@@ -7,19 +7,6 @@
 #include "handlers/consent.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/target_answer.h"
-#include "store/ledger/sweeps.h"
-
-static CHECKED bool check_idle(const struct call *call, const char *name, struct error *error)
-{
-    char active[ID_SIZE];
-
-    if (!sweep_find_active(call->services->store, name, active, error))
-        return false;
-    return active[0] == '\0'
-           || error_set(error, ERROR_CONFLICT,
-                        "the sweep %s is using %s: wait for it, or call sweep_cancel first", active,
-                        name);
-}
 
 static CHECKED bool make(const struct call *call, enum provider_verb verb, struct managed_plan *out,
                          struct error *error)
@@ -29,7 +16,7 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
 
     return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
            && plan_answer_check_owner(call, wish.deployment, error)
-           && check_idle(call, wish.deployment, error)
+           && plan_answer_check_idle(call, wish.deployment, error)
            && managed_plan_make(frame, &wish, out, error);
 }
 

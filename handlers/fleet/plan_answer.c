@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/target_answer.h"
+#include "store/ledger/sweeps.h"
 
 static const struct field approval_fields[] = {
     { "principal", VALUE_TEXT, .help = "Who agreed." },
@@ -172,6 +173,18 @@ bool plan_answer_check_owner(const struct call *call, const char *name, struct e
                   name, row.created_by, row.created_by);
     fleet_managed_finish(&row);
     return allowed;
+}
+
+bool plan_answer_check_idle(const struct call *call, const char *name, struct error *error)
+{
+    char active[ID_SIZE];
+
+    if (!sweep_find_active(call->services->store, name, active, error))
+        return false;
+    return active[0] == '\0'
+           || error_set(error, ERROR_CONFLICT,
+                        "the sweep %s is using %s: wait for it, or call sweep_cancel first", active,
+                        name);
 }
 
 bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,

@@ -32,6 +32,8 @@ CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, stru
 /* Only its owner and admins may change a managed deployment. */
 CHECKED bool plan_answer_check_owner(const struct call *call, const char *name,
                                      struct error *error);
+/* CONFLICT while a sweep measures it: its cells would be of two servers, or of none. */
+CHECKED bool plan_answer_check_idle(const struct call *call, const char *name, struct error *error);
 /* FORBIDDEN while the database only reads the clouds. */
 CHECKED bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error);
 

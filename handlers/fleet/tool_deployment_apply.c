@@ -30,6 +30,13 @@ static CHECKED bool check_same(const struct fleet_frame *frame, const struct fle
     return true;
 }
 
+/* An extension changes nothing that a sweep measures. */
+static CHECKED bool check_idle(const struct call *call, const struct fleet_plan_row *row,
+                               struct error *error)
+{
+    return strcmp(row->verb, "extend") == 0 || plan_answer_check_idle(call, row->deployment, error);
+}
+
 /* One that was begun is only answered again. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
@@ -39,7 +46,8 @@ static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, s
     if (row->job_id[0] != '\0')
         return true;
     return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
-           && check_same(frame, row, error) && plan_consent_way(call, row, &way, error)
+           && check_idle(call, row, error) && check_same(frame, row, error)
+           && plan_consent_way(call, row, &way, error)
            && (way == NULL || strcmp(way, FLEET_WAY_PERSON) != 0
                || plan_consent_ask(call, row, error));
 }

@@ -366,7 +366,7 @@ static void make_contest(struct contest *contest, int64_t comparisons, int64_t r
     contest->plan.warmup_limit_s = WARMUP_LIMIT_S;
     make_workload(&contest->workload);
     contest->fingerprint =
-        fingerprint_write(&deployment, &facts, &contest->workload, &contest->plan);
+        fingerprint_write(&deployment, &facts, &contest->workload, &contest->plan, NULL);
     contest->count = (size_t)comparisons;
     contest->outcomes = memory_zeroed(contest->count, sizeof *contest->outcomes);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the platform shows of a deployment's server, for the fingerprint of what is measured on it.
+ */
+#pragma once
+
+#include "fleet/managed/fleet_frame.h"
+#include "store/ledger/deployments.h"
+
+/* {"image", "image_digest", "command", "args", "machine", "region", "zone", "replicas"}, as far as
+ * it shows them now or, where it cannot be asked, showed last. New reference; NULL: opsbrain did
+ * not put up what is at this address. */
+json_t *managed_platform(const struct fleet_frame *frame, const struct deployment *deployment);
