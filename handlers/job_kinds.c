@@ -8,6 +8,7 @@
 #include "fleet/engine.h"
 #include "fleet/managed/managed_apply.h"
 #include "fleet/managed/managed_platform.h"
+#include "fleet/scraper.h"
 #include "fleet/server_monitor.h"
 #include "handlers/answer.h"
 #include "handlers/tool.h"
@@ -87,11 +88,16 @@ static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, 
 static CHECKED enum job_end run_apply(struct job_run *run, char **outcome_json, struct error *error)
 {
     const struct services *services = run->services;
+    enum job_end end;
 
-    if (services->fleet != NULL)
-        return managed_apply_run(services->fleet, run, outcome_json, error);
-    error_set(error, ERROR_UNSUPPORTED, "this process deploys nothing");
-    return JOB_END_FAILED;
+    if (services->fleet == NULL) {
+        error_set(error, ERROR_UNSUPPORTED, "this process deploys nothing");
+        return JOB_END_FAILED;
+    }
+    end = managed_apply_run(services->fleet, run, outcome_json, error);
+    if (services->scraper != NULL)
+        scraper_wake(services->scraper); /* what is watched may be another */
+    return end;
 }
 
 const struct job_kind job_kinds[] = {

@@ -149,15 +149,17 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-static void write_input(const char *name, const json_t *property, const char *sent,
+/* `sent` NULL: nothing was, or a form without it, if `is_sent`. */
+static void write_input(const char *name, const json_t *property, const char *sent, bool is_sent,
                         struct html *html)
 {
     const json_t *choices = json_object_get(property, "enum");
     const char *value = sent != NULL ? sent : json_get_text(property, "default", "");
+    bool is_ticked = sent != NULL || (!is_sent && json_get_boolean(property, "default", false));
 
     if (is_boolean(property))
         html_open(html, "input", { "type", "checkbox" }, { "name", name }, { "value", "true" },
-                  { "checked", sent != NULL ? "" : NULL });
+                  { "checked", is_ticked ? "" : NULL });
     else if (choices != NULL)
         write_choices(name, choices, value, html);
     else
@@ -176,7 +178,8 @@ static void write_member(const struct page_request *request, const char *propert
     if (hint != NULL)
         html_element(html, "span", hint, { "class", "hint" });
     input_name(property_name, &name);
-    write_input(text_string(&name), property, page_form(request, text_string(&name)), html);
+    write_input(text_string(&name), property, page_form(request, text_string(&name)),
+                page_form(request, "answer") != NULL, html);
     html_close(html, "label");
 }
 
@@ -288,38 +291,48 @@ static json_t *read_answer(const struct page_request *request, const struct aske
 }
 
 static CHECKED bool store_answer(const struct page_request *request, const struct asked *asked,
-                                 const json_t *given, struct error *error)
+                                 const json_t *given, struct change *change, struct error *error)
 {
     FREE_AUTO char *written = json_write(given);
-    struct change change = { .actor = { .principal = request->principal.name,
-                                        .role = role_name(request->principal.role),
-                                        .client = "page",
-                                        .request_id = request->request_id },
-                             .tool = "question_answer",
-                             .arguments = written };
+    bool done;
 
-    return page_question_answer(request->services->store, asked->row.id, written, clock_utc_ms(),
-                                &change, error);
+    change->arguments = written;
+    done = page_question_answer(request->services->store, asked->row.id, written, clock_utc_ms(),
+                                change, error);
+    change->arguments = "{}";
+    return done;
 }
 
-bool ask_page_take(const struct page_request *request, struct page_answer *answer,
-                   struct error *error)
+static CHECKED bool take(const struct page_request *request, struct asked *asked,
+                         struct change *change, struct page_answer *answer, struct error *error)
 {
-    ASKED_AUTO asked = { 0 };
     json_auto_t *given = NULL;
 
-    if (!asked_find(request, &asked, error))
+    if (!asked_find(request, asked, error))
         return false;
-    given = read_answer(request, &asked);
-    if (!elicitation_check(asked.params, given, error)) {
-        write_page(request, &asked, error->message, answer);
+    given = read_answer(request, asked);
+    if (!elicitation_check(asked->params, given, error)) {
+        write_page(request, asked, error->message, answer);
         answer->status = 422;
-        return true;
+        return false;
     }
-    if (!store_answer(request, &asked, given, error))
+    if (!store_answer(request, asked, given, change, error))
         return false;
     text_add(&answer->location, request->path);
     return true;
+}
+
+/* An answer that is refused is recorded, too, without what was written into the form. */
+bool ask_page_take(const struct page_request *request, struct page_answer *answer,
+                   struct error *error)
+{
+    struct change change = page_change(request, "question_answer", "{}");
+    ASKED_AUTO asked = { 0 };
+
+    if (take(request, &asked, &change, answer, error))
+        return true;
+    page_note_refusal(request, &change, page_place(request, "id"), error);
+    return answer->status == 422;
 }
 
 /* ---- What waits ---- */

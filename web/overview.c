@@ -8,6 +8,7 @@
 #include "web/job_pages.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
+#include "web/plan_page.h"
 
 #define TILES_MAX 12
 #define RECENT_MINUTES 5 /* of the metrics that are called the load now */
@@ -141,6 +142,7 @@ static CHECKED bool write_work(const struct page_request *request, struct html *
     size_t found = 0;
 
     if (!ask_page_list(request, &found, html, error)
+        || !plan_page_list(request, &found, html, error)
         || !write_jobs(request, "waiting", "Waits for a person's answer", &found, html, error)
         || !write_jobs(request, "failed", "Failed in the last 24 hours", &found, html, error)
         || !write_jobs(request, "running", "Running now", &found, html, error)

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/core/log.h"
 #include "base/formats/percent.h"
+#include "store/audit/audit_log.h"
 
 const char *page_value(const struct page_values *values, const char *name)
 {
@@ -45,6 +47,29 @@ bool page_may_cancel(const struct page_request *request, const char *started_by)
     return page_may(request, ROLE_ADMIN)
            || (page_may(request, ROLE_OPERATOR)
                && strcmp(started_by, request->principal.name) == 0);
+}
+
+struct change page_change(const struct page_request *request, const char *tool,
+                          const char *arguments)
+{
+    return (struct change){ .actor = { .principal = request->principal.name,
+                                       .role = role_name(request->principal.role),
+                                       .client = "page",
+                                       .request_id = request->request_id },
+                            .tool = tool,
+                            .arguments = arguments };
+}
+
+void page_note_refusal(const struct page_request *request, const struct change *change,
+                       const char *subject, const struct error *why)
+{
+    const struct audit_event event = { AUDIT_REFUSED, change, error_kind_name(why->kind),
+                                       why->message, subject };
+    struct error problem;
+
+    if (!audit_log_count(request->services->store, &event, &problem))
+        log_error("request %s: %s was refused without an audit row: %s", request->request_id,
+                  change->tool, problem.message);
 }
 
 void page_answer_finish(struct page_answer *answer)

@@ -82,6 +82,13 @@ bool page_may(const struct page_request *request, enum role role);
 /* Operators cancel what they started, admins everything. */
 bool page_may_cancel(const struct page_request *request, const char *started_by);
 
+/* For a change that a page makes itself; the arguments are borrowed. */
+struct change page_change(const struct page_request *request, const char *tool,
+                          const char *arguments);
+/* The audit row of such a change that was refused. */
+void page_note_refusal(const struct page_request *request, const struct change *change,
+                       const char *subject, const struct error *why);
+
 /* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
 void page_form_begin(const struct page_request *request, struct html *html, const char *action);
 /* The same for a row that takes a file, which may be dropped on the form. */

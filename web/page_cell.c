@@ -72,10 +72,8 @@ void page_cell_url(const char *id, struct text *out)
     static const struct {
         const char *prefix, *path;
     } kinds[] = {
-        { "run_", "/runs/" },
-        { "imp_", "/runs/" },
-        { "swp_", "/sweeps/" },
-        { "job_", "/jobs/" },
+        { "run_", "/runs/" }, { "imp_", "/runs/" },  { "swp_", "/sweeps/" },
+        { "job_", "/jobs/" }, { "pln_", "/plans/" },
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -10,6 +10,7 @@
 #include "web/leases.h"
 #include "web/overview.h"
 #include "web/page.h"
+#include "web/plan_page.h"
 #include "web/register.h"
 #include "web/report_page.h"
 #include "web/run_page.h"
@@ -41,6 +42,9 @@ const struct page pages[] = {
 
     { "GET", "/ask/{id}", ROLE_VIEWER, .write = ask_page_write },
     { "POST", "/ask/{id}", ROLE_VIEWER, .write = ask_page_take },
+
+    { "GET", "/plans/{id}", ROLE_VIEWER, .write = plan_page_write },
+    { "POST", "/plans/{id}", ROLE_OPERATOR, .write = plan_page_take },
 
     { "GET", "/imports", ROLE_VIEWER, .write = import_page_write },
     { "POST", "/imports", ROLE_OPERATOR, .takes_file = true, .write = import_page_take },

@@ -20,9 +20,6 @@ struct sweep_host {
     CHECKED bool (*discover)(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error);
-    /* What the platform shows of a server that opsbrain put up, such as image and machine: new
-     * reference, NULL for any other server. NULL: opsbrain puts up none. */
-    json_t *(*platform)(void *context, const struct deployment *deployment);
     /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
      * server to be idle, and watches its metrics until end, which compares them with what was sent.
      * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */
@@ -30,6 +27,9 @@ struct sweep_host {
                            const struct endpoint *endpoint, const struct monitor_watch *watch);
     void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
+    /* What the platform shows of a server that opsbrain put up, such as image and machine: new
+     * reference, NULL for any other server. NULL: opsbrain puts up none. */
+    json_t *(*platform)(void *context, const struct deployment *deployment);
 };
 
 struct sweep_job {

@@ -33,10 +33,22 @@ struct managed_locks {
 
 /* ---- One lock ---- */
 
+/* What could end a header's line is no key. */
+static bool is_key(const char *text)
+{
+    while (*text > 0x20 && *text < 0x7f)
+        text++;
+    return *text == '\0';
+}
+
 static CHECKED bool renew(struct managed_lock *lock, int64_t now_ms, struct error *error)
 {
     char key[SECRET_VALUE_SIZE] = "";
-    bool done = lock->provider->key(lock->cloud, &lock->door, key, error);
+    bool done =
+        lock->provider->key(lock->cloud, &lock->door, key, error)
+        && (is_key(key)
+            || error_set(error, ERROR_UPSTREAM, "the key to %s has a byte that no header may have",
+                         lock->door.name));
 
     if (done) {
         memcpy(lock->key, key, sizeof key);

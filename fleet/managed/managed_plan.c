@@ -16,24 +16,6 @@ void managed_plan_finish(struct managed_plan *plan)
     *plan = (struct managed_plan){ 0 };
 }
 
-void plan_fill_desired(const struct making *making, struct managed_plan *plan, const char *place)
-{
-    const struct managed_wish *wish = &making->wish;
-
-    plan->desired =
-        (struct desired){ .target = &plan->target.plain,
-                          .recipe = plan->recipe.document == NULL ? NULL : &plan->recipe,
-                          .deployment = plan->row.deployment,
-                          .instance = making->frame->instance,
-                          .place = place,
-                          .kind = wish->kind,
-                          .made_ms = making->created_ms,
-                          .ends_ms = plan->row.ends_ms,
-                          .end_destroys = strcmp(wish->at_end, "stop") != 0,
-                          .replicas = wish->replicas,
-                          .request_seed = plan->row.id };
-}
-
 /* How many servers there are once it is done. */
 static int64_t count_replicas(const struct making *making, const struct managed_plan *plan)
 {

@@ -136,3 +136,21 @@ bool plan_wish_read(struct making *making, struct managed_plan *plan, const char
            && find_end(making, &plan->row.ends_ms, error)
            && frame->cloud(frame->context, &plan->target.plain, &making->cloud, error);
 }
+
+void plan_fill_desired(const struct making *making, struct managed_plan *plan, const char *place)
+{
+    const struct managed_wish *wish = &making->wish;
+
+    plan->desired =
+        (struct desired){ .target = &plan->target.plain,
+                          .recipe = plan->recipe.document == NULL ? NULL : &plan->recipe,
+                          .deployment = plan->row.deployment,
+                          .instance = making->frame->instance,
+                          .place = place,
+                          .kind = wish->kind,
+                          .made_ms = making->created_ms,
+                          .ends_ms = plan->row.ends_ms,
+                          .end_destroys = strcmp(wish->at_end, "stop") != 0,
+                          .replicas = wish->replicas,
+                          .request_seed = plan->row.id };
+}

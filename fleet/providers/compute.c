@@ -116,4 +116,5 @@ const struct provider provider_compute_engine = {
     .command = compute_command,
     .ends_by = ends_by,
     .key = key,
+    .key_lasts_ms = 60000,
 };

@@ -31,6 +31,8 @@ static void add_wait(const struct list *list, const char *name, const char *summ
     struct step *step = google_add(&list->google, name, "GET", list->url, summary);
 
     step->absent_is_done = strcmp(name, "gone") == 0;
+    if (strcmp(name, "running") == 0 && strcmp(list->desired->kind, "flex_start") == 0)
+        step->wait_s = STEP_WAITS_TO_END; /* for capacity */
 }
 
 /* By the platform's own id of it: never another machine of its name. */

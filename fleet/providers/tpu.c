@@ -136,4 +136,5 @@ const struct provider provider_cloud_tpu = {
     .command = tpu_command,
     .ends_by = ends_by,
     .key = key,
+    .key_lasts_ms = 60000,
 };

@@ -70,7 +70,8 @@ static void add_create(const struct list *list)
     google_add_secrets(&list->google);
     google_machine_add(&list->google, &list->machine);
     add_queued(list);
-    google_add(&list->google, "machine", "GET", list->queued, "Waits for the capacity of");
+    google_add(&list->google, "machine", "GET", list->queued, "Waits for the capacity of")->wait_s =
+        STEP_WAITS_TO_END;
 }
 
 static void add_label(const struct list *list)

@@ -11,7 +11,6 @@
 #include "handlers/deployments/deployment_settings.h"
 #include "handlers/deployments/registration_answer.h"
 #include "handlers/fleet/managed_update.h"
-#include "handlers/fleet/plan_answer.h"
 #include "handlers/values.h"
 #include "store/ledger/secret_origins.h"
 
@@ -31,8 +30,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     REGISTRATION_ANSWER_FIELDS(true),
-    { "plan", VALUE_OBJECT, .optional = true, .help = "Of a change of the server itself.",
-      .fields = plan_answer_fields, .described_in = "deployment_plan" },
+    { "plan", VALUE_OBJECT, .optional = true, .help = "As deployment_plan answers it." },
     FIELD_NEXT_STEP,
     { 0 },
 };

@@ -43,6 +43,8 @@ const struct field plan_answer_fields[] = {
     { "approvals", VALUE_LIST, .sparse = true, .help = "Who agreed so far.",
       .fields = approval_fields },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it failed or was cancelled." },
+    { "by", VALUE_TEXT, .help = "Who planned it." },
+    { "waits", VALUE_BOOLEAN, .help = "Whether it can still be agreed to and applied." },
     { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
     { "job", VALUE_TEXT, .optional = true, .help = "That carries it out." },
     FIELD_NEXT_STEP,
@@ -69,10 +71,11 @@ static json_t *plan_json(const struct fleet_plan_row *row, const json_t *documen
                          json_t *approvals)
 {
     const json_t *advice = json_object_get(document, "advice");
+    bool waits = strcmp(row->state, "planned") == 0 && clock_utc_ms() < row->good_until_ms;
 
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:O?, s:o, s:o, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, "
-        "s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:s, s:b, s:o, s:o}",
         "plan", row->id, "digest", row->digest, "state", row->state, "verb", row->verb,
         "deployment", row->deployment, "target", row->target, "usd_per_hour",
         json_number_or_null(row->usd_known ? row->usd_per_hour : (double)NAN), "price",
@@ -81,8 +84,9 @@ static json_t *plan_json(const struct fleet_plan_row *row, const json_t *documen
         json_object_get(advice, "lock"), "exists", json_object_get(document, "observed"),
         "requests", json_object_get(document, "steps"), "commands",
         json_object_get(advice, "commands"), "warnings", json_object_get(advice, "warnings"),
-        "approvals", approvals, "reason", answer_json_text(row->reason), "good_until",
-        answer_json_time(row->good_until_ms), "job", answer_json_text(row->job_id));
+        "approvals", approvals, "reason", answer_json_text(row->reason), "by", row->principal,
+        "waits", (int)waits, "good_until", answer_json_time(row->good_until_ms), "job",
+        answer_json_text(row->job_id));
 }
 
 bool plan_answer(const struct call *call, const struct fleet_plan_row *row, struct answer *answer,
@@ -96,6 +100,7 @@ bool plan_answer(const struct call *call, const struct fleet_plan_row *row, stru
     answer->structured = plan_json(row, document, approvals);
     managed_plan_describe(document, row, &answer->text);
     text_addf(&answer->text, "digest: %s\n", row->digest);
+    answer_shows(answer, "/plans/%s", row->id);
     return true;
 }
 

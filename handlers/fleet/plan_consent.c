@@ -19,9 +19,10 @@ bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row, struc
     text_addf(&summary, "To %s %s on %s needs a person's go-ahead, and this client cannot ask.",
               row->verb, row->deployment, row->target);
     text_addf(&elsewhere,
-              "An administrator runs `opsbrain plan approve %s`, or another principal "
-              "calls plan_approve at a client that can ask.",
-              row->id);
+              "A person agrees at the page /plans/%s of this server, or an administrator runs "
+              "`opsbrain plan approve %s`, or another principal calls plan_approve at a client "
+              "that can ask.",
+              row->id, row->id);
     const struct consent consent = { .name = row->digest,
                                      .key = "agree",
                                      .title = "Do it",

@@ -1,24 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fleet_list: what opsbrain put up or took over, and what it costs. */
 
+#include <math.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/answers/managed_answer.h"
+#include "store/fleet/fleet_plans.h"
+
+#define WAITING_MAX 20
 
 static const struct param params[] = { { 0 } };
+
+static const struct field waiting_fields[] = {
+    { "plan", VALUE_TEXT, .help = "Its id: for plan_show and deployment_apply." },
+    { "verb", VALUE_TEXT, .help = "What it does." },
+    { "deployment", VALUE_TEXT, .help = "To what." },
+    { "target", VALUE_TEXT, .help = "Where." },
+    { "usd_per_hour", VALUE_NUMBER, .optional = true,
+      .help = "What the deployment then costs; missing: not known." },
+    { "by", VALUE_TEXT, .help = "Who planned it." },
+    { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
+    { 0 },
+};
 
 static const struct field fields[] = {
     { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
     { "usd_per_hour", VALUE_NUMBER, .help = "What those that run cost together, where known." },
+    { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
+      .help = "Plans that were not begun, the newest first." },
     FIELD_NEXT_STEP,
     { 0 },
 };
+
+static json_t *waiting_json(const struct fleet_plan_row *row)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:o}", "plan", row->id, "verb", row->verb,
+                     "deployment", row->deployment, "target", row->target, "usd_per_hour",
+                     json_number_or_null(row->usd_known ? row->usd_per_hour : (double)NAN), "by",
+                     row->principal, "good_until", answer_json_time(row->good_until_ms));
+}
+
+static CHECKED bool list_waiting(const struct call *call, json_t **out, struct text *text,
+                                 struct error *error)
+{
+    struct fleet_plan_row *rows;
+    size_t count;
+
+    if (!fleet_plan_waiting(call->services->store, clock_utc_ms(), WAITING_MAX, &rows, &count,
+                            error))
+        return false;
+    *out = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(*out, waiting_json(&rows[i]));
+        text_addf(text, "The plan %s of %s waits: %s %s on %s.\n", rows[i].id, rows[i].principal,
+                  rows[i].verb, rows[i].deployment, rows[i].target);
+    }
+    fleet_plan_rows_free(rows, count);
+    return true;
+}
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct fleet_managed_row *rows;
     double usd = 0;
     size_t count;
-    json_t *list;
+    json_t *list, *waiting;
 
     if (!fleet_managed_list(call->services->store, &rows, &count, error))
         return false;
@@ -35,6 +83,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     else
         text_addf(&answer->text, "Together %.2f USD per hour, where the price is known.\n", usd);
     answer->structured = json_pack("{s:o, s:f}", "managed", list, "usd_per_hour", usd);
+    if (!list_waiting(call, &waiting, &answer->text, error))
+        return false;
+    json_object_set_new(answer->structured, "waiting", waiting);
     return true;
 }
 
@@ -42,7 +93,7 @@ const struct tool tool_fleet_list = {
     .name = "fleet_list",
     .title = "List what is managed, with cost and end",
     .help = "Lists the deployments that opsbrain put up or took over: state, drift, what each "
-            "costs and has cost, and when it ends.",
+            "costs and has cost, and when it ends; and the plans that wait.",
     .more = "As seen at the last look, at most some minutes ago.",
     .sets = SET_DEPLOY,
     .params = params,

@@ -129,16 +129,26 @@ static CHECKED bool pose(const struct inquest *inquest, size_t i, struct error *
 
 /* ---- Answers ---- */
 
-static void end(const struct rpc *rpc, const char *id)
+/* *question, where it can be read, becomes what it was at its end. */
+static void end(const struct rpc *rpc, const char *id, struct page_question *question)
 {
-    struct page_question question;
+    struct page_question last;
     struct error error;
 
-    if (page_question_end(rpc->server->services->store, id, clock_utc_ms(), &question, &error))
-        page_question_finish(&question);
-    else
+    if (page_question_end(rpc->server->services->store, id, clock_utc_ms(), &last, &error)) {
+        page_question_finish(question);
+        *question = last;
+    } else
         log_warning("%s: the question %s stays open: %s", rpc->exchange->id, id, error.message);
     announce(rpc, id);
+}
+
+static void drop(const struct rpc *rpc, const char *id)
+{
+    struct page_question ignored = { 0 };
+
+    end(rpc, id, &ignored);
+    page_question_finish(&ignored);
 }
 
 /* True where it is answered, expired, or the call is over; false: look again. */
@@ -168,15 +178,10 @@ static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *
     }
 }
 
-/* A client of 2026-07-28 that left may come back for the answer. */
 static CHECKED bool explain(struct rpc *rpc, const struct page_question *question,
                             struct error *error)
 {
-    bool left = rpc_is_cancelled(rpc);
-
-    if (!left || rpc->era != ERA_MODERN)
-        end(rpc, question->id);
-    if (left)
+    if (rpc_is_cancelled(rpc))
         return error_set(error, ERROR_CANCELLED, "cancelled while a person was asked");
     return error_set(error, ERROR_TIMEOUT,
                      "nobody answered on the page %.200s/ask/%s within %lld s (setting "
@@ -196,6 +201,7 @@ static void report_completion(const struct rpc *rpc, const char *id)
     announce(rpc, id);
 }
 
+/* A client of 2026-07-28 that left may come back for the answer. */
 static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
 {
     struct page_question question;
@@ -203,6 +209,8 @@ static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, s
 
     if (!wait(rpc, id, &question, error))
         return false;
+    if (question.answer == NULL && (!rpc_is_cancelled(rpc) || rpc->era != ERA_MODERN))
+        end(rpc, id, &question); /* what was answered since the last look counts */
     if (question.answer == NULL)
         answered = explain(rpc, &question, error);
     else
@@ -223,7 +231,7 @@ static CHECKED bool add_answer(const struct inquest *inquest, size_t i, json_t *
     if (id[0] == '\0') {
         answer = json_incref(reply);
     } else if (strcmp(json_get_text(reply, "action", ""), "accept") != 0) {
-        end(inquest->rpc, id);
+        drop(inquest->rpc, id);
         answer = json_incref(reply);
     } else if (!take_answer(inquest->rpc, id, &answer, error)) {
         return false;
@@ -259,7 +267,7 @@ static CHECKED bool ask_client(const struct inquest *inquest, url_elicitation_as
         return true;
     for (size_t i = 0; i < inquest->count && error->kind != ERROR_INPUT_REQUIRED; i++)
         if (inquest->posed[i].id[0] != '\0')
-            end(inquest->rpc, inquest->posed[i].id);
+            drop(inquest->rpc, inquest->posed[i].id);
     return false;
 }
 

@@ -80,6 +80,23 @@ bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
     return true;
 }
 
+bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
+                        struct fleet_plan_row **out, size_t *count, struct error *error)
+{
+    void *rows;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, SELECT_PLANS "WHERE state = 'planned' AND good_until_ms > ?1 "
+                                                  "ORDER BY created_ms DESC, id DESC LIMIT ?2");
+
+    sql_bind_integer(&sql, 1, now_ms);
+    sql_bind_integer(&sql, 2, (int64_t)limit);
+    if (!sql_rows_read(&sql, &columns, &rows, count, error))
+        return false;
+    *out = rows;
+    return true;
+}
+
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char INSERT[] = SQL_INSERT("fleet_plans", PLAN_STORED);

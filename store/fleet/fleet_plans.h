@@ -37,6 +37,9 @@ CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_p
 /* Newest first, of one deployment (NULL: of all); free with fleet_plan_rows_free. */
 CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                              struct fleet_plan_row **out, size_t *count, struct error *error);
+/* Those that wait for somebody to agree or apply, newest first. */
+CHECKED bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
+                                struct fleet_plan_row **out, size_t *count, struct error *error);
 void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 
 /* How somebody agreed: at the client's question, at the command line, or an agent by repeating the

@@ -49,15 +49,16 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s demands the go-ahead of two people, and %zu gave it: "
-                         "another principal calls plan_approve with %s, or an administrator runs "
-                         "`opsbrain plan approve %s`",
+                         "another principal agrees at the page /plans/%s or by plan_approve, or an "
+                         "administrator runs `opsbrain plan approve %s`",
                          target->name, people, plan->id, plan->id);
     return error_set(
         error, ERROR_FORBIDDEN,
         "the plan %s needs a person's go-ahead%s: at the question of a client that "
-        "can ask (deployment_apply, plan_approve), or by `opsbrain plan approve %s`",
+        "can ask (deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan "
+        "approve %s`",
         plan->id, agent ? ", as an agent's word does not count up to its cost on this target" : "",
-        plan->id);
+        plan->id, plan->id);
 }
 
 bool fleet_plan_allowed(const struct fleet_target_row *target, const struct fleet_plan_row *plan,

@@ -36,6 +36,7 @@ const EXAMPLES = {
     '/jobs': () => ['/jobs'],
     '/jobs/{}': ({ jobs }) => [jobs.running, jobs.done].map((id) => `/jobs/${id}`),
     '/ask/{}': ({ questions }) => questions,
+    '/plans/{}': ({ plans }) => plans.map((id) => `/plans/${id}`),
     '/leases': () => ['/leases'],
     '/audit-log': () => ['/audit-log'],
     '/imports': () => ['/imports'],

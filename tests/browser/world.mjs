@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from '../e2e/clients.mjs';
+import { planService, startGoogle, TARGET } from '../e2e/fake_google.mjs';
 import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until } from '../e2e/harness.mjs';
 import { waitForJob } from '../e2e/sweep_by_client.mjs';
 import { gridFile } from './grid_file.mjs';
@@ -80,11 +81,17 @@ async function addHostileThings(t, server, client) {
     return { sweep: sweep.id, run: run.id };
 }
 
+async function planned(client) {
+    await client.call('target_register', TARGET);
+    return (await planService(client, 'gemma')).plan;
+}
+
 // prepareWorld(t): {server, origin, sweeps, runs, client, model}.
 export async function prepareWorld(t) {
     const slow = await startSimserve(t, ['--max-running', '4', '--model', 'simserve/toy-7b']);
     const quick = await startSimserve(t, ['--ttft-ms', '10', '--step-ms', '10', '--model', UNQUOTED]);
-    const server = await startServer(t);
+    const google = await startGoogle(t, { model: slow, tokenMs: 3_600_000 });
+    const server = await startServer(t, { args: ['--cloud-endpoints', google.endpoints] });
     const client = await connect('2x-2026', server.url);
     atEnd(t, () => client.close());
     await client.call('deployment_register', { name: 'demo', url: slow.url, hardware: '1xL4', labels: { team: 'search' } });
@@ -107,6 +114,7 @@ export async function prepareWorld(t) {
         sweeps: { done: done.sweep.id, again: again.sweep.id, running: running.sweep.id, failed: hostile.sweep },
         jobs: { done: done.job, running: running.job },
         questions: [await askOnPage(server, 'spare')],
+        plans: [await planned(client)],
         runs: { done: runs[0].id, grid: grid.run.id, hostile: hostile.run },
     };
 }
@@ -117,8 +125,9 @@ export async function prepareTeam(t) {
     const keys = {};
     for (const [name, role] of Object.entries({ ada: 'admin', otto: 'operator', eve: 'viewer' }))
         keys[name] = await addKey(data, name, '--role', role);
-    const server = await startServer(t, { data });
     const model = await startSimserve(t);
+    const google = await startGoogle(t, { model, tokenMs: 3_600_000 });
+    const server = await startServer(t, { data, args: ['--cloud-endpoints', google.endpoints] });
     const client = await connect('2x-2026', server.url, { key: keys.otto });
     atEnd(t, () => client.close());
     await client.call('deployment_register', { name: 'demo', url: model.url });
@@ -129,5 +138,8 @@ export async function prepareTeam(t) {
     for (const name of ['done', 'again', 'running', 'failed']) sweeps[name] = sweep.id;
     for (const name of ['done', 'grid', 'hostile']) runs[name] = run.id;
     const questions = [await askOnPage(server, 'spare', keys.otto)];
-    return { server, data, keys, questions, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
+    const admin = await connect('2x-2026', server.url, { key: keys.ada });
+    const plans = [await planned(admin)];
+    await admin.close();
+    return { server, data, keys, questions, plans, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
 }

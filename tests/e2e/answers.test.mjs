@@ -30,7 +30,7 @@ const SHOW_A_THING = [
 ];
 
 // They are tried on a cloud in memory, by tests/unit/handlers/fleet.
-const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_approve|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
+const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
 
 // pagesOf(result): the URL of its page, from each place that names it.
 function pagesOf({ content, structuredContent }) {

@@ -51,7 +51,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
     assert.equal(second.status, 409);
     assert.match(second.body, /this question was answered at [^:]*:[^:]*:[^:]*: the first answer counts/);
     const { rows } = await client.call('audit_list', { tool: 'question_answer' });
-    assert.deepEqual(rows.map(({ outcome }) => outcome), ['ok']);
+    assert.deepEqual(rows.map(({ outcome }) => outcome), ['conflict', 'ok']);
     await client.close();
 });
 

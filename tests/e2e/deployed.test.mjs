@@ -5,53 +5,47 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { Browser } from './browser.mjs';
 import { connect, text } from './clients.mjs';
-import { startGoogle, startThief } from './fake_google.mjs';
-import { startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { planService, startGoogle, startThief, TARGET } from './fake_google.mjs';
+import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
 import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
-const TARGET = {
-    name: 'run',
-    provider: 'cloud_run',
-    credential: 'workload_identity',
-    project: 'p',
-    regions: ['us-east4'],
-    bucket: 'models',
-    usd_per_hour: 100,
-    total_usd_per_hour: 100,
-    options: { allows_no_price: true, agent_usd_per_hour: 100, agent_usd_per_life: 100 },
-};
+const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 
-async function deploy(client, name) {
-    const plan = await client.call('deployment_plan', {
-        deployment: name,
-        target: 'run',
-        recipe: 'run-gemma-4-12b-fp8-l4',
-        life_s: 3600,
-    });
-    const { job } = await client.call('deployment_apply', { plan: plan.plan, confirm: plan.digest });
+async function deploy(client, deployment) {
+    const { plan: id, digest } = await planService(client, deployment);
+    const { job } = await client.call('deployment_apply', { plan: id, confirm: digest });
+    await done(client, job);
+}
+
+async function done(client, job) {
     const ended = await waitForJob(client, job);
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
 }
 
-async function start(t, tokenMs) {
+// start(t, {tokenMs, agents, keys}): with a key for each role where `keys`.
+async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {}) {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const google = await startGoogle(t, { model, tokenMs });
     const data = path.join(await temporaryFolder(t), 'data');
+    const key = {};
+    for (const [name, role] of keys ? [['ada', 'admin'], ['otto', 'operator'], ['vera', 'viewer']] : [])
+        key[name] = await addKey(data, name, '--role', role);
     const server = await startServer(t, { data, args: ['--cloud-endpoints', google.endpoints] });
-    const client = await connect('2x-2026', `${server.url}?tools=all`);
-    await client.call('target_register', TARGET);
-    return { google, server, client };
+    const client = await connect('2x-2026', server.url, { key: key.ada });
+    await client.call('target_register', { ...TARGET, options: [...TARGET.options, ...(agents ? FOR_AGENTS : [])] });
+    return { google, server, client, key };
 }
 
-// The tokens last 2 s: none that a cell begins with lasts until its end.
-test('a service that was deployed is asked, watched and swept, by tokens that end within a cell', async (t) => {
-    const { google, server, client } = await start(t, 2000);
+// The tokens last 3 s at most.
+test('a service that was deployed is asked, watched and swept, by tokens that end within the sweep', async (t) => {
+    const { google, server, client } = await start(t, { tokenMs: 3000 });
     await deploy(client, 'gemma');
     assert.match(text(await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' })), /./);
     await until('it is watched', async () => {
-        const { deployment } = await client.call('deployment_show', { deployment: 'gemma' });
-        return deployment.metrics?.last_at !== undefined || google.door.used.size > 0;
+        const { watch } = await client.call('deployment_show', { deployment: 'gemma' });
+        return watch.interval_s === 15 && watch.last_at !== undefined && watch.last_error === undefined;
     });
     const before = google.door.used.size;
     const { job } = await startSweep(client, {
@@ -60,21 +54,23 @@ test('a service that was deployed is asked, watched and swept, by tokens that en
         input_tokens: [16, 64],
         output_tokens: [16],
         window_s: 1,
-        warmup_limit_s: 1,
+        options: ['warmup_limit_s=0', 'requests=20'],
     });
     const ended = await waitForJob(client, job);
     assert.deepEqual([ended.state, ended.progress, ended.progress_total], ['completed', 4, 4]);
     const [run] = (await client.call('run_list', { deployment: 'gemma' })).runs;
     const shown = await client.call('run_show', { run: run.id });
+    const { image, machine, region } = shown.fingerprint.platform;
+    assert.deepEqual({ image, machine, region }, { image: 'vllm/vllm-openai:nightly', machine: 'nvidia-l4', region: 'us-central1' });
     for (const cell of shown.cells) assert.deepEqual([cell.state, cell.success_rate], ['measured', 1]);
-    assert.ok(google.door.used.size - before >= 4, `${google.door.used.size - before} tokens in a sweep`);
+    assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens in a sweep`);
     assert.equal(google.door.refused, 0);
     await client.close();
     await nothingHas(server, google.tokens);
 });
 
 test('the key goes to the bound address alone: not after a redirect, and not once the deployment points elsewhere', async (t) => {
-    const { google, server, client } = await start(t, 3_600_000);
+    const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');
     google.door.redirectsTo = thief.url;
@@ -83,11 +79,57 @@ test('the key goes to the bound address alone: not after a redirect, and not onc
     await client.call('deployment_register', { name: 'twin', url: google.door.url });
     await client.refusal('model_query', { deployment: 'twin', prompt: 'Hello' });
     assert.equal(google.door.refused > 0, true, 'another deployment of the same address has no key');
-    await client.call('deployment_update', { name: 'gemma', url: thief.url }).catch(() => {});
-    await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' }).catch(() => {});
-    assert.deepEqual(thief.stolen.filter(Boolean), []);
+    const moved = await client.refusal('deployment_update', { deployment: 'gemma', url: thief.url, confirm: 'gemma' });
+    assert.match(moved, /gemma is managed by opsbrain: its address is the one that its platform gives it/);
+    assert.deepEqual(thief.stolen, []);
     await client.close();
     await nothingHas(server, google.tokens);
+});
+
+test('a person agrees to a plan on its page, and two who apply it at once make one service', async (t) => {
+    const { google, server, client, key } = await start(t, { agents: false, keys: true });
+    const otto = await connect('legacy-1x', server.url, { key: key.otto });
+    const { plan: id, digest } = await planService(otto, 'gemma');
+    assert.match(await otto.refusal('deployment_apply', { plan: id, confirm: digest }), new RegExp(`the page /plans/${id}`));
+
+    const vera = new Browser(server.port);
+    await vera.signIn(key.vera);
+    const seen = await vera.get(`/plans/${id}`);
+    for (const part of [/USD per hour|cost is not known/, /Cloud Scheduler/, /ID token/, /POST https:\/\/run\.googleapis\.com/, /otto/])
+        assert.match(seen.body, part);
+    assert.doesNotMatch(seen.body, /<button>Agree/);
+    assert.equal((await vera.post(`/plans/${id}`, { token: await vera.token('/') })).status, 403);
+
+    const ada = new Browser(server.port);
+    await ada.signIn(key.ada);
+    assert.match((await ada.get('/')).body, new RegExp(`Plans that wait for a go-ahead.*href="/plans/${id}"`, 's'));
+    assert.equal((await ada.post(`/plans/${id}`, {})).status, 403, 'without the token of the form');
+    assert.equal((await ada.post(`/plans/${id}`, { token: await ada.token(`/plans/${id}`) })).status, 303);
+    assert.match((await ada.get(`/plans/${id}`)).body, /You agreed/);
+
+    const begun = await Promise.all([otto, client].map((each) => each.call('deployment_apply', { plan: id })));
+    assert.equal(begun[0].job, begun[1].job);
+    assert.deepEqual(begun.map(({ started }) => started).sort(), [false, true]);
+    await done(client, begun[0].job);
+    assert.equal(google.changes.filter((change) => /^POST .*\/services\/gemma$/.test(change)).length, 1);
+    const late = await ada.post(`/plans/${id}`, { token: await ada.token('/register') });
+    assert.equal(late.status, 409);
+    const { rows } = await client.call('audit_list', { tool: 'plan_approve' });
+    assert.deepEqual(rows.map(({ outcome, principal }) => [outcome, principal]), [['conflict', 'ada'], ['ok', 'ada']]);
+    await otto.close();
+    await client.close();
+});
+
+test('a plan whose target has changed is refused with the difference', async (t) => {
+    const { google, client } = await start(t);
+    const { plan: id, digest } = await planService(client, 'gemma');
+    await client.call('target_register', { ...TARGET, bucket: 'others', options: [...TARGET.options, ...FOR_AGENTS] });
+    assert.match(
+        await client.refusal('deployment_apply', { plan: id, confirm: digest }),
+        /the target has changed since the plan was made: revision 1 -> 2/,
+    );
+    assert.deepEqual(google.changes, []);
+    await client.close();
 });
 
 // Not in the log, and in no file of the data folder.

@@ -8,6 +8,23 @@ import { atEnd } from './harness.mjs';
 const LEEWAY_MS = 1000; // a token is taken that much after its end, as clocks differ
 const SERVICE = /^\/v2\/(projects\/[^/]+\/locations\/[^/]+\/services)\/([^/?]+)$/;
 
+// A target for target_register, whose server has the setting cloud_endpoints of startGoogle.
+export const TARGET = {
+    name: 'run',
+    provider: 'cloud_run',
+    credential: 'workload_identity',
+    project: 'p',
+    regions: ['us-central1'],
+    bucket: 'models',
+    usd_per_hour: 100,
+    total_usd_per_hour: 100,
+    options: [],
+};
+
+// planService(client, deployment): the plan of a service on that target.
+export const planService = (client, deployment) =>
+    client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600 });
+
 // startGoogle(t, {model, tokenMs}): its `endpoints` for the setting cloud_endpoints, `services` by path, and its `door`.
 export async function startGoogle(t, { model, tokenMs }) {
     const google = { services: new Map(), changes: [], door: await startDoor(t, model), tokens: [] };
@@ -60,7 +77,7 @@ function answerTo(google, tokenMs, method, url, body) {
 
 function idToken(google, audience, tokenMs) {
     const part = (object) => Buffer.from(JSON.stringify(object)).toString('base64url');
-    const claims = { aud: audience, exp: (Date.now() + tokenMs) / 1000 };
+    const claims = { aud: audience, exp: Math.floor((Date.now() + tokenMs) / 1000) };
     const token = `${part({ alg: 'RS256' })}.${part(claims)}.${part({ number: google.tokens.length })}`;
     google.tokens.push(token);
     google.door.lets(token, claims);

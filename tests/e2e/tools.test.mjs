@@ -44,7 +44,7 @@ test('the tools of the first release are all there', async (t) => {
     const promised = `deployment_register deployment_update deployment_list deployment_show deployment_remove model_show
         model_health model_query metrics_show metrics_watch metrics_history dataset_import dataset_list sweep_plan sweep_start sweep_show sweep_list
         sweep_cancel sweep_resume run_list run_show run_report run_import run_export run_audit run_chart run_compare job_list job_show job_cancel lease_list audit_list
-        recipe_list recipe_show recipe_import target_register target_list target_show target_remove deployment_plan plan_approve deployment_apply
+        recipe_list recipe_show recipe_import target_register target_list target_show target_remove deployment_plan plan_show plan_approve deployment_apply
         deployment_start deployment_stop deployment_scale deployment_extend deployment_destroy deployment_discover deployment_adopt fleet_list`;
     for (const name of promised.split(/\s+/)) assert.ok(names.has(name), name);
     await client.close();

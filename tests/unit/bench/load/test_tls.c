@@ -4,12 +4,16 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "base/core/random.h"
+#include "base/net/outbound.h"
 #include "bench/cell/cell.h"
 #include "bench/workload/probe_request.h"
 #include "tests/simserve/harness/process.h"
@@ -202,6 +206,55 @@ static void single_requests_trust_the_same_authorities(void **state)
     tear_down(&trial);
 }
 
+/* ---- A server that was deployed: its cluster's authorities, and a key that ends ---- */
+
+struct door {
+    struct endpoint_lock lock; /* its first member */
+    struct outbound_tls tls;
+    char authorities[16384];
+    atomic_int asked;
+};
+
+static bool next_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                     struct error *error)
+{
+    struct door *door = (struct door *)(uintptr_t)lock;
+
+    (void)error;
+    snprintf(out, SECRET_VALUE_SIZE, "key-of-this-door-%d", atomic_fetch_add(&door->asked, 1));
+    return true;
+}
+
+static void read_file(const char *path, char *out, size_t size)
+{
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    out[fread(out, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void a_door_has_its_own_authorities_and_a_key_that_is_renewed(void **state)
+{
+    struct door door = { .lock = { .tls = &door.tls, .key = next_key },
+                         .tls = { door.authorities, "", "" } };
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, 0);
+    unsetenv("SSL_CERT_FILE");
+    assert_int_equal(measure(&trial)->succeeded, 0);
+    cell_result_finish(&trial.result);
+    read_file(trial.proxy.certificate, door.authorities, sizeof door.authorities);
+    trial.endpoint.lock = &door.lock;
+    const struct measurement *m = measure(&trial);
+    if (trial.result.state != CELL_MEASURED)
+        fail_msg("%s", trial.result.reason);
+    assert_int_equal(m->succeeded, m->attempted);
+    assert_true(atomic_load(&door.asked) >= 2);
+    tear_down(&trial);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +263,7 @@ int main(void)
         cmocka_unit_test(http2_over_tls_shares_connections),
         cmocka_unit_test(a_server_without_http2_is_not_measured_as_if_it_had_it),
         cmocka_unit_test(single_requests_trust_the_same_authorities),
+        cmocka_unit_test(a_door_has_its_own_authorities_and_a_key_that_is_renewed),
     };
     struct error error;
 
