@@ -153,39 +153,6 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
 
 /* ---- What it says of itself ---- */
 
-static const char *phase_of(const json_t *attributes)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(json_object_get(json_object_get(attributes, "queryValue"), "items"), i, item)
-        if (strcmp(json_get_text(item, "key", ""), "phase") == 0)
-            return json_get_text(item, "value", "");
-    return "";
-}
-
-/* None has been written before the script runs, and where the permission lacks none is read. */
-static void ask_phase(struct cloud *cloud, struct observed *out)
-{
-    static const char *const phases[] = { "image", "weights", "compile", NULL };
-    CLOUD_REPLY_AUTO reply = { 0 };
-    struct error ignored;
-    char url[600];
-    const char *phase;
-
-    snprintf(url, sizeof url, "%s/getGuestAttributes?queryPath=opsbrain%%2F", out->resource);
-    if (!cloud_read(cloud, url, &reply, &ignored))
-        return;
-    phase = phase_of(reply.body);
-    if (strcmp(phase, "ready") == 0) {
-        observed_set_state(out, "ready", "ready", "");
-        out->ready_replicas = 1;
-    } else if (strcmp(phase, "failed") == 0)
-        observed_set_state(out, "failed", "weights", "the server did not start");
-    else if (google_is_one_of(phase, phases))
-        observed_set_state(out, "starting", phase, "");
-}
-
 /* The last line that the script wrote: "... startup-script: opsbrain: LINE". */
 static void read_line(const char *contents, struct observed *out)
 {
@@ -201,6 +168,7 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
+/* What the script said before its server did. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -209,11 +177,23 @@ static void ask_line(struct cloud *cloud, struct observed *out)
 
     /* The last 4 KiB: what counts from the end is negative. */
     snprintf(url, sizeof url, "%s/serialPort?port=1&start=-4096", out->resource);
-    if (!cloud_read(cloud, url, &reply, &ignored))
-        return;
-    read_line(json_get_text(reply.body, "contents", ""), out);
-    if (strcmp(out->state, "failed") == 0 && out->log_line[0] != '\0')
-        observed_set_state(out, "failed", out->phase, out->log_line);
+    if (cloud_read(cloud, url, &reply, &ignored))
+        read_line(json_get_text(reply.body, "contents", ""), out);
+}
+
+/* None has been written before the script runs, and where the permission lacks none is read. */
+static void ask_machine(struct cloud *cloud, struct observed *out)
+{
+    CLOUD_REPLY_AUTO reply = { 0 };
+    struct error ignored;
+    char url[600];
+
+    snprintf(url, sizeof url, "%s/getGuestAttributes?queryPath=opsbrain%%2F", out->resource);
+    if (cloud_read(cloud, url, &reply, &ignored))
+        google_machine_read(json_object_get(json_object_get(reply.body, "queryValue"), "items"),
+                            out);
+    if (strcmp(out->state, "ready") != 0 && out->log_line[0] == '\0')
+        ask_line(cloud, out);
 }
 
 bool compute_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,
@@ -234,12 +214,8 @@ bool compute_observe(struct cloud *cloud, const struct desired *desired, struct 
     text_copy(out->resource, sizeof out->resource, url);
     out->ours = strcmp(out->instance, desired->instance) == 0
                 && strcmp(out->deployment, desired->deployment) == 0;
-    if (strcmp(json_get_text(reply.body, "status", ""), "RUNNING") == 0
-        && out->instance[0] != '\0') {
-        ask_phase(cloud, out);
-        if (strcmp(out->state, "ready") != 0)
-            ask_line(cloud, out);
-    }
+    if (strcmp(json_get_text(reply.body, "status", ""), "RUNNING") == 0 && out->instance[0] != '\0')
+        ask_machine(cloud, out);
     return true;
 }
 

@@ -189,6 +189,40 @@ enum step_state google_machine_refused(const struct step *step, const struct clo
     return STEP_RETRY;
 }
 
+/* ---- What it says of itself ---- */
+
+static const char *attribute_of(const json_t *items, const char *key)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+        if (strcmp(json_get_text(item, "key", ""), key) == 0)
+            return json_get_text(item, "value", "");
+    return "";
+}
+
+/* What the platform said of it stays, unless the server did not start. */
+void google_machine_read(const json_t *items, struct observed *out)
+{
+    static const char *const phases[] = { "image", "weights", "compile", NULL };
+    const char *phase = attribute_of(items, "phase"), *line = attribute_of(items, "line");
+    TEXT_AUTO shown = { 0 };
+    TEXT_AUTO message = { 0 };
+
+    text_add(&message, out->message);
+    text_add_printable(&shown, line, strlen(line), sizeof out->log_line - 1);
+    text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
+    if (strcmp(phase, "ready") == 0)
+        observed_set_state(out, "ready", "ready", text_string(&message));
+    else if (strcmp(phase, "failed") == 0)
+        observed_set_state(out, "failed", "weights",
+                           line[0] != '\0' ? line : "the server did not start");
+    else if (google_is_one_of(phase, phases))
+        observed_set_state(out, "starting", phase, text_string(&message));
+    out->ready_replicas = strcmp(out->state, "ready") == 0;
+}
+
 /* ---- The key ---- */
 
 /* What the machine wrote: visible characters, which fit. */

@@ -48,6 +48,9 @@ void google_machine_lint(const struct desired *desired, json_t *warnings);
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
 
+/* Its guest attributes, [{"key", "value"}]: state, phase and last line. Pure. */
+void google_machine_read(const json_t *items, struct observed *out);
+
 /* An operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);

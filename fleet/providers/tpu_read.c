@@ -235,37 +235,9 @@ void tpu_read_node(const json_t *node, bool is_inside, struct observed *out)
     out->ready_replicas = strcmp(out->state, "ready") == 0;
 }
 
-/* ---- What it says of itself ---- */
-
-static const char *attribute(const json_t *items, const char *key)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(items, i, item)
-        if (strcmp(json_get_text(item, "key", ""), key) == 0)
-            return json_get_text(item, "value", "");
-    return "";
-}
-
 void tpu_read_attributes(const json_t *attributes, struct observed *out)
 {
-    static const char *const phases[] = { "image", "weights", "compile", NULL };
     const json_t *worker = json_array_get(json_object_get(attributes, "guestAttributes"), 0);
-    const json_t *items = json_object_get(json_object_get(worker, "queryValue"), "items");
-    const char *phase = attribute(items, "phase"), *line = attribute(items, "line");
-    TEXT_AUTO shown = { 0 };
-    TEXT_AUTO health = { 0 };
 
-    text_add(&health, out->message);
-    text_add_printable(&shown, line, strlen(line), sizeof out->log_line - 1);
-    text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
-    if (strcmp(phase, "ready") == 0)
-        observed_set_state(out, "ready", "ready", text_string(&health));
-    else if (strcmp(phase, "failed") == 0)
-        observed_set_state(out, "failed", "weights",
-                           line[0] != '\0' ? line : "the server did not start");
-    else if (google_is_one_of(phase, phases))
-        observed_set_state(out, "starting", phase, text_string(&health));
-    out->ready_replicas = strcmp(out->state, "ready") == 0;
+    google_machine_read(json_object_get(json_object_get(worker, "queryValue"), "items"), out);
 }

@@ -280,6 +280,10 @@ static void show_phase(struct fake_google *fake, json_t *instance, struct fake_r
         json_pack("{s:s, s:{s:[{s:s, s:s, s:s}]}}", "queryPath", "opsbrain/", "queryValue", "items",
                   "namespace", "opsbrain", "key", "phase", "value", phase);
 
+    if (looks > 0) /* the server has said something */
+        json_array_append_new(json_object_get(json_object_get(out, "queryValue"), "items"),
+                              json_pack("{s:s, s:s, s:s}", "namespace", "opsbrain", "key", "line",
+                                        "value", "Capturing graphs"));
     json_object_set_new(instance, "looks", json_integer(looks + 1));
     fake_google_show(reply, out);
 }
