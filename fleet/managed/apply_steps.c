@@ -58,6 +58,18 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
                       said ? problem->message : "", error);
 }
 
+/* A platform whose parts agree late says of what it has just made that it is absent. */
+static bool is_there_still(const struct apply *apply, size_t index, struct error *problem)
+{
+    const struct step *step = &apply->plan.steps[index];
+
+    if (strcmp(step->method, "DELETE") != 0 || step->resource[0] == '\0'
+        || apply_look(apply, index, problem) != FOUND_OURS)
+        return false;
+    error_set(problem, ERROR_UPSTREAM, "it is said to be absent, and is there");
+    return true;
+}
+
 /* Requests it. */
 static CHECKED bool send(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
@@ -72,6 +84,8 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     error_ignore(apply->frame->call(apply->cloud, step->method, step->url, content_type_of(step),
                                     step->body, &reply, &problem)); /* the reply has it */
     *state = judge(apply, index, &reply, wait_s, &problem);
+    if (*state == STEP_DONE && reply.status == 404 && is_there_still(apply, index, &problem))
+        *state = STEP_RETRY;
     if (!note_outcome(apply, index, "do", *state, &problem, error))
         return false;
     if (*state == STEP_FAILED)
