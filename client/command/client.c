@@ -16,8 +16,8 @@
 
 const char client_statuses[] =
     "Exit status: 0 done; 1 refused or failed, as the sentence says; 2 wrong command line; 3 no\n"
-    "server answers; 4 a key is needed, or its role is too low; 5 bench: cells without figures;\n"
-    "130 Ctrl-C.\n";
+    "server answers; 4 a key is needed, or its role is too low; 5 bench: cells without\n"
+    "figures; 130 Ctrl-C.\n";
 
 bool client_open(struct client *client, struct error *error)
 {
@@ -58,12 +58,11 @@ static int status_of(enum error_kind kind)
 int client_fail(const struct client *client, const struct error *error)
 {
     TEXT_AUTO worded = { 0 }, clean = { 0 };
-    struct terminal terminal = client->err;
 
-    terminal.is_terminal = false; /* one sentence, which the terminal may break anywhere */
+    text_add(&worded, "opsbrain: ");
     wording_add_refusal(error->message, client->called, &worded);
-    readable_add_text(&terminal, text_string(&worded), &clean);
-    fprintf(stderr, "opsbrain: %s", text_string(&clean));
+    readable_add_text(&client->err, text_string(&worded), &clean);
+    fputs(text_string(&clean), stderr);
     return status_of(error->kind);
 }
 

@@ -196,24 +196,20 @@ static void add_overview_line(const struct tool_word *word, struct text *out)
 
     text_addf(&usage, "%s ", word->name);
     add_upper(&usage, word->upload != NULL ? "FILE..." : word->operands);
-    text_addf(out, "  opsbrain %-34s %s\n", text_string(&usage), tool == NULL ? "" : tool->title);
+    text_addf(out, "  %-33s %s\n", text_string(&usage), tool == NULL ? "" : tool->title);
 }
 
 void client_help_overview(struct text *out)
 {
-    text_add(out, "At a running server (OPSBRAIN_URL, OPSBRAIN_KEY or opsbrain login; without "
-                  "them " LOGIN_URL_USUAL "):\n\n");
+    text_add(out, "At a running server (OPSBRAIN_URL, OPSBRAIN_KEY or opsbrain login; without\n"
+                  "them " LOGIN_URL_USUAL "), also after opsbrain:\n\n");
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
         if (tool_find(word->tool) != NULL)
             add_overview_line(word, out);
-    text_add(out,
-             "  opsbrain call TOOL name=value ...          any tool; opsbrain tools lists them\n"
-             "  opsbrain watch [DEPLOYMENT]                its load, tokens/s, latencies as live "
-             "charts\n"
-             "  opsbrain login [URL], logout [URL]         stores a key, reads it without showing "
-             "it\n"
-             "  opsbrain completion bash|zsh|fish          for a shell: source it\n"
-             "      each takes --help, and --json where it shows an answer; plain text where the "
-             "output is no terminal\n\n");
+    text_add(out, "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
+                  "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists them\n"
+                  "  login [URL], logout [URL]         Store a key, typed without being shown\n"
+                  "  completion bash|zsh|fish          For a shell: source it\n\n"
+                  "Each takes --help, and --json where it shows an answer.\n\n");
     text_add(out, client_statuses);
 }

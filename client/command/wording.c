@@ -61,20 +61,37 @@ static bool is_parameter(const char *name)
     return false;
 }
 
-/* "wait_s" is --wait-s, and "limit=5" after it --limit 5. */
-static void add_word(struct rewriting *rewriting, const char *text, size_t length)
+/* "wait_s" is --wait-s. True: it is a parameter. */
+static bool add_word(struct rewriting *rewriting, const char *text, size_t length)
 {
     TEXT_AUTO word = { 0 };
 
     text_add_bytes(&word, text, length);
     if (tool_find(text_string(&word)) != NULL) {
         add_command(rewriting->out, text_string(&word));
-    } else if (rewriting->params && is_parameter(text_string(&word))) {
+        return false;
+    }
+    if (rewriting->params && is_parameter(text_string(&word))) {
         text_add(rewriting->out, "--");
         add_dashed(rewriting->out, text, length);
-    } else {
-        text_add_bytes(rewriting->out, text, length);
+        return true;
     }
+    text_add_bytes(rewriting->out, text, length);
+    return false;
+}
+
+/* "[\"a\", \"b\"]" after a parameter is a,b. Returns what was taken of the text; 0: no list. */
+static size_t add_list(struct rewriting *rewriting, const char *text)
+{
+    size_t length = strncmp(text, " [\"", 3) == 0 ? strcspn(text, "]\n") : 0;
+
+    if (length == 0 || text[length] != ']')
+        return 0;
+    text_add_char(rewriting->out, ' ');
+    for (size_t i = 2; i < length; i++)
+        if (text[i] != '"' && text[i] != ' ')
+            text_add_char(rewriting->out, text[i]);
+    return length + 1;
 }
 
 /* "\"confirm\": \"demo\"" is --confirm demo. Returns what was taken of the text; 0: it is no
@@ -130,11 +147,12 @@ static void add_line(struct rewriting *rewriting, const char *line, size_t lengt
         } else if (word == 0) {
             text_add_char(rewriting->out, *at++);
         } else {
-            if (is_whole(line, at, word))
-                add_word(rewriting, at, word);
-            else
+            bool whole = is_whole(line, at, word);
+
+            if (!whole)
                 text_add_bytes(rewriting->out, at, word);
-            at += word;
+            taken = whole && add_word(rewriting, at, word) ? add_list(rewriting, at + word) : 0;
+            at += word + taken;
         }
     }
 }
@@ -146,7 +164,8 @@ static void add_lines(struct rewriting *rewriting, const char *text)
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
 
-        rewriting->params = always || strncmp(text, "Next: ", 6) == 0;
+        rewriting->params =
+            always || strncmp(text, "Next: ", 6) == 0 || strncmp(text, "If you know", 11) == 0;
         if (*text == '|' || strncmp(text, "> ", 2) == 0)
             text_add_bytes(rewriting->out, text, length);
         else

@@ -10,11 +10,12 @@
 #include "client/terminal/display_width.h"
 
 #define GAP 2        /* columns between two columns of the table */
-#define NARROWEST 12 /* the least width to which a column of words is wrapped */
+#define NARROWEST 12 /* the least width to which a column of words is wrapped, */
+#define LONGEST 34   /* or that of its longest word up to this: an id stays whole */
 
 struct column {
     size_t natural, width;
-    size_t least; /* with its heading broken between words */
+    size_t least; /* numbers: with the heading broken between words; words: the longest */
     bool right;
 };
 
@@ -92,7 +93,7 @@ void grid_column(struct grid *grid, const char *heading, size_t length, bool rig
 void grid_cell(struct grid *grid, const char *text, size_t length)
 {
     struct column *column = &grid->columns[grid->cell_count % grid->column_count];
-    size_t width = display_width(text, length);
+    size_t width = column->right ? display_width(text, length) : longest_word(text, length);
 
     column->least = width > column->least ? width : column->least;
     add(grid, column, text, length);
@@ -121,6 +122,13 @@ static size_t total_width(const struct grid *grid)
     return total;
 }
 
+static size_t narrowest(const struct column *column)
+{
+    size_t least = column->least < LONGEST ? column->least : LONGEST;
+
+    return least > NARROWEST ? least : NARROWEST;
+}
+
 static struct column *widest_of_words(const struct grid *grid)
 {
     struct column *widest = NULL;
@@ -128,7 +136,7 @@ static struct column *widest_of_words(const struct grid *grid)
     for (size_t i = 0; i < grid->column_count; i++) {
         struct column *column = &grid->columns[i];
 
-        if (!column->right && column->width > NARROWEST
+        if (!column->right && column->width > narrowest(column)
             && (widest == NULL || column->width > widest->width))
             widest = column;
     }
@@ -181,6 +189,28 @@ static struct block choose_block(const struct grid *grid, size_t from, size_t co
            && (to == from || used + GAP + grid->columns[to].width <= columns))
         used += GAP + grid->columns[to++].width;
     return (struct block){ from, to };
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The columns of words may have what the block leaves, the last one first. */
+static void widen_block(const struct grid *grid, const struct block *block, size_t columns)
+{
+    size_t used = grid->columns[0].width, room;
+
+    for (size_t i = block->from; i < block->to; i++)
+        used += GAP + grid->columns[i].width;
+    room = columns > used ? columns - used : 0;
+    for (size_t i = block->to; i-- > block->from;) {
+        struct column *column = &grid->columns[i];
+        size_t more = smaller(room, column->natural - smaller(column->natural, column->width));
+
+        column->width += column->right ? 0 : more;
+        room -= column->right ? 0 : more;
+    }
 }
 
 /* ---- Lines ---- */
@@ -297,6 +327,7 @@ void grid_render(const struct grid *grid, const struct terminal *terminal, struc
     choose_widths(grid, terminal->columns);
     do {
         block = choose_block(grid, block.to, terminal->columns);
+        widen_block(grid, &block, terminal->columns);
         if (block.from > 1)
             text_add_char(out, '\n');
         render_block(grid, &block, terminal, out);

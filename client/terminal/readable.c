@@ -109,8 +109,8 @@ static size_t hanging(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The bytes that the next line takes of the rest: to the last space that fits, or as many as fit.
- */
+/* The bytes that the next line takes of the rest: to the last space that fits. A longer word stays
+ * whole: the terminal breaks it so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
     size_t fits = display_width_fit(text, length, columns), at = fits;
@@ -119,6 +119,8 @@ static size_t wrapped_length(const char *text, size_t length, size_t columns)
         return length;
     while (at > 0 && text[at] != ' ')
         at--;
+    for (fits = 0; at == 0 && fits < length && text[fits] != ' ';)
+        fits++;
     return at > 0 ? at : fits;
 }
 
@@ -161,10 +163,11 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
 /* A line that goes on in the middle of its sentence: it is wrapped for another width. */
 static bool goes_on(const struct line *line, const struct line *after)
 {
-    size_t spaces = strspn(after->text, " ");
+    size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
 
     return line->length >= WRAPPED_LEAST && strchr("#>|", line->text[0]) == NULL
-           && spaces == hanging(line) && islower((unsigned char)after->text[spaces]);
+           && line->text[line->length - 1] != '.' && spaces == hanging(line)
+           && (indent == 0 || spaces > indent) && islower((unsigned char)after->text[spaces]);
 }
 
 /* The sentence in one piece; returns what follows it. */

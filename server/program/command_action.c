@@ -6,6 +6,7 @@
 
 #include "base/core/text.h"
 #include "client/command/client.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 
 static bool asks_for_help(int argc, char *const *argv)
@@ -31,9 +32,9 @@ static int show_help(const struct command *command)
         add_usage(command, action, &text);
         text_addf(&text, " [--FLAG VALUE]...\n      %s\n", action->help);
     }
-    text_add(&text, "\n");
+    text_add_char(&text, '\n');
     config_help(command->flags, command->flag_count, &text);
-    fputs(text_string(&text), stdout);
+    command_output_text(text_string(&text));
     return 0;
 }
 

@@ -5,44 +5,29 @@
 #include <string.h>
 
 #include "client/command/client_commands.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
 
 static const char usage[] =
     "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"
     "\n"
-    "  opsbrain serve [--SETTING VALUE]...\n"
-    "      serve MCP over HTTP; SIGTERM stops it gracefully\n"
-    "  opsbrain key add NAME --role viewer|operator|admin [--label TEXT] [--expires 30d]\n"
-    "      create an API key, shown once\n"
-    "  opsbrain key list\n"
-    "  opsbrain key revoke ID|NAME\n"
-    "  opsbrain key reset\n"
-    "  opsbrain principal list\n"
-    "  opsbrain principal role NAME viewer|operator|admin\n"
-    "  opsbrain secret bind|unbind NAME ORIGIN\n"
-    "  opsbrain secret list\n"
-    "      where a secret of deployments may be sent, such as https://model.example.com:8443\n"
-    "  opsbrain audit-log list [--principal NAME] [--tool NAME] [--subject WHAT] [--limit 20]\n"
-    "  opsbrain audit-log verify [--digest ROW:DIGEST]\n"
-    "      whether it is what was written; with a digest from the log or an export, also since "
-    "then\n"
-    "  opsbrain audit-log export\n"
-    "      as lines of JSON, the oldest row first; the last line is the newest row's digest\n"
-    "  opsbrain clock show|accept\n"
-    "      whether old rows are deleted by the wall clock\n"
-    "  opsbrain plan show|approve ID\n"
-    "      what a plan of a deployment would do; a person's go-ahead to it\n"
-    "  opsbrain fleet resume\n"
-    "      lets a moved or restored database change its clouds again\n"
-    "      all but serve also work while a server runs, with --data FOLDER; each has a --help\n"
-    "  opsbrain help [COMMAND] [--markdown]\n"
+    "  opsbrain serve [--SETTING VALUE]...  serves MCP and pages over HTTP\n"
+    "  opsbrain bench URL                   measures the model server there, at once\n"
+    "  opsbrain help [COMMAND]              what it takes; serve: its settings\n"
     "  opsbrain version\n"
-    "\n";
-
-static const char serve_usage[] =
     "\n"
-    "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
+    "On the data folder (--data FOLDER), after opsbrain, also while a server runs:\n"
+    "\n"
+    "  key add NAME --role ROLE          An API key for viewer, operator or admin\n"
+    "  key list|reset, key revoke ID|NAME\n"
+    "  principal list, principal role NAME ROLE\n"
+    "  secret list, secret bind|unbind NAME ORIGIN\n"
+    "                                    Where a secret of deployments may be sent\n"
+    "  audit-log list|verify|export      Who did what, and whether it is as written\n"
+    "  clock show|accept                 Whether the wall clock may delete old rows\n"
+    "  plan show|approve ID              A person's go-ahead to a plan\n"
+    "  fleet resume                      A moved database changes its clouds again\n"
     "\n";
 
 /* Of a command of the process, or of the client. */
@@ -74,10 +59,8 @@ int command_help(int argc, char *const *argv)
     } else {
         text_add(&text, usage);
         client_help_overview(&text);
-        text_add(&text, serve_usage);
-        config_help(settings_table, settings_count, &text);
     }
-    fputs(text_string(&text), stdout);
+    command_output_text(text_string(&text));
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/core/log.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 #include "server/program/process.h"
 #include "server/program/serving.h"
@@ -31,6 +32,19 @@ static const char *wait_for_signal(const sigset_t *ending)
     return strsignal(number);
 }
 
+static int show_help(void)
+{
+    TEXT_AUTO text = { 0 };
+
+    text_add(&text, "  opsbrain serve [--SETTING VALUE]...\n"
+                    "      Serves MCP, and pages for people, over HTTP; SIGTERM stops it "
+                    "gracefully.\n\n"
+                    "Settings, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n\n");
+    config_help(settings_table, settings_count, &text);
+    command_output_text(text_string(&text));
+    return 0;
+}
+
 int command_serve(int argc, char *const *argv)
 {
     struct serving *serving;
@@ -38,8 +52,8 @@ int command_serve(int argc, char *const *argv)
     struct error error;
     sigset_t ending;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return command_help(1, argv);
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return show_help();
     if (!settings_read(argc, argv, &settings, &error))
         return command_fail(error.message);
     if (settings.hardened)

@@ -99,6 +99,12 @@ static void sentences_that_were_wrapped_elsewhere_are_wrapped_anew(void **state)
         "line\n",
         "- an entry of a list, of more than sixty columns, which goes on in the next line\n");
     assert_shown(&wide, "short\nlines stay\n", "short\nlines stay\n");
+    assert_shown(
+        &wide,
+        "  opsbrain bench DEPLOYMENT|URL [--users 1,4,16] [--context 128,1024]\n  opsbrain bench "
+        "SWEEP\n",
+        "  opsbrain bench DEPLOYMENT|URL [--users 1,4,16] [--context 128,1024]\n  opsbrain bench "
+        "SWEEP\n");
 }
 
 static void nothing_that_a_terminal_obeys_is_shown(void **state)
@@ -215,9 +221,30 @@ static void rows_of_another_length_are_filled_up_or_cut(void **state)
                  "a  b\n─  ─\n1\n1  2\n\n");
 }
 
+static void an_id_stays_whole_and_what_is_left_goes_to_the_last_words(void **state)
+{
+    static const struct terminal usual = { .is_terminal = true, .columns = 80, .rows = 24 };
+    static const char sentence[] = "measured, p99 late by others on its machine";
+    TEXT_AUTO table = { 0 }, out = { 0 };
+
+    (void)state;
+    text_addf(&table,
+              "| Job | Sweep | n | State |\n| - | - | -: | - |\n"
+              "| job_2851ek9tvgrkhqzm0mrse1zk8a | swp_2851ek9tvgrkhqzm0mrse1zk8a | 1234567890 | "
+              "%s |\n",
+              sentence);
+    readable_add_text(&usual, text_string(&table), &out);
+    assert_true(width_of(text_string(&out)) <= 80);
+    assert_non_null(strstr(text_string(&out), "job_2851ek9tvgrkhqzm0mrse1zk8a"));
+    assert_non_null(strstr(text_string(&out), "swp_2851ek9tvgrkhqzm0mrse1zk8a"));
+    assert_non_null(strstr(text_string(&out), sentence));
+}
+
 static void long_lines_wrap_under_their_text(void **state)
 {
     (void)state;
+    assert_shown(&narrow, "Page: http://127.0.0.1/compare?a=run_4bk0kp4magt871tjzk9qhvtvcp end\n",
+                 "Page:\nhttp://127.0.0.1/compare?a=run_4bk0kp4magt871tjzk9qhvtvcp\nend\n");
     assert_shown(&narrow, "- one two three four five six seven eight nine\n",
                  "- one two three four five six seven\n  eight nine\n");
 }
@@ -236,6 +263,7 @@ int main(void)
         cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
         cmocka_unit_test(headings_of_numbers_are_broken_where_the_table_is_too_wide),
         cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut),
+        cmocka_unit_test(an_id_stays_whole_and_what_is_left_goes_to_the_last_words),
         cmocka_unit_test(long_lines_wrap_under_their_text),
     };
 

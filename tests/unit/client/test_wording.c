@@ -23,6 +23,9 @@ static void answers_name_commands(void **state)
         { "- run_list\n> run_list\n| run_list |\n", "- opsbrain runs\n> run_list\n| run_list |\n" },
         { "opsbrain://arguments/run_list /tmp/run_list run_list.json x-run_list run_listed",
           "opsbrain://arguments/run_list /tmp/run_list run_list.json x-run_list run_listed" },
+        { "If you know that they are equal: accept_unknown [\"hardware\", \"chips\"]\n",
+          "If you know that they are equal: --accept-unknown hardware,chips\n" },
+        { "Next: accept_unknown [\"hardware\n", "Next: --accept-unknown [\"hardware\n" },
         { "", "" },
     };
 
