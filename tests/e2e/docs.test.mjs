@@ -225,7 +225,7 @@ inEach('paths exist', (name, content) => {
 test('names of functions, tables and structs exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
-    const known = new Set(texts.flatMap((one) => one.match(/\w+/g)));
+    const known = new Set([...texts.flatMap((one) => one.match(/\w+/g)), ...sources.map((file) => path.parse(file).name)]);
     for (const { name, content } of documents.filter((each) => /architecture|adding/.test(each.name)))
         for (const code of inline(content)) {
             const word = code.match(/^(?!x_)(?:struct |enum )?([a-zA-Z]\w*_\w+|(?<=struct |enum )\w+)$/)?.[1];
