@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writes of one transaction. Each closure runs in a savepoint of its own, so that one that
+ * fails undoes only itself. Private to database_writer.c. */
+#pragma once
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "store/engine/database.h"
+
+/* A write that somebody waits for; it lives on the waiting thread's stack. */
+struct write {
+    database_apply *apply;
+    void *context;
+    struct error *error;
+    bool ok, done;
+    bool rehearsed_ok;
+    pthread_cond_t finished;
+    struct write *next;
+};
+
+/* A write that nobody waits for. */
+struct deferred_write {
+    database_apply *apply;
+    void *context;
+    void (*release)(void *context);
+    struct deferred_write *next;
+};
+
+struct write_batch {
+    struct write *writes; /* in the order in which they were queued */
+    struct deferred_write *deferred, **deferred_last;
+    size_t deferred_count;
+};
+
+/* Runs the deferred writes, then the others, and commits. `ok` and `error` of each write say how it
+ * ended. False: nothing was committed, for a reason that is not one closure's (a full disk); the
+ * transaction may still be open. `rehearses`: first runs all of them once and rolls that back. */
+CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,
+                                bool rehearses, struct error *error);
