@@ -34,3 +34,7 @@ struct import_column {
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
 /* Looks a normalized heading up. */
 struct import_column import_column_find(const char *heading);
+/* The same, only for headings put together of a statistic, a metric and a unit ("p99_ttft_ms"), or
+ * of what is counted per second ("output_tokens_per_sec"). */
+struct import_column import_column_latency(const char *heading);
+struct import_column import_column_rate(const char *heading);
