@@ -10,6 +10,8 @@
     "\"concurrency\":[1,4],\"input_tokens\":[16,64],\"output_tokens\":[16],\"window_s\":1,"        \
     "\"warmup_limit_s\":1"
 
+#define BOTH_DEPLOYMENTS "\"deployment\":\"demo\",\"candidate\":\"new\""
+
 #define assert_stored(world, call)                                                                 \
     do {                                                                                           \
         if (!(call))                                                                               \
