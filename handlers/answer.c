@@ -12,7 +12,7 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 
-#define MEMBER_BYTES 300 /* of one member on a line */
+#define MEMBER_BYTES 300 /* bytes of one member on a line */
 
 void answer_finish(struct answer *answer)
 {

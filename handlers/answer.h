@@ -16,14 +16,14 @@ const char *answer_duration(double seconds, char out[DURATION_SHOWN_SIZE]);
 const char *answer_count(int64_t count, char out[DURATION_SHOWN_SIZE]);
 
 /* The text, or null if it is empty; foreign bytes are made printable and cut at `limit`. New
- * references */
+ * reference. */
 json_t *answer_json_text(const char *string);
 json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit);
 /* JSON text from the store, as a value; {} if it is not an object. New reference. */
 json_t *answer_json_stored(const char *json);
 
 /* Adds text that a model or a server wrote, under a heading that says so, with every line quoted by
- * "> ", so that nothing in it can be mistaken for ours. At most `limit` bytes. */
+ * "> ", so that nothing in it can be mistaken for opsbrain's own text. At most `limit` bytes. */
 void answer_quote(struct text *out, const char *heading, const char *bytes, size_t length,
                   size_t limit);
 
@@ -46,26 +46,26 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
                                    .help = "`cursor` of the next page; missing: this is the last." \
     }
 
-/* "hardware=\"L4\", chips=2.": the members of an object on one line, made printable. */
+/* Adds the members of an object on one line, in printable form: "hardware=\"L4\", chips=2.". */
 void answer_describe_members(const json_t *object, struct text *out);
 
-/* What to call next, in the text and in the structure, which must already exist. */
+/* Adds what to call next, to the text and to the structure, which must already exist. */
 void answer_next(struct answer *answer, const char *next);
 #define FIELD_NEXT_STEP                                                                            \
     {                                                                                              \
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
-/* What an agent needs and a person does not, as a content block of its own that says so, after the
- * text: called when that is complete. */
+/* Adds what an agent needs but a person does not, as a content block of its own, marked so, after
+ * the text. Call it when the text is complete. */
 void answer_aside(struct answer *answer, const char *text);
 
-/* The page that shows the same to people: "/runs/run_...". Its URL becomes the text's last line and
- * the member "page". */
+/* Sets the page that shows the same to people: "/runs/run_...". Its URL becomes the text's last
+ * line and the member "page". */
 void answer_shows(struct answer *answer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A parameter of tools that start or change something; where a repeated call changes nothing anyway
+/* A parameter of tools that start or change something. If a repeated call changes nothing anyway,
  * it has no effect. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \
     {                                                                                              \
@@ -76,12 +76,12 @@ void answer_shows(struct answer *answer, const char *format, ...)
     }
 
 size_t answer_page_limit(const struct call *call);
-/* The cursor of lists by time (or by number); 0 without one. */
+/* The cursor of a list by time (or by number); 0: the call has none. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
-/* How many of `count` rows, newest first, fetched with limit + 1, make this page. A page never ends
- * between two rows of the same time, which a time as the cursor could not tell apart. */
+/* How many of `count` rows make this page; they are the newest first, fetched with limit + 1. A
+ * page never ends between two rows of the same time, because the cursor is a time. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
-/* Sets next_cursor, and says so in the text. `cursor` NULL: last page. */
+/* Sets next_cursor, and mentions it in the text. `cursor` NULL: this is the last page. */
 void answer_page_end(struct answer *answer, const char *cursor);
 void answer_page_end_at(struct answer *answer, bool more, int64_t at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completes an answer: drops members that say nothing, shortens its numbers, and names its foreign
- * texts. Some hosts show their model the structure alone, and every byte of it costs tokens. */
+/* Completes an answer: drops empty members, shortens numbers, and lists the members with foreign
+ * text. Some hosts show their model only the structure, and every byte of it costs tokens. */
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct condensing {
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list);
 
-/* Five digits: no measured figure is more precise. */
+/* Rounds to five digits: no measured figure is more precise. */
 static json_t *short_number(double value)
 {
     char written[32];
@@ -102,7 +102,7 @@ static json_t *condense_object(const struct condensing *condensing, const json_t
     return out;
 }
 
-/* New reference. */
+/* Returns a condensed copy: new reference. */
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list)
 {
@@ -133,7 +133,7 @@ static bool is_condensed(const json_t *object, const struct field *fields)
     return true;
 }
 
-/* In front, so that it is read first. */
+/* Puts it in front, so that it is read first. */
 static json_t *mark(json_t *structured_take, json_t *foreign)
 {
     TEXT_AUTO names = { 0 };

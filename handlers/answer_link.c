@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The link to the page that shows an answer's thing to people. Most hosts show a person no picture,
- * but every one shows a link. */
+/* Adds the link to the page that shows the same to people. Most hosts show people no pictures, but
+ * all of them show links. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "handlers/call.h"
 
-/* Of an answer with blocks of its own, the first text is the answer's. */
+/* If an answer has content blocks of its own, the first text block is its text. */
 static void set_first_text(json_t *content, const char *text)
 {
     json_t *block;
@@ -21,10 +21,10 @@ static void set_first_text(json_t *content, const char *text)
     }
 }
 
-/* Markdown would take the line after an item, a row or a quote for a part of it. */
+/* In Markdown, the line after an item, a row or a quote would become part of it. */
 static bool ends_in_block(const struct text *text)
 {
-    size_t start = text->length - 1; /* of the last line, which ends with a newline */
+    size_t start = text->length - 1; /* length of the last line, which ends with a newline */
 
     while (start > 0 && text->data[start - 1] != '\n')
         start--;

@@ -9,8 +9,8 @@
 
 #include "handlers/tool.h"
 
-/* An object of the row's members that the fields show, and of `others` (taken; may be NULL): what
- * the row does not have as it is shown. In the order of the fields. New reference. */
+/* An object with the row's members that the fields show, and with `others` (taken over; may be
+ * NULL), the members that are computed. In the order of the fields. New reference. */
 json_t *answer_row_take(const struct field *fields, const void *row, json_t *others);
 
 json_t *answer_row_text(const void *member);

@@ -33,9 +33,9 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     return best;
 }
 
-#define NAMES_BYTES 300 /* of an error's sentence */
+#define NAMES_BYTES 300 /* bytes of an error's sentence */
 
-/* As many as fit, each in full. */
+/* Adds as many names as fit, each in full. */
 static void list_params(const struct tool *tool, struct text *out)
 {
     size_t left_out = 0;
@@ -95,7 +95,7 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* A value that is stored, or used as a name, must not be a credential. The sentence does not repeat
+/* Refuses a credential as a value that is stored or used as a name. The sentence does not repeat
  * it. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
@@ -235,7 +235,7 @@ static CHECKED bool check_limits(const struct param *param, const json_t *value,
     return true;
 }
 
-/* For a list: the first entry with a wrong type. */
+/* Reports the first entry of a list with a wrong type. */
 static CHECKED bool refuse_entry(const struct param *param, const json_t *value,
                                  struct error *error)
 {
@@ -287,7 +287,7 @@ static json_t *whole_number(const json_t *value)
                                                : (json_int_t)json_real_value(value));
 }
 
-/* 4.0 becomes 4, so that tools see one form. New reference. */
+/* Turns 4.0 into 4, so that tools see one form. New reference. */
 static json_t *normal_form(const struct param *param, json_t *value)
 {
     size_t i;
@@ -332,7 +332,7 @@ static void complete(const struct param *param, json_t *value, json_t *completed
                             json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
-/* 30 and 30.0 are equal. Where there is no default, nothing equals it. */
+/* Whether the value is the default; 30 and 30.0 are equal. Without a default, false. */
 static bool is_default(const struct param *param, const json_t *value)
 {
     json_auto_t *initial = NULL;

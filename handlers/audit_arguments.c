@@ -27,7 +27,7 @@ static json_t *kept_text(const char *string)
     return json_string(text_string(&kept));
 }
 
-/* A password typed in place of its name must not be stored here. */
+/* Somebody may have typed a password instead of the secret's name: it must not be stored here. */
 static json_t *kept_secret_name(const json_t *value)
 {
     struct error ignored;

@@ -4,6 +4,6 @@
 
 #include "handlers/tool.h"
 
-/* JSON of the arguments that the tool has, with long texts cut and credentials masked; unknown ones
- * are only counted as present. At most 4 KiB; heap memory. */
+/* JSON of the arguments that the tool has, with long texts cut and credentials masked; of unknown
+ * ones only the presence is noted. At most 4 KiB; heap memory. */
 char *audit_arguments(const struct tool *tool, const json_t *arguments);

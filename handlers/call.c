@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole of a call: role, arguments, run, check of the answer, and the audit row of what the
- * store did not audit itself. */
+/* Carries out a call: checks role and arguments, runs the tool, checks the answer, and writes the
+ * audit row unless the store wrote one with the change. */
 
 #include "handlers/call.h"
 
@@ -24,7 +24,7 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* Admins are allowed where others are not, so that they can make room. */
+/* Admins are allowed what others are not, so that they can make room. */
 static CHECKED bool check_room(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
@@ -38,7 +38,8 @@ static CHECKED bool check_room(const struct tool *tool, struct call *call, struc
                           error);
 }
 
-/* A call with effects outside is recorded before it runs: no audit, no effect. */
+/* A call with effects outside of opsbrain is recorded before it runs; if that fails, it does not
+ * run. */
 static CHECKED bool announce(const struct tool *tool, struct call *call, struct error *error)
 {
     if (tool->read_only || !tool->open_world)
@@ -96,7 +97,8 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     return done;
 }
 
-/* Frequent outcomes are counted. A call that was recorded before it ran has its own row. */
+/* Outcomes are counted, since they may be frequent. A call that was recorded before it ran has its
+ * own row. */
 static void note(struct call *call, const char *outcome, const char *detail)
 {
     struct store *store = call->services->store;
@@ -111,7 +113,7 @@ static void note(struct call *call, const char *outcome, const char *detail)
                   outcome, problem.message);
 }
 
-/* Credentials typed in the wrong place are removed from every sentence. */
+/* Masks credentials that were typed in the wrong place, in every sentence. */
 static void mask(struct error *error)
 {
     TEXT_AUTO masked = { 0 };
@@ -172,7 +174,8 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
-/* Who changed a deployment without naming it in the answer named it in the arguments. */
+/* A tool that changed a deployment and does not name it in the answer got its name in the
+ * arguments. */
 static void complete_changed(const struct tool *tool, const struct call *call,
                              struct answer *answer)
 {
@@ -189,7 +192,7 @@ static void complete(const struct tool *tool, const struct call *call, struct an
     answer_link(call->base_url, answer);
 }
 
-/* Most calls only read, and those that succeed are seldom audited. */
+/* Most calls only read; if they succeed, they are seldom audited. */
 static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
                                    struct answer *answer, struct error *error)
 {
@@ -242,7 +245,7 @@ static const char *nearest_tool(const char *name)
     return best;
 }
 
-/* "sweep_begin": the tools that begin with "sweep_". */
+/* Adds the tools with the same beginning: for "sweep_begin" those that begin with "sweep_". */
 static void list_subject(const char *name, struct text *out)
 {
     size_t subject = strcspn(name, "_") + 1;
@@ -273,7 +276,7 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
 
 bool tool_missing(struct call *call, const char *name, struct error *error)
 {
-    bool found = refuse_missing(name, error); /* it never is */
+    bool found = refuse_missing(name, error); /* never reached */
 
     call_begin(call, "(unknown)", "{}");
     note(call, error_kind_name(error->kind), error->message);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Possible values for an argument of a prompt, or for the variable of a resource template. */
+/* Lists possible values for an argument of a prompt, or for the variable of a resource template. */
 #pragma once
 
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 
-#define COMPLETION_VALUES 100     /* returned at most */
-#define COMPLETION_LOOKED_AT 1000 /* names, or newest ids, that are searched */
+#define COMPLETION_VALUES 100     /* values that are returned at most */
+#define COMPLETION_LOOKED_AT 1000 /* names, or newest ids, that are searched at most */
 
 struct completion {
     json_t *values; /* texts that begin with what was typed; owned by the caller */

@@ -56,7 +56,7 @@ static CHECKED bool check_fields(const struct tool *tool, const struct field *fi
 
     if (!json_is_object(object))
         return error_set(error, ERROR_INTERNAL,
-                         "%s: the answer has no object where its rows have one", tool->name);
+                         "%s: the answer lacks an object that its rows describe", tool->name);
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!check_field(tool, field, json_object_get(object, field->name), error))
             return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a person what will be done, and does it only with their consent. */
+/* Asks a person to consent to what a call is about to do. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -12,14 +12,14 @@
     }
 
 struct consent {
-    const char *name;     /* the name of what it is about: `confirm` repeats it */
-    const char *key;      /* of the question, and of the form's box */
+    const char *name;     /* name of the thing concerned, which `confirm` repeats */
+    const char *key;      /* keys of the question, and of the form's box */
     const char *title;    /* label of the box: "Remove it" */
     const char *plan;     /* what would be done, for the form; */
     const char *summary;  /* and a short form for an error's sentence */
-    const char *declined; /* what remains unchanged: "demo stays registered" */
-    /* How a person agrees where the client cannot ask: then `confirm` is none's word. NULL: it is.
-     */
+    const char *declined; /* what stays as it is without consent: "demo stays registered" */
+    /* If the client cannot ask, how a person agrees elsewhere: `confirm` then does not count as
+     * consent. NULL: it does. */
     const char *elsewhere;
 };
 

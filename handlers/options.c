@@ -72,8 +72,8 @@ static json_t *read_json(const char *text)
     return json_parse(text, strlen(text), &value, &ignored) ? value : json_string(text);
 }
 
-/* Converts to the row's type; a text that is no such value stays text, and is refused with the
- * row's range. NULL: there is no such row. */
+/* Converts the text to the row's type. If that fails, it stays a text, and the check refuses it
+ * with the row's range. NULL: there is no such row. */
 static json_t *read_value(const struct param *param, const char *text)
 {
     bool of_texts;
@@ -91,7 +91,7 @@ static json_t *read_value(const struct param *param, const char *text)
 
 /* ---- "name=value" ---- */
 
-/* `name` without spaces at its end; the value begins after them. */
+/* Splits a name, without the spaces after it, from its value. */
 static CHECKED bool split(const struct param *param, const char *owner, size_t index,
                           const json_t *item, struct text *name, const char **value,
                           struct error *error)
@@ -183,7 +183,7 @@ static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct 
                      value_show(options, shown));
 }
 
-/* ["team=search"] becomes {"team": "search"}. */
+/* Turns ["team=search"] into {"team": "search"}. */
 static CHECKED bool unfold_map(const struct param *param, json_t *out, struct error *error)
 {
     const json_t *list = json_object_get(out, param->name);

@@ -46,7 +46,7 @@ static bool read_ago(const char *text, int64_t *out)
     return true;
 }
 
-/* "", "Z" or "+02:00": seconds east of UTC. */
+/* Reads "", "Z" or "+02:00" as seconds east of UTC. */
 static bool read_offset(const char *text, int64_t *out_s)
 {
     int hours, minutes, length = 0;
@@ -62,7 +62,7 @@ static bool read_offset(const char *text, int64_t *out_s)
     return true;
 }
 
-/* The part after the date: "T03:00", optionally with seconds and fractions. */
+/* Reads the part after the date: "T03:00", optionally with seconds and fractions. */
 static const char *read_clock(const char *text, struct tm *time)
 {
     int length = 0;
@@ -78,7 +78,7 @@ static const char *read_clock(const char *text, struct tm *time)
     return text;
 }
 
-/* ISO 8601; UTC if no offset is given. */
+/* Reads a time in ISO 8601; UTC if no offset is given. */
 static bool read_date(const char *text, int64_t *out)
 {
     struct tm time = { 0 }, stated;

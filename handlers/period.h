@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `since` and `until` of the lists by time. */
+/* The arguments `since` and `until` of lists by time. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -19,6 +19,6 @@ CHECKED bool period_read(const struct call *call, struct period *out, struct err
 /* The same for a list whose cursor is a time: `until_ms` is the earlier of the two. */
 CHECKED bool period_page(const struct call *call, struct period *out, struct error *error);
 bool period_holds(const struct period *period, int64_t at_ms);
-/* How many of the rows, newest first, are within it. */
+/* How many of the rows, newest first, are within the period. */
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows);

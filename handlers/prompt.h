@@ -6,7 +6,7 @@
 #include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
-#define PROMPT_VALUE_BYTES 200 /* of an argument */
+#define PROMPT_VALUE_BYTES 200 /* bytes of an argument */
 
 struct prompt_argument {
     const char *name;
@@ -21,20 +21,22 @@ struct prompt {
     const char *title;
     const char *help;
     const struct prompt_argument *arguments; /* ends with a NULL name */
-    enum role role;                          /* that its tools require */
+    enum role role;                          /* the role that its tools require */
     /* Adds the messages; the arguments are checked. */
     CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
 
 extern const struct prompt *const prompts[]; /* in order of name; ends with NULL */
-const struct prompt *prompt_find(const struct prompt *const *table, const char *name); /* NULL */
+/* NULL: there is no such prompt. */
+const struct prompt *prompt_find(const struct prompt *const *table, const char *name);
 
 json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects; new reference */
 
-/* Complete: role, `call->arguments` (an object or NULL), messages, and the audit row of a refusal.
- * *out: MCP's PromptMessage objects, new reference. */
+/* Carries out prompts/get: checks role and `call->arguments` (an object or NULL), adds the
+ * messages, and writes the audit row of a refusal. *out: MCP's PromptMessage objects, new
+ * reference. */
 CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
                         const struct prompt **prompt, json_t **out, struct error *error);
 
-/* For write(): one message with text, from the user. */
+/* For write(): adds one message with text, from the user. */
 void prompt_write(json_t *messages, const char *text);

@@ -6,8 +6,8 @@
 #include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
-#define RESOURCE_URI_SIZE 256  /* a longer URI is not ours */
-#define RESOURCES_PER_PAGE 100 /* of the list */
+#define RESOURCE_URI_SIZE 256  /* longer URIs are unknown */
+#define RESOURCES_PER_PAGE 100 /* entries on a page of the list */
 #define RESOURCE_CURSOR_SIZE 128
 
 struct resource {
@@ -19,11 +19,12 @@ struct resource {
     const char *mime_type;
     bool binary; /* read() returns bytes, not text */
     enum role role;
-    enum placement placement;                   /* of read() */
-    const struct resource_instances *instances; /* values of the variable; NULL: there is none */
-    bool reads_noted;                           /* counted in the audit log */
-    bool unlisted; /* only its template is published: another form of things that are already
-                    * listed; without one: a tool names it, where it is needed */
+    enum placement placement; /* content type of what read() returns */
+    const struct resource_instances
+        *instances;   /* lists the values of the variable; NULL: there is no variable */
+    bool reads_noted; /* counted in the audit log */
+    bool unlisted; /* only its template is published, because it is another form of things that are
+                      already listed; without a variable: tools return its URI when it is needed */
     /* `value` is the variable's; "" without one. */
     CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
                          struct error *error);
@@ -37,11 +38,11 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
 /* The URI of one instance. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
-/* The row for a URI, with the variable's value. NOT_FOUND lists the forms of URIs. */
+/* Finds the row for a URI, and the variable's value. NOT_FOUND: lists the forms of URIs. */
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);
-/* The same, also checking that the thing exists now. */
+/* The same, and checks that the thing exists now. */
 CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
                            const char *uri, struct error *error);
 
@@ -53,6 +54,7 @@ CHECKED bool resources_page(const struct resource *const *table, const struct se
                             struct error *error);
 json_t *resource_templates(const struct resource *const *table); /* new reference */
 
-/* Complete: role, text, and the audit row of a refusal. *resource is the one that was read. */
+/* Carries out resources/read: checks the role, reads the text, and writes the audit row of a
+ * refusal. *resource is the one that was read. */
 CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
                            const struct resource **resource, struct text *out, struct error *error);

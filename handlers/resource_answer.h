@@ -4,7 +4,7 @@
 
 #include "handlers/resource.h"
 
-/* A tool's answer to these arguments (taken over): its structure, or its text. */
+/* Calls a tool with these arguments (taken over), for its structure or its text. */
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
 CHECKED bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
                                      enum resource_form form, struct text *out,

@@ -9,7 +9,7 @@
 struct instance {
     char value[INSTANCE_VALUE_SIZE];
     char title[160];    /* "of llama, completed"; may be empty */
-    int64_t changed_ms; /* when it last changed, as far as the list knows */
+    int64_t changed_ms; /* when it last changed, as far as its row shows */
 };
 
 struct resource_instances {
@@ -19,7 +19,7 @@ struct resource_instances {
     CHECKED bool (*list)(const struct services *services, const char *after, size_t limit,
                          struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                          struct error *error);
-    /* NOT_FOUND names what does not exist. */
+    /* NOT_FOUND: names what does not exist. */
     CHECKED bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 

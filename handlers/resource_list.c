@@ -69,8 +69,8 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* ---- Pages ---- */
 
-/* Lists by time lose nothing as long as fewer rows share a millisecond, so that at least this many
- * are fetched: a page begins with the table row, or is half full. */
+/* At least this many are fetched at once: a list by time loses nothing as long as fewer rows than
+ * that share a millisecond. A page with less room left ends here. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
 /* Where a page begins: a row, and the position in its list. As a cursor "<row's name>:<after>". */

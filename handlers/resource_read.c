@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources/read: which resource, may it be read, and its text. */
+/* resources/read: finds the resource, checks whether the caller may read it, and reads its text. */
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static CHECKED bool read(const struct resource *const *table, struct call *call,
     return true;
 }
 
-/* The request as the audit log stores it: short, without credentials. Heap memory. */
+/* The request in the form that the audit log stores: short, without credentials. Heap memory. */
 static char *audited(const char *uri)
 {
     TEXT_AUTO masked = { 0 };

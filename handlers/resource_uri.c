@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URIs of resources: built from templates, and parsed. */
+/* Builds URIs of resources from templates, and parses them. */
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
         snprintf(out, INSTANCE_VALUE_SIZE, "%.*s", (int)strcspn(start + 1, "}"), start + 1);
 }
 
-/* Names and ids have no character that must be escaped in a URI. */
+/* Names and ids contain no characters that a URI would have to escape. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE])
 {
     if (resource_is_template(resource))
@@ -45,7 +45,7 @@ void resource_uri(const struct resource *resource, const char *value, char out[R
         text_copy(out, RESOURCE_URI_SIZE, resource->uri);
 }
 
-/* Resolves %XX. False: a broken escape, a NUL, or more than fits. */
+/* Decodes %XX. False: it has a broken escape or a NUL, or does not fit. */
 static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZE])
 {
     size_t written = 0;

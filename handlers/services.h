@@ -21,16 +21,17 @@ struct services {
     struct job_pool *jobs;
     struct scraper *scraper;
     struct catalog *catalog;     /* of hardware and models; NULL: there is none */
-    struct recipe_book *recipes; /* of the program and the team's folder */
+    struct recipe_book *recipes; /* recipes of the program and of the team's folder */
     struct price_book *prices;
-    struct access access; /* to model servers */
+    struct access access; /* for calls to model servers */
     struct health_memory *health;
-    struct pictures *pictures;       /* charts that were drawn; NULL: none are kept */
-    int64_t storage_limit_bytes;     /* for a principal that is not an admin; 0: none */
-    unsigned sweep_shards;           /* load threads per cell at most */
-    int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
-    struct reviewed_plans *planned;  /* plans that were reviewed (reviewed_plans.h) */
-    struct calibration *calibration; /* of the load generator; NULL: sweeps run without */
-    const struct fleet_frame *fleet; /* what puts model servers up; NULL: nothing does */
+    struct pictures *pictures;      /* charts that were drawn; NULL: none are kept */
+    int64_t storage_limit_bytes;    /* limit for a principal that is not an admin; 0: none */
+    unsigned sweep_shards;          /* load threads per cell at most */
+    int64_t sweeps_per_principal;   /* queued or running at most; 0: any */
+    struct reviewed_plans *planned; /* plans that were reviewed (reviewed_plans.h) */
+    struct calibration
+        *calibration; /* calibration of the load generator; NULL: sweeps run without it */
+    const struct fleet_frame *fleet; /* deploys model servers; NULL: deploying is not possible */
     const char *version, *host;      /* provenance of what is measured here */
 };

@@ -5,7 +5,7 @@
 
 #include "handlers/values.h"
 
-/* The first of our names that a tool takes is meant. */
+/* The first of our names that the tool has as an argument is meant. */
 static const struct synonym {
     const char *given, *ours;
 } synonyms[] = {

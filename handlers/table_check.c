@@ -7,8 +7,7 @@ static CHECKED bool fail(const char *kind, const char *name, const char *problem
     return error_set(error, ERROR_INTERNAL, "the %s %s %s", kind, name, problem);
 }
 
-/* The rule for tools that go_ahead() belongs to what destroys or spends money, and to nothing else.
- */
+/* A tool has go_ahead() exactly if it destroys or spends money. */
 static const char *find_effect_problem(const struct tool *tool)
 {
     bool states_one = tool->destroys != 0 || tool->spends_money != 0;

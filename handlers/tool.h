@@ -30,8 +30,8 @@ struct param {
     const char *name;
     enum value_type type;
     bool required;
-    double low,
-        high; /* numbers: value; text: bytes; lists and maps: entries' count (values: item_*) */
+    double low, high; /* numbers: the value; text: its bytes; lists and maps: the number of entries
+                         (item_*: their values) */
     double item_low,
         item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
     const char *const *choices; /* CHOICE: ends with NULL */
@@ -65,8 +65,8 @@ struct field {
                                  * omitted, unless in detail; NULL: none are */
     const char *described_in;   /* the tool, or this one's member, whose schema describes these
                                  * `fields`: here they are only checked; NULL: described here */
-    /* Of a row of the store, at `offset`; both are set by the macros of handlers/answer_row.h.
-     * NULL: it is filled elsewhere. */
+    /* Shows a member of a row of the store, at `offset`; both are set by the macros of
+     * handlers/answer_row.h. NULL: the value is computed. */
     json_t *(*show)(const void *member);
     size_t offset;
 };
@@ -86,26 +86,28 @@ struct answer {
     char page[ANSWER_PAGE_SIZE]; /* the path of the page for people that shows the same, with its
                                   * query (answer_shows); tool_call makes it a URL; "": none */
     char file[ANSWER_FILE_SIZE]; /* the URI of a resource that is an HTML file; "": none */
-    char job_id[ID_SIZE]; /* of the job it started: a task, for clients that support tasks; "" */
-    char changed[64];     /* the deployment that it changed, for its subscribers; "" */
+    char job_id[ID_SIZE]; /* the job that the call started, a task for clients that support tasks;
+                             "": none */
+    char changed[64];     /* the deployment that the call changed, for subscribers; "": none */
 };
 void answer_finish(struct answer *answer);
 
 enum placement {
     PLACE_INLINE = 1, /* answers from memory, never from the store: may run on the HTTP thread */
-    PLACE_WORKER,     /* blocking for a moment: store writes, short upstream calls */
+    PLACE_WORKER,     /* blocks for a moment: store writes, short upstream calls */
     PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
 
-/* What a row must state explicitly: 0 means that it was forgotten, and is refused at start. */
+/* An answer that a row must give explicitly: the server does not start if it is 0, which means that
+ * it was forgotten. */
 enum stated { STATED_NO = 1, STATED_YES };
 
-/* What a client may ask to be listed, alone or with others: /mcp?tools=measure,fleet. */
+/* Sets of tools, which a client may list alone or with others: /mcp?tools=measure,fleet. */
 enum tool_set {
     SET_FLEET = 1,   /* model servers: registered, asked, watched */
     SET_MEASURE = 2, /* benchmarks and what they measured */
     SET_AUDIT = 4,   /* who did what */
-    SET_DEPLOY = 8, /* model servers put up, changed and taken down: listed where it is asked for */
+    SET_DEPLOY = 8,  /* model servers: deployed, changed, destroyed; listed only on request */
     SETS_ALL = 15,
 };
 
@@ -120,23 +122,24 @@ struct tool {
         *params_described_in;   /* the tool whose schema lists the shared options; NULL: this one */
     const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
-    enum role role;             /* the least that may call it */
+    enum role role;             /* the lowest role that may call it */
     enum placement placement;
     bool read_only, idempotent, open_world; /* the annotations' hints, with `destroys` */
     /* A tool that only reads states neither of these two, every other tool states both. */
-    enum stated destroys;     /* removes or replaces what others rely on */
-    enum stated spends_money; /* keeps a model server busy for longer than a short question */
+    enum stated destroys;     /* it removes or replaces what others rely on */
+    enum stated spends_money; /* it costs money, or keeps a model server busy for longer than a
+                                 short question */
     bool starts_job;          /* answers with a job_id */
     bool requires_tasks;      /* only for clients that support tasks */
     bool changes_resources;   /* the list of resources may change */
-    bool reads_noted;         /* counted in the audit log: for data that others would like to have
-                               */
-    const char *app;          /* the URI of the MCP App that shows its answers; NULL: none does */
-    bool is_for_apps; /* called by that app, not by models: listed to hosts that show apps */
-    bool grows; /* the store, by more than its audit row: refused to some while its disk is nearly
-                 * full */
-    /* Before the check: expands the arguments to those they stand for. *out: a new reference. NULL:
-     * they are used as they are. */
+    bool reads_noted; /* its calls are counted in the audit log, although it only reads: for data
+                         that is worth stealing */
+    const char *app;  /* the URI of the MCP App that shows its answers; NULL: none does */
+    bool is_for_apps; /* called by that app, not by models: listed only for hosts that show apps */
+    bool grows; /* it adds more to the store than its audit row: only for admins while the disk is
+                   nearly full */
+    /* Called before the check: replaces the arguments by those that they stand for. *out: a new
+     * reference. NULL: they are used as they are. */
     CHECKED bool (*recall)(const struct call *call, const json_t *given, json_t **out,
                            struct error *error);
     /* Only for tools that destroy or spend money: whether the call has the go-ahead that it needs
@@ -149,7 +152,7 @@ struct tool {
 /* A question to the client during a call: a form or a page for its person, a completion of its
  * model, its roots. */
 struct question {
-    const char *key;    /* unique within the call, and the same in every round */
+    const char *key;    /* unique within the call, and the same each time the call is repeated */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
     json_t *params;     /* borrowed; NULL: {} */
 };
@@ -166,18 +169,19 @@ enum severity {
     SEVERITY_EMERGENCY,
 };
 
-/* One call of one tool. Borrowed: nothing here outlives run(). The callbacks are the server's. */
+/* One call of one tool. Everything is borrowed and not valid after run(). The server provides the
+ * callbacks. */
 struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked by the params, with defaults filled in */
     json_t *checked;         /* the result of tool_check; borrowed; NULL: not checked yet */
     bool in_go_ahead;        /* the tool's go_ahead() runs: only there consent is asked for */
-    const char *file;        /* that was uploaded with the arguments; borrowed; NULL: none */
+    const char *file;        /* uploaded with the arguments; borrowed; NULL: none */
     size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */
-    const char *base_url; /* of the pages, as the caller reaches them: "http://127.0.0.1:8080";
-                           * borrowed; NULL or "": not known */
+    const char *base_url; /* address of the pages, as the caller reaches them:
+                             "http://127.0.0.1:8080"; borrowed; NULL or "": not known */
     void *host;
     /* Never NULL; total 0: not known. The client only receives progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
@@ -185,17 +189,17 @@ struct call {
     bool is_followed;
     /* Whether others wait for the thread that this call occupies. NULL: none do. */
     bool (*is_wanted)(void *host);
-    bool (*cancelled)(void *host); /* never NULL; may be handed on with `host` as its context */
+    bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
     /* Asks the client, never NULL. *answers: a new object with the result of each question by its
-     * key. Where the protocol has sessions it blocks until the client answered. In 2026-07-28 it
-     * first fails with INPUT_REQUIRED: return at once, without any effect; when the client comes
-     * back, run() is called again from its start and gets the answers here; the change it then
-     * makes is made once, however often the client comes back with the same. UNSUPPORTED: the
-     * client did not declare the capability. A tool that asks is PLACE_WAITING. */
+     * key. With sessions it blocks until the client has answered. In 2026-07-28 it first fails with
+     * INPUT_REQUIRED: return at once, without any effect. When the client repeats the call with the
+     * answers, run() is called again from its start and gets them here; its change is made once, no
+     * matter how often the client repeats the call. UNSUPPORTED: the client did not declare the
+     * capability. A tool that asks is PLACE_WAITING. */
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
-    /* Never NULL: ends the connection that waits for the answer, while the call runs on. The client
-     * comes back for it; does nothing if its protocol has no way to. */
+    /* Never NULL: closes the connection that waits for the answer, while the call goes on. The
+     * client connects again to get it; does nothing if its protocol has no way to do so. */
     void (*close_stream)(struct call *call);
     /* A message to the client's log, never NULL: sent if the client asked for this severity. `data`
      * is any JSON value, taken over; `logger` names its source, or is NULL. */
@@ -204,8 +208,8 @@ struct call {
 
 extern const struct tool *const tools[]; /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name);
-/* The arguments that are not at their default, from an object of the tool's params. New reference.
- */
+/* The arguments that differ from their defaults, from an object with the tool's params. New
+ * reference. */
 json_t *tool_stated(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
@@ -216,15 +220,15 @@ CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t
 /* Whether `structured` conforms to the tool's fields. tool_call returns no other answer. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
-/* Complete: role, arguments, run, and the audit row of a call that failed or audited nothing
- * itself. `call->arguments` are the caller's raw arguments (NULL: none). False: the tool's error,
- * to be shown as isError; kind INTERNAL is logged with the request id and shown as "internal error,
- * see request <id>". */
+/* Carries out a call: checks role and arguments, runs the tool, and writes the audit row if the
+ * call failed or wrote none itself. `call->arguments` are the caller's raw arguments (NULL: none).
+ * False: the tool's error, to be shown as isError; kind INTERNAL is logged with the request id and
+ * shown as "internal error, see request <id>". */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 
-/* Always false: NOT_FOUND naming the most similar tool. Writes the audit row of a call to a tool
- * that does not exist. */
+/* Always false: NOT_FOUND, with the name of the most similar tool. Writes the audit row of a call
+ * to a tool that does not exist. */
 CHECKED bool tool_missing(struct call *call, const char *name, struct error *error);
 
 const char *call_text(const struct call *call, const char *name); /* NULL if absent */

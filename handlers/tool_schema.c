@@ -9,13 +9,13 @@
 #include "handlers/options.h"
 #include "handlers/values.h"
 
-/* 600 rather than 600.0: the same for JSON Schema, and shorter. */
+/* Writes 600 rather than 600.0, which JSON Schema treats the same, because it is shorter. */
 static json_t *number(double value)
 {
     return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* `low` and `high` both 0: no limits. A minimum of 0 or 1 is not stated. */
+/* Adds the limits of a value; `low` and `high` both 0: none. A minimum of 0 or 1 is omitted. */
 static void add_limits(json_t *schema, double low, double high)
 {
     if (low == 0 && high == 0)
@@ -34,7 +34,7 @@ static json_t *choices_schema(const char *const *choices)
     return list;
 }
 
-/* Their limits are in refusals and in opsbrain://arguments. */
+/* Limits of texts are omitted: refusals and opsbrain://arguments state them. */
 static json_t *items_schema(enum value_type type)
 {
     const char *of = type == VALUE_INTEGERS  ? "integer"
@@ -49,7 +49,7 @@ static bool is_list(enum value_type type)
     return type == VALUE_INTEGERS || type == VALUE_NUMBERS || type == VALUE_TEXTS;
 }
 
-/* Whether it is described by the tool that also lists the options. */
+/* Whether the tool that lists the options also describes this one. */
 static bool is_described_elsewhere(const struct tool *tool, const struct param *param)
 {
     const struct tool *describing =
@@ -59,7 +59,8 @@ static bool is_described_elsewhere(const struct tool *tool, const struct param *
            && !value_param_find(describing, param->name)->rare;
 }
 
-/* A map is a list of name=value: strict hosts accept no object without fixed members. */
+/* A map is published as a list of name=value: strict hosts accept no object without fixed members.
+ */
 static json_t *param_schema(const struct tool *tool, const struct param *param)
 {
     bool list = is_list(param->type) || param->type == VALUE_TEXT_MAP;

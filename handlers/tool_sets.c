@@ -29,7 +29,7 @@ static bool is_of(const struct tool *tool, const char *at, size_t length)
     return is_word(at, length, ALL) || is_word(at, length, tool->name);
 }
 
-/* The next word, without blanks; length 0: the end. */
+/* Finds the next word, without blanks; length 0: there is none left. */
 static const char *next_word(const char *at, size_t *length)
 {
     at += strspn(at, ", ");

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tools a client is shown: agents carry the list in their context, and seldom need all of it.
- * A tool that is not listed can still be called. */
+/* Decides which tools are listed for a client: the list fills an agent's context, and agents seldom
+ * need all of it. A tool that is not listed can still be called. */
 #pragma once
 
 #include "handlers/tool.h"
 
 /* `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by commas; "":
- * all. INVALID names the word that is neither, and the valid ones; `what` is where the words came
- * from.
- */
+ * all. INVALID: names the word that is neither, and the valid ones; `what` says where the words
+ * came from. */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 /* A tool that is in no set is always listed. */
 bool tool_sets_has(const struct tool *tool, const char *words);

@@ -18,7 +18,7 @@ extern const struct tool tool_audit_list, tool_chart_draw, tool_dataset_import, 
     tool_sweep_resume, tool_sweep_show, tool_sweep_start, tool_target_list, tool_target_register,
     tool_target_remove, tool_target_show;
 
-/* clang-format off */ /* a line each */
+/* clang-format off */ /* one line for each tool */
 const struct tool *const tools[] = {
     &tool_audit_list,
     &tool_chart_draw,

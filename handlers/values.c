@@ -15,7 +15,7 @@ static bool is_text(const json_t *value)
     return json_is_string(value);
 }
 
-/* 4.0 is a whole number to JSON Schema. */
+/* JSON Schema counts 4.0 as a whole number. */
 static bool is_integer(const json_t *value)
 {
     double number = json_number_value(value);
@@ -121,7 +121,7 @@ const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE])
     return out;
 }
 
-/* A password may contain any character, unencoded, so that any '@' may end it. */
+/* A password may contain any character, unencoded: it may end at any '@'. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };
@@ -166,7 +166,7 @@ static void add_without_credentials(struct text *out, const char *text)
     text_add(out, text);
 }
 
-/* One word, without the user part that a URL may have. */
+/* Adds one word, without the user part that a URL may have. */
 static void add_word(struct text *out, const char *word, size_t length)
 {
     TEXT_AUTO copy = { 0 };
@@ -191,7 +191,7 @@ void value_add_masked(struct text *out, const char *text)
     TEXT_AUTO hidden = { 0 };
 
     text_add_printable(&printable, text, strlen(text),
-                       SIZE_MAX / 2); /* in the form in which it will be shown */
+                       SIZE_MAX / 2); /* searched in the form in which it will be shown */
     add_without_credentials(&hidden, text_string(&printable));
     for (text = text_string(&hidden); *text != '\0';) {
         size_t gap = strspn(text, separators);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of JSON values that arguments and answers are made of: one row per `enum value_type`.
- */
+/* The types of JSON values in arguments and answers: one row per `enum value_type`. */
 #pragma once
 
 #include "base/json/json.h"
@@ -8,7 +7,7 @@
 
 struct value_kind {
     const char *schema_type;              /* of JSON Schema */
-    const char *phrase;                   /* "<name> must be <phrase>" */
+    const char *phrase;                   /* as in "<name> must be <phrase>" */
     bool (*accepts)(const json_t *value); /* whether it has the right shape; limits are checked
                                            * elsewhere */
 };
@@ -17,12 +16,12 @@ const struct value_kind *value_kind(enum value_type type); /* static */
 const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
 void value_param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
 
-/* A value in the form for an error sentence: short, printable, credentials masked. Returns `out`.
+/* Writes a value for an error sentence: short, printable, with credentials masked. Returns `out`.
  */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
 const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
-/* The same for a URL: its query and fragment are omitted, and any part that may contain a user. */
+/* The same for a URL, without its query, its fragment and any part that may contain a user. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
 /* Adds `text` in printable form, with anything that looks like a credential replaced by "(hidden)",
@@ -32,7 +31,7 @@ void value_add_masked(struct text *out, const char *text);
 /* The distance between two names: the number of edits that turn one into the other (Levenshtein).
  */
 unsigned value_name_distance(const char *a, const char *b);
-/* Whether `known` is likely what was meant by `given`. */
+/* Whether `given` was probably meant to be `known`. */
 bool value_name_is_near(const char *given, const char *known);
-bool value_name_is_synonym(const char *given,
-                           const char *ours); /* or is another tool's name for it */
+/* Or because another tool uses the name `given` for it. */
+bool value_name_is_synonym(const char *given, const char *ours);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets a job ask a question without occupying a thread: it goes back to the queue until it is
- * answered */
+/* Lets a job ask a question without occupying a thread: the job goes back to the queue until the
+ * question is answered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct question_row *find_row(const struct question_row *rows, size
     return NULL;
 }
 
-/* *answers NULL: at least one question is open, or was never asked. */
+/* Reads the answers. *answers NULL: at least one question is open, or was never asked. */
 static CHECKED bool collect(const struct job_question *questions, size_t count,
                             const struct question_row *rows, size_t row_count, json_t **answers,
                             struct error *error)
@@ -80,7 +80,7 @@ static CHECKED bool note_questions(const struct job_run *run, const struct job_q
     return done;
 }
 
-/* The run must end now: the next run of the job asks the same, and gets the answer. */
+/* The run must end now: the job's next run asks the same question again, and gets the answer. */
 static CHECKED bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
 {
     struct runner *runner = (struct runner *)run; /* its first member */

@@ -54,7 +54,7 @@ static void set_active(struct runner *runner, bool active)
     job_pool_moved(jobs, runner->run.claim.job_id);
 }
 
-/* The message of a failed job: details of our own faults stay in the log. */
+/* The message of a failed job. Details of internal errors stay in the log. */
 static char *failure_outcome(const char *job_id, const struct error *error)
 {
     json_auto_t *outcome = NULL;
@@ -95,7 +95,7 @@ static CHECKED bool finish_job(const struct job_run *run, enum job_end end, cons
     return job_finish(run->store, &run->claim, &ending, clock_utc_ms(), error);
 }
 
-/* Stores the last progress, which no heartbeat has stored yet, then the end. */
+/* Stores the last progress, which no heartbeat has stored yet, and then the job's end. */
 static CHECKED bool store_end(struct runner *runner, struct job_beat *last, enum job_end end,
                               const char *outcome, struct error *error)
 {
@@ -132,8 +132,8 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
     return !stopping;
 }
 
-/* On a full disk the job's work is done, but its result cannot be stored: retries until it can, or
- * the pool stops (the next process then takes the job up). */
+/* If the disk is full, the job's result cannot be stored: retries until it can, or until the pool
+ * stops (the next process then takes the job up). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -163,7 +163,8 @@ static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct
 
     if (end >= JOB_END_COMPLETED && end <= JOB_END_YIELDED)
         return end;
-    error_set(error, ERROR_INTERNAL, "the kind %s did not say how it ended", run->job.kind);
+    error_set(error, ERROR_INTERNAL, "a job of the kind %s ended without an outcome",
+              run->job.kind);
     free(*outcome);
     *outcome = NULL;
     return JOB_END_FAILED;
@@ -220,7 +221,8 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
     return true;
 }
 
-/* Waits until there is new work, or it is time to check again; false: the pool is stopping. */
+/* Waits until there is new work, or until it is time to check again; false: the pool is stopping.
+ */
 static bool wait_for_work(struct job_pool *jobs, uint64_t *wakes_seen)
 {
     int64_t until_ns = in_ms(POLL_MS);
@@ -288,7 +290,7 @@ static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
     pthread_cond_broadcast(&jobs->changed);
 }
 
-/* One heartbeat for all running jobs: one transaction a second. */
+/* Sends one heartbeat for all running jobs: one transaction a second. */
 static void *heartbeat_loop(void *context)
 {
     struct job_pool *jobs = context;

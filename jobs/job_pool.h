@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the kind's function from start
- * to end, and send its heartbeat, lease and progress, once a second. Waiting callers are woken when
- * their job changes. */
+/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the function of the job's kind
+ * from start to end, and extend its lease and store its progress once a second (the heartbeat).
+ * Waiting callers are woken when their job changes. */
 #pragma once
 
 #include <jansson.h>
@@ -16,9 +16,9 @@ struct job_run {
     struct store *store;
     struct claim claim;
     struct job job; /* as claimed */
-    void *services; /* of job_pool_create */
-    /* Set by run(): what its sweep ends as, with the job (job_finish); "": fails, or is cancelled.
-     */
+    void *services; /* as given to job_pool_create */
+    /* Set by run(): the state in which its sweep ends together with the job (job_finish); "": that
+     * of the job, failed or cancelled. */
     char sweep_state[16], sweep_reason[512];
 };
 
@@ -31,7 +31,8 @@ struct job_kind {
     /* Blocking. Must call job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may
      * stay NULL. */
     CHECKED enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
-    unsigned threads; /* of this kind alone, so that others cannot delay it; 0: those of the pool */
+    unsigned threads; /* threads for this kind alone, so that other kinds cannot delay it; 0: it
+                         uses those of the pool */
 };
 
 /* Takes over the jobs of a dead process and starts the threads, each of which runs one job at a
@@ -49,7 +50,7 @@ void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
-/* Sets the message: the store refuses a write for this reason. */
+/* Shows as the job's message that the store refuses a write for this reason. */
 void job_run_waits_for_store(struct job_run *run, const struct error *reason);
 enum job_stop {
     JOB_STOP_NO,
@@ -58,8 +59,8 @@ enum job_stop {
     JOB_STOP_LOST
 }; /* LOST: the claim is stale, write nothing */
 enum job_stop job_run_stop(const struct job_run *run);
-/* The run knows of the cancel and undoes what it did: from now on job_run_stop returns only what
- * else stops it. */
+/* The run has noticed that it was cancelled, and undoes its work: from now on job_run_stop returns
+ * only other reasons to stop. */
 void job_run_undoes(struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
@@ -82,7 +83,7 @@ CHECKED bool job_run_ask(struct job_run *run, const struct job_question *questio
  * place in line. */
 CHECKED bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out,
                            struct error *error);
-/* As job_list (store/ledger/jobs.h), each job as it is now. */
+/* Like job_list (store/ledger/jobs.h), with each job as it is now. */
 CHECKED bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
                            struct job **out, size_t *count, struct error *error);
 /* Waits until the job differs from `seen` (state, progress or message), timeout_ms passed, or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a running job can do: report its progress, check whether to stop, wait. */
+/* The functions for a running job: it reports its progress, checks whether to stop, and waits. */
 
 #include "base/core/clock.h"
 #include "base/core/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs from outside: shown, waited for, cancelled, listened to. */
+/* The functions for callers: they show, await, cancel and observe jobs. */
 #include <string.h>
 
 #include "base/core/clock.h"
@@ -39,7 +39,7 @@ static struct runner *runner_at(struct job_pool *jobs, const char *id)
     return NULL;
 }
 
-/* What the stored row does not have yet. */
+/* Fills in what the stored row does not have yet. */
 static void add_news(struct job_pool *jobs, struct job *job)
 {
     if (job->state == JOB_QUEUED)
@@ -90,7 +90,7 @@ struct watch {
     bool (*cancelled)(void *context);
     void *context;
     int64_t until_ns;
-    uint64_t moves; /* their number at the last check */
+    uint64_t moves; /* number of changes at the last check */
 };
 
 /* Waits until some job changed or it is time to check again; false: the wait is over. */
@@ -152,7 +152,7 @@ bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *chang
     job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;
-    job_pool_wake(jobs); /* it may have delayed others */
+    job_pool_wake(jobs); /* others may have waited for it */
     job_pool_lines_moved(jobs);
     return true;
 }

@@ -18,7 +18,7 @@ struct runner {
     pthread_t thread;
     bool active, cancel, lost;
     bool undoes; /* it knows of the cancel */
-    bool asked;  /* and was not answered yet: the run must end */
+    bool asked;  /* it asked a question that is not answered yet: the run must end */
     double progress, total;
     char message[256];
 };
@@ -29,7 +29,7 @@ struct job_pool {
     const char **kind_names; /* of kinds without threads of their own; NULL; then, for each other
                               * kind, its name and NULL */
     void *services;
-    char owner[ID_SIZE]; /* this process, in the leases */
+    char owner[ID_SIZE]; /* names this process in leases */
     struct runner *runners;
     unsigned runner_count, started;
     pthread_t heartbeat;
@@ -54,5 +54,5 @@ void job_pool_moved(struct job_pool *jobs, const char *job_id);
 void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns);
 /* Wakes the callers that wait for a job in line, and calls the listener for each. */
 void job_pool_lines_moved(struct job_pool *jobs);
-/* Writes into the message of a job in line who delays it, and its place. */
+/* Writes into the message of a job in line who delays it, and its place in the line. */
 void queue_notice_describe(struct store *store, struct job *job);

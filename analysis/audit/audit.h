@@ -9,7 +9,7 @@
 #include "base/llm/catalog.h"
 
 enum finding_weight {
-    FINDING_CAUTION = 1, /* the figures are right, but say less than they seem to */
+    FINDING_CAUTION = 1, /* the figures are right, but mean less than they seem to */
     FINDING_WRONG,       /* a figure does not measure what its name says */
 };
 const char *finding_weight_name(enum finding_weight weight); /* "caution", "wrong" */
@@ -19,7 +19,7 @@ struct audit;
 
 enum audit_use {
     RULE_NOT_MEANT, /* it does not apply to runs of this kind */
-    RULE_LACKS,     /* the run lacks what it needs */
+    RULE_LACKS,     /* the run lacks figures that it needs */
     RULE_APPLIED,
 };
 
@@ -46,13 +46,13 @@ void findings_finish(struct findings *findings);
 
 struct audit_rule {
     const char *name;  /* "actual_load" */
-    const char *title; /* what it looks for, in words */
+    const char *title; /* the mistake that it looks for, in words */
     int mistake;       /* its number in the list of measuring mistakes in docs/audit.md; 0: none */
     void (*check)(struct audit *audit);
     const char *needs;                      /* the figures it needs, in words; NULL: none */
-    bool (*has)(const struct audit *audit); /* whether they are present; NULL: always */
-    bool of_imports;                        /* our own runs report this themselves, or cannot have
-                                             * it */
+    bool (*has)(const struct audit *audit); /* whether the run has them; NULL: always */
+    bool of_imports; /* only for imports: runs measured here report this themselves, or cannot have
+                        it */
 };
 extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
@@ -65,7 +65,7 @@ struct audit_input {
     void *context;
     const struct catalog *catalog; /* NULL: figures are not compared with what the hardware can do
                                     */
-    /* The hardware or model, where the run does not record it; "" or NULL: not known. */
+    /* The hardware or model, if the run does not record it; "" or NULL: not known. */
     const char *hardware, *model;
     double chips; /* the same for a number; NaN: not known */
 };
@@ -76,15 +76,15 @@ void audit_run(const struct audit_input *input, struct findings *out);
 /* Stores in each cell the rule by which one of its figures is wrong, if any (`found_wrong`). */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
-/* "rows 2, 5-9": where a finding's cells are in their file; for our own runs "cells ...". */
+/* Writes where a finding's cells are in their file: "rows 2, 5-9"; for runs measured here "cells
+ * ...". */
 void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-/* "1-4 users, 128-2048 tokens": the ranges that its cells cover. */
+/* Writes the ranges that its cells cover: "1-4 users, 128-2048 tokens". */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */
-/* "Not applied for want of how many requests succeeded: low_success, all_failed." and so on, and
- * which rules were applied. */
+/* Adds the rules that were applied, and the others with what the run lacks for them. */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* New references. {"applied": [rule], "not_applied": [{"lacks", "rules"}]} */
 json_t *findings_uses_json(const struct findings *findings);

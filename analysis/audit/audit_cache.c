@@ -14,7 +14,7 @@
 #define GROWING_TIMES 1.5 /* or, where such times grow with the prompt, this many times, */
 #define CACHED_MS 100     /* and at least by this much */
 #define LENGTH_NEEDED 512 /* shorter prompts are read too fast to distinguish from other delays */
-/* tokens/s: prompts are read at least this fast, and compilations never are */
+/* tokens/s: the server reads prompts at least this fast; a compilation never seems so fast */
 #define PREFILL_SPEED 500
 /* at least; the median is then not moved by one request that waited */
 #define REQUESTS_OF_MEDIAN 4
@@ -55,8 +55,8 @@ static void check_reported(struct audit *audit)
 
 /* ---- From the times ---- */
 
-/* The time to the first token where both cells report it, preferably the median; else the time of
- * the whole request. */
+/* The time to the first token if both cells report it, preferably the median; else the time of the
+ * whole request. */
 static double compared_ms(const struct audit_place *place, const struct audit_place *other)
 {
     const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
@@ -88,9 +88,9 @@ static bool has_slow_median(const struct audit_place *first, const struct audit_
                       > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
 }
 
-/* Whether the prompt was read rather than compiled for: another first cell, with a prompt at most
- * half or at least twice as long, took about proportionally less or more, and no longer prompt took
- * less. A compilation takes as long for either. */
+/* Whether the time was spent on reading the prompt and not on a compilation: another first cell,
+ * with a prompt at most half or at least twice as long, took about proportionally less or more
+ * time, and no longer prompt took less. A compilation takes the same time for both. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;

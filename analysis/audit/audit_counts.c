@@ -23,9 +23,8 @@ static double more_of_prompt(const struct evidence_cell *cell)
     return cell->input_tokens_usage - cell->input_tokens_mean;
 }
 
-/* Compares with prompts of the same run that are much longer or shorter: does the difference grow
- * with the prompt, as with two tokenizers? Without such prompts: is it more than a template adds?
- */
+/* Whether two tokenizers counted: the difference grows with the prompt, compared with much longer
+ * or shorter prompts of the same run; if there are none, it is more than a template adds. */
 static bool has_other_prompt_count(const struct evidence *evidence,
                                    const struct evidence_cell *cell)
 {
@@ -86,7 +85,7 @@ void audit_check_recounted(struct audit *audit)
              "and latencies, or measure again with the model's own tokenizer.");
 }
 
-/* Uses the server's count where it is known. */
+/* Uses the server's count if it is known. */
 static double input_seen(const struct evidence_cell *cell)
 {
     return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;

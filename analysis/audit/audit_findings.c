@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit found, and by which rules, as text and as JSON. */
+/* Writes the findings of the audit, and the rules that were applied, as text and as JSON. */
 
 #include <string.h>
 

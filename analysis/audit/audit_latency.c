@@ -44,8 +44,8 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* The common timeout at which this latency lies; NaN: none. `past`: the factor by which it may
- * exceed it. */
+/* The common timeout that this latency is equal to; NaN: none. `past`: the factor by which the
+ * latency may be longer. */
 static double timeout_near(double seconds, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
@@ -171,9 +171,9 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
     return false;
 }
 
-/* The single cell of a run that shows it: it lost many requests for no stated reason, and its
- * percentile equals the timeout in all its digits, unlike the percentiles of its neighbours.
- */
+/* Whether a single cell is enough to show the timeout: it lost many requests without a stated
+ * reason, and its percentile equals the timeout in all digits, unlike the percentiles of its
+ * neighbours. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {
@@ -249,7 +249,7 @@ static double samples_of(const struct evidence_cell *cell)
     return isnan(cell->succeeded) ? audit_cell_requests(cell) : cell->succeeded;
 }
 
-/* Our own reports mark percentiles of few values themselves. */
+/* Only for imports: reports of runs measured here mark percentiles of few values themselves. */
 static bool has_few_samples(const struct evidence_cell *cell)
 {
     double requests = samples_of(cell);

@@ -15,8 +15,8 @@
 #define RUNS_MAX 100   /* the most levels examined in one file */
 #define BURST_ROUNDS 2 /* with fewer requests per user there is no steady state */
 
-/* Measured in our own runs; else by Little's law: throughput x mean latency = requests in flight.
- */
+/* The requests in flight: measured in our own runs, else by Little's law (throughput x mean
+ * latency). */
 static double in_flight(const struct evidence_cell *cell)
 {
     if (!isnan(cell->concurrency_actual))
@@ -31,8 +31,8 @@ static double load_ratio(const struct evidence_cell *cell)
     return in_flight(cell) / (isnan(expected) ? audit_cell_users(cell) : expected);
 }
 
-/* With one user the client prepares the next request between two requests, when nobody else is in
- * flight. */
+/* Whether the share is explained by a single user: between two requests, while its client prepares
+ * the next one, nothing is in flight. */
 static bool is_pause_of_one(const struct evidence_cell *cell)
 {
     double pause_s = (audit_cell_users(cell) - in_flight(cell)) / cell->request_throughput;
@@ -178,7 +178,7 @@ static int compare_values(const void *a, const void *b)
     return audit_compare(*(const double *)a, *(const double *)b);
 }
 
-/* Only of the run that `of` belongs to. */
+/* Only counts cells of the run that `of` belongs to. */
 static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
 {
     return audit_cell_is_measured(cell) && audit_cells_same_run(cell, of);
@@ -309,7 +309,7 @@ void audit_check_requests(struct audit *audit)
         "There were never that many users: read these cells as a burst of that many requests.");
 }
 
-/* The number of completed requests, where no other count is known. */
+/* The number of requests; if it is not known, that of completed ones. */
 static double requests_reported(const struct evidence_cell *cell)
 {
     return isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules of the audit need: each function returns whether the run, or at least one of its
- * cells, has it. Private to analysis/audit/. */
+/* The needs of the audit's rules: each function returns whether the run, or at least one of its
+ * cells, has the figures. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit's rules share. Private to analysis/. */
+/* Functions that the audit's rules share. Private to analysis/. */
 #pragma once
 
 #include <math.h>
@@ -16,7 +16,7 @@ struct audit {
     struct findings *findings;
 };
 
-/* A new finding of the current rule; valid until the next is added. */
+/* Adds a finding of the current rule; valid until the next one is added. */
 struct finding *audit_find(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
 /* Adds the cell to *finding, which begins as NULL and is created with its first cell. */
@@ -30,7 +30,7 @@ const struct evidence_cell *audit_first_cell(const struct audit *audit,
 struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
                                  bool (*holds)(const struct evidence_cell *cell));
 
-/* NaN where the figures do not show it. */
+/* NaN: the figures do not show it. */
 double audit_cell_users(const struct evidence_cell *cell);      /* as requested */
 double audit_cell_mean_ms(const struct evidence_cell *cell);    /* end to end */
 double audit_cell_requests(const struct evidence_cell *cell);   /* requests attempted, reported or
@@ -39,13 +39,13 @@ double audit_cell_tokens_out(const struct evidence_cell *cell); /* output tokens
 /* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
  * be compared with each other. */
 bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
-/* By the requested length, or the measured one where the file does not say what was requested; two
- * unknown lengths are equal. */
+/* Compares the requested lengths, or the measured ones if the file does not give them; two unknown
+ * lengths are equal. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* For each cell, the number of the run it belongs to, where several were appended to or repeated in
- * one file: 0 everywhere where no cell occurs twice. The caller frees it. */
+/* For each cell, the number of the run that it belongs to, if one file has several, one after the
+ * other: 0 for all cells if none occurs twice. The caller frees it. */
 size_t *audit_passes(const struct evidence *evidence);
 
 /* "1 user", "4 users": the end of the word. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a run in the orders that rules need which hold them against one another, so that no
- * cell is held against all of twenty thousand. Private to analysis/audit/. */
+/* The cells of a run, sorted for rules that compare them, so that no cell has to be compared with
+ * all of twenty thousand. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"
@@ -10,10 +10,10 @@ struct audit_place {
     double users, length, output;
     double mean_ms; /* E2E */
     const struct evidence_cell *cell;
-    size_t pass;         /* which of the runs in a file that does not distinguish them */
+    size_t pass;         /* number of its run, in a file that does not distinguish its runs */
     size_t run, run_end; /* the other cells of its run */
     const struct evidence_cell *run_first; /* position in the file */
-    size_t shape, shape_end;               /* those of them with the same length */
+    size_t shape, shape_end;               /* those of these cells with the same length */
 };
 
 struct audit_places {
@@ -36,8 +36,8 @@ const struct audit_place *audit_place_next_level(const struct audit_places *plac
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
 /* Whether its flags turn the prefix cache off. */
 bool audit_cache_is_none(const struct evidence_facts *facts);
-/* If the times show that `first` read its prompt and the cells with more users took it from the
- * prefix cache: the next level of users; else NULL (audit_cache.c). */
+/* The cell with the next number of users, if the times show that `first` had its prompt read and
+ * the cells with more users found it in the prefix cache; else NULL (audit_cache.c). */
 const struct audit_place *audit_cache_reads(const struct audit_places *places,
                                             const struct audit_place *first);
 /* Whether rows have a prompt, or somebody stated what was sent. */

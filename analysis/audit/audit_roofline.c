@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
  * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
- * of one stream reads the active weights once. Only bounds that hold whatever the engine does: the
- * fastest number format that the hardware has, the smallest weights that the model has. */
+ * of one stream reads the active weights once. Uses only bounds that hold for every engine: the
+ * fastest number format of the hardware, the smallest weights of the model. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static double best_flops(const struct hardware *hardware)
     return best;
 }
 
-/* In the number format of the run; else in the fastest one. */
+/* The peak in the number format of the run; if that is not known, in the fastest one. */
 static double peak_flops(const struct audit *audit, const struct roof *roof)
 {
     const char *type = audit->evidence->facts.weights_type;

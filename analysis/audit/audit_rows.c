@@ -25,7 +25,7 @@ static bool same_load(const struct evidence_cell *a, const struct evidence_cell 
            && same(a->request_rate_asked, b->request_rate_asked);
 }
 
-/* By the requested length, or the measured one where the file does not say what was requested. */
+/* The requested length, or the measured one if the file does not give it. */
 static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     double seen = a->output_tokens_mean, other = b->output_tokens_mean;
@@ -119,7 +119,7 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* A place that already occurred in this run begins the next one. */
+/* If a place has already occurred in this run, it begins the next run. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
@@ -199,7 +199,7 @@ void audit_check_duplicates(struct audit *audit)
 
 /* ---- Copies ---- */
 
-/* By the place and by the figures that are never equal by chance. */
+/* Compares the place and the figures that are never equal by chance. */
 static int compare_cells(const void *left, const void *right)
 {
     const struct evidence_cell *a = *(const struct evidence_cell *const *)left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens: were they counted, and which ones? */
+/* Rules on tokens: whether they were counted, and which ones. */
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
@@ -58,7 +58,7 @@ static bool may_be_locked(const struct evidence_cell *cell)
            && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
 }
 
-/* Equal to the context, within the rounding of a rate. */
+/* Whether they are equal to the context, within the rounding of a rate. */
 static bool is_locked(const struct evidence_cell *cell)
 {
     return may_be_locked(cell)
@@ -121,8 +121,8 @@ static bool is_on_line(const struct evidence_cell *cell, const struct line *line
     return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
 }
 
-/* Tokens grow by one per token of context, over widely different contexts, and few others are
- * added: by a template, answers of a few tokens, or the rounding of a rate. */
+/* Whether tokens grow by one per token of context, over widely different contexts, with few added:
+ * by a template, answers of a few tokens, or the rounding of a rate. */
 static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
 {
     size_t on_it = 0;

@@ -164,8 +164,8 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
-/* Disturbances that the servers did not cause. Failures are the servers' own: omitting only the
- * failed pair would hide them. */
+/* Whether a disturbance excludes only its pair: one that the servers did not cause does. Failures
+ * are the servers' own, and excluding only the failed pair would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
@@ -177,7 +177,8 @@ static size_t pair_of(const struct comparing *comparing, size_t n)
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
 }
 
-/* Enough pairs, and most of them: a disturbance of every other pair is not an accident. */
+/* Whether enough pairs remain, and more than half of them: a disturbance of every other pair is not
+ * an accident. */
 static bool are_enough(const struct comparing *comparing, size_t without)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];

@@ -8,7 +8,7 @@
 
 enum side { SIDE_BASELINE, SIDE_CANDIDATE, SIDES };
 
-/* What was not judged claims nothing. */
+/* 0 means that nothing was judged. */
 enum verdict {
     VERDICT_NOT_COMPARABLE,
     VERDICT_NO_EVIDENCE,
@@ -46,8 +46,8 @@ struct compare_input {
      * other, with as many on each side. Drift then affects both runs of a pair equally, and their
      * ratio is what counts. */
     bool paired;
-    /* The sides are two deployments as they are, so that everything that belongs to a deployment
-     * may differ or be unknown, and only the work must agree. No factors are named then. */
+    /* The sides are two whole deployments: everything that belongs to a deployment may differ or be
+     * unknown, and only the work must agree. No factors are named then. */
     bool as_deployments;
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */
 };
@@ -70,7 +70,7 @@ struct difference {
     const char *fact;
     struct text values[2]; /* "" where it is not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
-    bool within_a_side;    /* two runs given as repetitions that are not */
+    bool within_a_side;    /* the two runs were given as repetitions, but are not */
     bool unknown;          /* at least one of the values is unknown */
     bool allowed;          /* it is a factor, an unknown value that was accepted, or irrelevant */
 };
@@ -85,7 +85,7 @@ struct estimate {
 };
 
 enum left_out {
-    CELL_NOT_JUDGED, /* of no cell when all are done */
+    CELL_NOT_JUDGED, /* no cell has this one in a finished comparison */
     CELL_COMPARED,
     CELL_MISSING,      /* a run does not have it */
     CELL_TWICE,        /* a run has it more than once */
@@ -106,14 +106,15 @@ const char *left_out_name(enum left_out why); /* "missing", ... */
 const char *left_out_help(enum left_out why); /* "a run does not have it" */
 
 struct compared_cell {
-    double users, request_rate, input_length, output_tokens; /* as requested; NaN: not known */
+    double users, request_rate, input_length,
+        output_tokens; /* the load as requested; NaN: not known */
     enum left_out why;
     /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all do. Disturbances
      * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that what remains favours
      * neither; a failure is never omitted in this way, because it is a result. */
     enum left_out disturbed;
     size_t pairs_left_out;
-    const char *run;  /* the first pair for which that is so; NULL: all, or none; borrowed */
+    const char *run;  /* the first pair with this reason; NULL: all have it, or none; borrowed */
     const char *rule; /* the audit's rule that found it wrong; NULL: none did. Static */
     bool estimated;   /* its tokens, which the metric counts, were estimated in every run */
     struct estimate estimate;

@@ -27,7 +27,7 @@ static void write_flags(const struct evidence *run, struct text *out)
     add_canonical(json_object_get(run->fingerprint, "platform"), out);
 }
 
-/* In one form for both kinds of runs. */
+/* Writes the fact in the same form for both kinds of runs. */
 static void write_limits(const struct evidence *run, struct text *out)
 {
     json_auto_t *limits = json_object();
@@ -55,7 +55,7 @@ static void write_workload(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
-/* Where it is not the workload itself. */
+/* The description of the work, where it is not the workload itself. */
 static void write_dataset(const struct evidence *run, struct text *out)
 {
     if (run->facts.workload[0] != '\0')
@@ -74,7 +74,7 @@ static void write_input_unit(const struct evidence *run, struct text *out)
         text_add(out, length_unit_name(run->input_unit));
 }
 
-/* Known where every cell has one; its value is part of the cell. */
+/* Known if every cell has one; its value is part of the cell. */
 static void write_output_length(const struct evidence *run, struct text *out)
 {
     for (size_t i = 0; i < run->cell_count; i++)
@@ -156,7 +156,8 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* The same deployment, unchanged in between: what is not known of it is still the same. */
+/* Whether both are the same deployment, unchanged in between: then unknown facts about it are the
+ * same, too. */
 static bool same_deployment(const struct evidence *a, const struct evidence *b)
 {
     return a->deployment_id > 0 && a->deployment_id == b->deployment_id
@@ -190,8 +191,8 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
     return difference->unknown && compare_is_named(input->accepted, difference->fact);
 }
 
-/* The worst pair of runs stands for the fact: first one that is not allowed, then one whose values
- * are known. */
+/* Chooses the pair of runs that is shown for the fact: first one that is not allowed, then one
+ * whose values are known. */
 static bool is_worse(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;

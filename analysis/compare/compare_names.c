@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be compared, and what the verdicts and the reasons against comparing a cell are called.
- */
+/* The names of metrics, of verdicts, and of the reasons not to compare a cell. */
 #include <stddef.h>
 
 #include "analysis/compare/compare.h"

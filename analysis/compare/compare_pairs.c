@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs were measured in turns: the two runs of one repetition of an A/B sweep. */
+/* Finds the runs that were measured in turns: the two runs of one repetition of an A/B sweep. */
 #include <string.h>
 
 #include "analysis/compare/compare.h"

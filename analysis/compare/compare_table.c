@@ -44,7 +44,7 @@ static void axis_finish(struct axis *axis)
 }
 #define AXIS_AUTO __attribute__((cleanup(axis_finish))) struct axis
 
-/* "0.951 -": the candidate is slower; "x": not compared; "": there is no such cell. */
+/* Writes "0.951 -" (the candidate is slower), "x" (not compared), or "" (there is no such cell). */
 static void write_ratio(const struct compared_cell *cell, struct table *table)
 {
     static const char *const marks[] = { " +", " -", "", "" };

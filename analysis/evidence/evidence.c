@@ -274,7 +274,7 @@ static void read_fields(const struct evidence_field *fields, const json_t *json,
     }
 }
 
-/* The flags that say a percentile is a lower bound. */
+/* The flags for percentiles that are lower bounds. */
 static const struct flag {
     const char *name;
     size_t offset;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything known of a run, our own or measured by another tool, in one form, so that it can be
- * audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN, never a
- * guess. Cells are in the order of their file: a file may hold a grid twice, rows that failed, and
- * words instead of tokens, and this form keeps all of it. */
+/* Everything that is known about a run, measured here or by another tool, in one form, so that it
+ * can be audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN,
+ * never a guess. Cells are in the order of their file, which may have a grid twice, rows that
+ * failed, and words instead of tokens: all of this is kept. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 #include "store/ledger/sweeps.h"
 
 enum evidence_state {
-    EVIDENCE_UNKNOWN,    /* the file does not say, and no figure shows it */
+    EVIDENCE_UNKNOWN,    /* neither the file nor a figure shows it */
     EVIDENCE_MEASURED,   /* requests were answered; how many: success_rate */
     EVIDENCE_FAILED,     /* attempted, but no request succeeded: it has no speed */
     EVIDENCE_INFEASIBLE, /* cannot be attempted: longer than the model's context, for example */
@@ -26,7 +26,7 @@ enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
-    /* the true value is at least this: a timeout cut it off (known for our own runs only) */
+    /* the true value is at least this: a timeout cut it off (only known for our own runs) */
     bool p50_at_least, p90_at_least, p95_at_least, p99_at_least;
 };
 
@@ -61,15 +61,15 @@ struct evidence_cell {
     char time[40];        /* as the file says; "" */
     char variant[200];    /* what distinguishes it from cells of the same load in a file of several
                            * runs: "model=a, trial=2"; "" */
-    char marks[512];  /* warnings by name, of audit rules and the like: "burst, client_limited"; as
-                       * it was measured, or when it was exported; "" */
-    char *error;      /* what went wrong, heap; NULL: not known */
-    json_t *original; /* the row as it is in the file: name to text; NULL for our own */
-    int64_t attempt_id;      /* that was accepted, of our own runs; 0: none */
+    char marks[512];      /* warnings by name, from when the cell was measured or exported: "burst,
+                             client_limited"; "" */
+    char *error;          /* what went wrong, heap; NULL: not known */
+    json_t *original;     /* the row as it is in the file: name to text; NULL for our own */
+    int64_t attempt_id;   /* the accepted attempt, for our own runs; 0: none */
     const char *found_wrong; /* the audit's rule that found it wrong; static, not stored; NULL */
 };
 
-/* What is known of the whole run; texts are "" and numbers NaN where it is not known. */
+/* The facts about the whole run; texts are "" and numbers NaN where it is not known. */
 struct evidence_facts {
     char model[160], model_revision[96], quantization[64], weights_type[64], cache_type[64];
     char engine[64], engine_version[96], flags[2048];
@@ -90,9 +90,9 @@ struct evidence {
                       * first cell) */
     char principal[64];
     int64_t created_ms;
-    char corrects[ID_SIZE];     /* the import whose facts this one restates, or the run that it
-                                 * replaces; "" */
-    char corrected_by[ID_SIZE]; /* for our own runs: the newest that replaces it; "" */
+    char corrects[ID_SIZE];     /* the import whose facts this one states anew, or the run that it
+                                   replaces; "" */
+    char corrected_by[ID_SIZE]; /* for our own runs: the newest run that replaces it; "" */
     int64_t repetition;         /* within the sweep, for our own runs; -1: none */
     int64_t deployment_id;      /* for our own runs; 0: none */
     int64_t revision;    /* its first revision that was the measured configuration (deployments.h)
@@ -124,9 +124,10 @@ void evidence_add_warning(struct evidence_cell *cell, const char *name);
 void evidence_add_warnings(struct evidence_cell *cell, const char *marks);
 bool evidence_has_warning(const struct evidence_cell *cell, const char *name);
 
-bool evidence_is_import(const char *id); /* our own or an import, by its prefix */
-/* Loads a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after
- * failing. */
+/* Whether the id is that of a run or an import, by its prefix. */
+bool evidence_is_import(const char *id);
+/* Loads a run_... or an imp_...; NOT_FOUND: names the id. Free with evidence_finish, even after a
+ * failure. */
 CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
                            struct error *error);
 /* Loads an import: its cells as in the file, without the facts of the whole run (output_tokens,
@@ -152,8 +153,9 @@ extern const struct evidence_field evidence_fact_fields[];    /* in struct evide
 /* Known values only: members that are not known are missing. New references. */
 json_t *evidence_cell_json(const struct evidence_cell *cell);
 json_t *evidence_facts_json(const struct evidence_facts *facts);
-/* Reads what those wrote; missing members are not known. */
+/* Reads what these wrote; missing members are unknown. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
-/* What is stored of an imported run besides its cells: facts, unit, remarks. New reference. */
+/* The part of an imported run that is stored besides its cells: facts, unit, remarks. New
+ * reference. */
 json_t *evidence_document(const struct evidence *evidence);

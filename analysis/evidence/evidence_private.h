@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of evidence share. Private to analysis/evidence/. */
+/* Functions that the files of evidence share. Private to analysis/evidence/. */
 #pragma once
 
 #include "analysis/evidence/evidence.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence of runs that opsbrain measured. */
+/* Loads evidence of runs that opsbrain measured. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@ struct exporter {
     const char *media_type, *extension;
     /* Writes the cells [first, first + count) as a whole file. */
     void (*write)(const struct evidence *evidence, size_t first, size_t count, struct text *out);
-    bool takes_unmeasured; /* can hold cells that were not measured; else they are skipped */
+    bool takes_unmeasured; /* it writes cells that were not measured; otherwise they are skipped */
 };
 extern const struct exporter exporters[];                 /* ends with a NULL format */
 const struct exporter *exporter_find(const char *format); /* NULL: none */

@@ -67,7 +67,7 @@ static double number_at(const void *base, size_t offset)
     return *(const double *)(const void *)((const char *)base + offset);
 }
 
-/* Claims no unit where the file did not give one. */
+/* Writes no unit if the file did not give one. */
 static const char *length_heading(enum length_unit unit)
 {
     static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };

@@ -28,10 +28,10 @@ struct importer {
 };
 extern const struct importer importers[]; /* ends with a NULL format */
 
-/* Also sets digest and format. INVALID says what is wrong, and names the known formats, or the
- * nearest one and what it lacks. Free with evidence_finish, also after failing. */
+/* Also sets digest and format. INVALID: says what is wrong, and names the known formats, or the
+ * nearest one and what it lacks. Free with evidence_finish, even after a failure. */
 CHECKED bool import_read_file(const struct import_file *file, struct evidence *out,
                               struct error *error);
-/* The same with nothing stated. */
+/* The same without stated facts. */
 CHECKED bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
                          struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What vLLM's `bench serve` and SGLang's `bench_serving` print: a block of lines "label: value" for
- * each measurement. The run's options, which both print before it, are also read if they were kept.
- */
+/* The printed output of vLLM's `bench serve` and SGLang's `bench_serving`: a block of lines "label:
+ * value" for each measurement. The run's options, which both print before it, are also read if they
+ * were kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static const char *const options[] = { "model",
                                        "random_range_ratio",
                                        NULL };
 
-/* "inf", "not set" and "None": no limit. */
+/* Whether the value is "inf", "not set" or "None": there is no limit. */
 static bool is_none(const char *value)
 {
     return value[0] == '\0' || strcmp(value, "inf") == 0 || strcmp(value, "not set") == 0
@@ -175,7 +175,7 @@ static void end_block(struct console *console)
     console->row = NULL;
 }
 
-/* "Successful requests:        20   ". */
+/* Reads a line such as "Successful requests: 20 ". */
 static void read_line(struct console *console, const char *line, size_t length)
 {
     const char *colon = memchr(line, ':', length);
@@ -246,7 +246,7 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Too large, truncated before its figures, or with a prefix on each line. */
+/* Refuses text that is too large, truncated before its figures, or has a prefix on each line. */
 static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;

@@ -87,8 +87,8 @@ static CHECKED bool refuse_heading(struct import_table *table, const char *bytes
     return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
-/* Names of groups, each repeated over its columns, whose own names are on the next lines: GuideLLM
- * and two-level pandas tables write them. */
+/* Whether the line has names of groups, each repeated over its columns, whose own names are on the
+ * next lines: GuideLLM and two-level pandas tables write them. */
 static bool is_grouped(struct import_table *table, const char *bytes, size_t length)
 {
     char before[HEADING_SIZE] = "", name[HEADING_SIZE];
@@ -183,7 +183,7 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Lines that are skipped, with a remark or without. */
+/* Whether a line is skipped, with or without a remark. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];

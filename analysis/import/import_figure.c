@@ -62,7 +62,7 @@ static bool read_suffix(const char *text, struct import_figure *out)
     return out->percent;
 }
 
-/* A context of 8k is 8192 tokens; one of 10k is 10000. */
+/* Reads 8k as 8192 tokens, but 10k as 10000. */
 static void take_thousands(struct import_figure *out)
 {
     double power = log2(out->value);
@@ -86,7 +86,7 @@ static const char *skip_multiple(const char *text, struct import_figure *out)
 
 /* ---- Digits ---- */
 
-/* "1,024" or "12 345.6": groups of three, the first of one to three. */
+/* Whether the digits are in groups of three, the first of one to three: "1,024", "12 345.6". */
 static bool is_grouped(const char *digits, char mark)
 {
     size_t run = strspn(digits, "0123456789"), groups = 0;

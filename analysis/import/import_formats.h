@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every importer: what its file is known by, and how it is read. Private to analysis/import/. */
+/* The functions of the importers: each recognizes a file, and reads it. Private to
+ * analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

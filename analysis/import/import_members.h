@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of JSON read into structs by a table of their members. Private to analysis/import/. */
+/* Reads JSON objects into structs, by tables of their members. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
@@ -110,8 +110,8 @@ CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
  */
 enum evidence_state import_state_of(const char *status);
 bool import_has_speed(const struct evidence_cell *cell);
-/* Computes what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state; a
- * latency whose figures are all zero counts as unknown. */
+/* Computes the figures that follow from others (failed = attempted - succeeded, ...), and the
+ * state; a latency whose figures are all zero counts as unknown. */
 void import_complete_cell(struct evidence_cell *cell);
 /* Adds a remark on the figures that remain in the originals because no member of a cell holds them.
  */

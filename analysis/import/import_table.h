@@ -53,8 +53,8 @@ void import_table_odd_row(struct import_table *table, const char *column, const 
 #define IMPORT_TABLE_REMARKS_MAX 40
 /* Adds the cell of the row in `csv`; INVALID: there are too many. */
 CHECKED bool import_table_add_row(struct import_table *table, struct error *error);
-/* What only all rows together show: shares in percent, a throughput without a unit, tokens per
- * request or in total, facts that differ. */
+/* Resolves what only all rows together show: shares in percent, a throughput without a unit, tokens
+ * per request or in total, facts that differ. */
 void import_table_resolve(struct import_table *table);
 /* A share of successes or of cached tokens, which may be written as a percentage. */
 bool import_table_is_share(const struct import_column *column);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only all rows of a table together show. */
+/* Resolves what only all rows of a table together show. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

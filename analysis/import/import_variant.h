@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sets cells of one load apart in files that hold several runs: their model, their repetition.
- * Private to analysis/import/. */
+/* What distinguishes cells of the same load in files with several runs: their model, their
+ * repetition. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

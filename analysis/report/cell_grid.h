@@ -51,10 +51,10 @@ void cell_grid_each(const struct cell_grid *grid,
  */
 enum cell_state grid_point_state(const struct grid_point *point);
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
-/* Whether it was measured, and at least 99 % of the requests of every measured repetition
- * succeeded: fit to be compared. */
+/* Whether the point can be compared: it was measured, and at least 99 % of the requests of every
+ * measured repetition succeeded. */
 bool grid_point_is_sound(const struct grid_point *point);
-/* The word shown where there is no figure: "failed", "too long", "skipped", "-". */
+/* The word that is shown instead of a figure: "failed", "too long", "skipped", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
 /* What the server monitor reported for the cell; NULL: nothing. New reference. */

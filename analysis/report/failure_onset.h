@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where and how failures begin. Private to analysis/. */
+/* Finds the load at which failures begin, and their kind. Private to analysis/. */
 #pragma once
 
 #include "analysis/report/cell_grid.h"

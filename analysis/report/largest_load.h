@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest load that meets the limits of the plan. Private to analysis/. */
+/* Finds the largest load that meets the limits of the plan. Private to analysis/. */
 #pragma once
 
 #include "analysis/report/cell_grid.h"

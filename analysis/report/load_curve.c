@@ -5,14 +5,15 @@
 
 #include "base/core/memory.h"
 
-#define DOUBT 1.5       /* a bound allows for this multiple of the noise */
-#define DOUBT_LIMIT 0.9 /* with the whole doubt a figure would bound from the wrong side */
+#define DOUBT 1.5 /* a bound allows for this multiple of the noise */
+#define DOUBT_LIMIT                                                                                \
+    0.9 /* if all of the noise were allowed for, a figure would bound from the wrong side */
 #define DOUBT_MOST 0.02 /* for tokens/s that are compared with a share of the peak */
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
 #define STEPS 50 /* between two points, to find the largest value there */
 
-/* What shows that requests wait for others to end: */
-#define WAITING 0.5 /* this share of them waits, by the server's own count; or */
+/* Requests wait for others to end if */
+#define WAITING 0.5 /* this share of them waits, by the server's own count; or if */
 /* the time to the first token grew by this share of the request's time, */
 #define WAIT_SHARE 0.25
 /* and by this factor more than the load, which is more than all prompts in line take */
@@ -72,7 +73,7 @@ static double waiting_at(const struct curve *curve, size_t i)
     return waiting;
 }
 
-/* More load adds nothing but waiting. */
+/* Whether more load adds nothing but waiting. */
 static bool is_full(const struct curve *curve, size_t i)
 {
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;

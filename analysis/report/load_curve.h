@@ -38,8 +38,8 @@ struct load_verdict {
  */
 struct load_verdict load_curve_judge(const struct load_point *points, size_t count, bool is_rate);
 
-/* Loads that would narrow the interval, ascending, without the points themselves; returns how many.
- */
+/* Suggests loads that would narrow the interval, ascending, without the points themselves; returns
+ * how many. */
 #define LOADS_TO_MEASURE 3
 size_t load_curve_next(const struct load_point *points, size_t count, bool is_rate,
                        const struct load_verdict *verdict, double out[LOADS_TO_MEASURE]);

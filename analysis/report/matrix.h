@@ -11,9 +11,9 @@
 /* the largest width of a table; if more users do not fit, further tables follow */
 #define TABLE_COLUMNS 100
 
-/* The figure of one point with its marks, or the word that says why there is none. */
+/* Adds the figure of one point with its marks, or the word that says why there is none. */
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);
-/* Markdown tables. Where there is no figure, a word says why. */
+/* Adds Markdown tables. If there is no figure, a word says why. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);
 /* {"name", "unit", "mean": [[number or null]], and where there are repetitions "min", "max",

@@ -167,7 +167,7 @@ static bool has_state(const struct cell_row *cell, const char *state)
     return strcmp(json_get_text(counters, "state", ""), state) == 0;
 }
 
-/* The server monitor saw one of several instances, or alternating ones. */
+/* Whether the server monitor saw one of several instances, or different ones in turn. */
 static bool is_partly_cross_checked(const struct cell_row *cell)
 {
     return has_state(cell, "partial");

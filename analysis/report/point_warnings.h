@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reader must know before trusting a point. Private to analysis/. */
+/* Warnings that a reader must know before trusting a point. Private to analysis/. */
 #pragma once
 
 #include "analysis/report/repetition_stats.h"
@@ -8,7 +8,8 @@ struct point_warning {
     const char *name; /* "client_limited" */
     const char *text; /* its consequence for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
-    /* One of the two: whether it holds for a measured cell, or for the point as a whole. */
+    /* Exactly one of the two is set: whether the warning holds for a measured cell, or for the
+     * point as a whole. */
     bool (*of_cell)(const struct cell_row *cell);
     bool (*of_point)(const struct grid_point *point);
 };

@@ -14,7 +14,7 @@ struct quantity {
     size_t offset;          /* offset of the double in struct measurement */
     size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
     size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */
-    bool of_decoding;       /* means nothing below DECODE_TOKENS output tokens */
+    bool of_decoding;       /* it means nothing below DECODE_TOKENS output tokens */
 };
 
 enum quantity_id {
@@ -39,7 +39,7 @@ extern const struct quantity quantities[QUANTITY_COUNT];
 
 struct repetition_stats {
     size_t count;      /* repetitions included; 0: there is no figure */
-    double mean;       /* NaN without */
+    double mean;       /* NaN: there is no figure */
     double low, high;  /* smallest and largest repetition */
     double half_width; /* of the 95 % confidence interval of the mean (Student's t); NaN below 2 */
     bool at_least;     /* cut off at a timeout: the true value is greater or equal */

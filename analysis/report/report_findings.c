@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep is for, in a few lines: saturation and the largest load that meets the limits. */
+/* The main results of a sweep in a few lines: saturation and the largest load that meets the
+ * limits. */
 #include "analysis/report/largest_load.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_sections.h"

@@ -11,7 +11,7 @@
 #define SHOWN_BYTES 200
 #define RUNS_SHOWN 8
 
-/* Rows of our own ledger; one that does not parse is shown as empty. New reference. */
+/* Parses JSON of the store; text that cannot be parsed is shown as empty. New reference. */
 static json_t *parse(const char *document)
 {
     json_t *json = NULL;
@@ -160,8 +160,8 @@ static void add_runs(const struct report_input *input, struct text *out)
     }
 }
 
-/* The cell that used the largest share of the client's reading capacity; NULL where the client was
- * not calibrated. */
+/* The cell that used the largest share of the client's reading capacity; NULL: the client was not
+ * calibrated. */
 static const struct measurement *busiest(const struct report_input *input)
 {
     const struct measurement *most = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured and how: the sweep, its runs, their fingerprint, the plan. Private to
+/* The beginning of a report: the sweep, its runs, their fingerprint, the plan. Private to
  * analysis/. */
 #pragma once
 

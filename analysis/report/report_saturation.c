@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peak, saturation and where failures begin. */
+/* Peak, saturation, and the loads at which failures begin. */
 #include <math.h>
 #include <string.h>
 

@@ -85,7 +85,7 @@ static double waiting_of(const struct grid_point *point)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* More requests arrived than were answered: a higher load would not be faster. */
+/* Whether more requests arrived than were answered: a higher load would then not give more. */
 static bool is_overloaded(const struct cell_row *cell)
 {
     return cell->measurement.overloaded;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where throughput peaks, and from which load on more users only wait. Private to analysis/. */
+/* Finds the peak of throughput, and the load beyond which additional users only wait. Private to
+ * analysis/. */
 #pragma once
 
 #include "analysis/report/load_curve.h"
@@ -27,5 +28,5 @@ struct saturation {
     bool doubled_at_most; /* the load below was not measured, and may have doubled already */
 };
 struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);
-/* "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once" */
+/* Writes "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once". */
 void saturation_sentence(const struct saturation *saturation, struct text *out);

@@ -3,7 +3,8 @@
 
 #include <openssl/evp.h>
 
-#define BLOCK 3000 /* a multiple of three, which base64 turns into four each */
+#define BLOCK                                                                                      \
+    3000 /* A multiple of three bytes, which base64 writes as a multiple of four characters. */
 
 void base64_add(struct text *out, const void *bytes, size_t length)
 {
@@ -25,7 +26,7 @@ static int digit_of(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* Up to four digits to up to three bytes. */
+/* Decodes up to four digits to up to three bytes. */
 static bool decode_group(const char *group, size_t digits, struct text *out)
 {
     uint32_t bits = 0;
@@ -43,7 +44,7 @@ static bool decode_group(const char *group, size_t digits, struct text *out)
         if (i + 1 < digits)
             text_add_char(out, byte);
         else if (byte != 0)
-            return false; /* bits left over */
+            return false; /* bits that no encoder sets */
     }
     return true;
 }

@@ -5,6 +5,6 @@
 #include "base/core/text.h"
 
 void base64_add(struct text *out, const void *bytes, size_t length);
-/* Appends the bytes. False for what no encoder writes: other characters, wrong padding, bits left
- * over; `out` may then have some of them. */
+/* Appends the bytes. False if no encoder would write the text (it has other characters, wrong
+ * padding, or unused bits that are set); some bytes may have been appended by then. */
 bool base64_decode(struct text *out, const char *text, size_t length);

@@ -25,7 +25,7 @@ int64_t clock_monotonic_ns(void)
 }
 
 /* Read from the kernel itself: libraries that fake a process's clocks intercept libc's calls, and
- * this is the time those are compared with. */
+ * their times are compared with this one. */
 int64_t clock_uptime_ms(void)
 {
     struct timespec now = { 0 };

@@ -20,8 +20,8 @@ static inline uint64_t eight_bytes(const char *bytes)
     return le64toh(eight);
 }
 
-/* Bytes below `least`, which is at most 0x80. With its high bit set no byte borrows from the next.
- */
+/* Marks bytes below `least`, which is at most 0x80. The high bits are set first, so that no byte
+ * borrows from the next. */
 static inline uint64_t bytes_below(uint64_t eight, uint8_t least)
 {
     return ~(((eight | HIGH_BITS) - EACH_BYTE(least)) | eight) & HIGH_BITS;

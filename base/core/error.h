@@ -11,7 +11,7 @@ enum error_kind {
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
     ERROR_NOT_FOUND,       /* it does not exist */
     ERROR_CONFLICT,        /* its state does not allow this, or a stale holder wrote */
-    ERROR_BUSY,            /* a queue or a lock is full; try again later */
+    ERROR_BUSY,            /* a queue is full or a lock is held; try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
     ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
     ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
@@ -25,10 +25,10 @@ struct error {
     char message[480];
 };
 
-/* Of every function that fails with a `struct error *`: the compiler warns if a caller ignores the
- * result (tests/check_results.sh finds a declaration without it). */
+/* For every function that takes a `struct error *`: the compiler warns if a caller ignores the
+ * result (tests/check_results.sh finds declarations that lack it). */
 #define CHECKED __attribute__((warn_unused_result))
-/* For the rare result that does not matter; a comment beside the call says why. */
+/* Ignores a result that does not matter; a comment at the call says why. */
 static inline void error_ignore(bool done)
 {
     (void)done;

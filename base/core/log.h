@@ -12,16 +12,16 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Lines of one thread that are written together, such as those of one iteration of its loop: a
- * write(2) for each would cost more than everything else. Zero at first. */
+/* Collects lines of one thread that are written together, such as those of one iteration of its
+ * loop: a write(2) for each would cost more than everything else. Starts zeroed. */
 struct log_lines {
     struct text text;
     size_t line;                /* where the current one begins */
     int64_t time_ms;            /* of the newest line */
     char time[CLOCK_TEXT_SIZE]; /* the same as text */
 };
-void log_lines_begin(struct log_lines *lines); /* an info line; the caller appends its message to
-                                                * ->text */
+/* An info line; the caller appends its message to ->text. */
+void log_lines_begin(struct log_lines *lines);
 void log_lines_end(struct log_lines *lines);
 void log_lines_write(struct log_lines *lines);
 void log_lines_finish(struct log_lines *lines); /* writes and frees */

@@ -134,7 +134,8 @@ static void refill(const struct rate_limit *rate_limit, struct user *user, int64
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-/* Of a chain, those that use nothing and got all their tokens back: as if they had never come. */
+/* Removes those of a chain that use nothing and have all their tokens: a new entry would be the
+ * same. */
 static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
 {
     while (*at != NULL) {
@@ -150,7 +151,7 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* Names come from callers that nobody knows: a new one makes room first. */
+/* Callers choose the names, and could choose any number: room is made before one is added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {
     struct user *user;

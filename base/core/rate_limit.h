@@ -20,7 +20,8 @@ struct rate_limit_limits {
 
 struct rate_limit *rate_limit_create(struct rate_limit_limits limits);
 void rate_limit_destroy(struct rate_limit *rate_limit); /* NULL is fine */
-/* How many names are remembered: those that use something, and some that lately did. */
+/* How many names are remembered: those that use something now, and some that did a short while ago.
+ */
 size_t rate_limit_count(struct rate_limit *rate_limit);
 
 /* Takes a place; false: the name already holds `at_once`. Return it with rate_limit_leave. */

@@ -39,7 +39,7 @@ void text_add_char(struct text *text, char c)
 
 void text_add_integer(struct text *text, int64_t value)
 {
-    char digits[20]; /* of INT64_MIN with its sign */
+    char digits[20]; /* the length of INT64_MIN with its sign */
     size_t at = sizeof digits;
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
@@ -53,7 +53,7 @@ void text_add_integer(struct text *text, int64_t value)
 
 #define PROBABLE_LENGTH 48
 
-/* Usually there is room at the first attempt. */
+/* The first attempt usually has enough room. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;

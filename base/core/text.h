@@ -33,9 +33,9 @@ void text_finish(struct text *text);
 #define UTF8_LONGEST 4 /* bytes of a character */
 /* Number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
-/* Number of bytes in the character that `bytes` starts with if it is invisible: it changes the
- * direction of text, joins, selects a variant, or is a tag (Unicode's
- * Default_Ignorable_Code_Point). 0: it is visible. */
+/* Number of bytes in the character that `bytes` starts with if it is invisible (Unicode's
+ * Default_Ignorable_Code_Point: it changes the direction of text, joins characters, selects a
+ * variant, or is a tag). 0: it is visible. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Whether it is well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);

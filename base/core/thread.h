@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting a thread: named, and without signals, which are the main thread's. Every thread of the
- * program is started here. */
+/* Starts threads, with a name and with all signals blocked: only the main thread receives them.
+ * Every thread of the program is started here. */
 #pragma once
 
 #include <pthread.h>
@@ -11,5 +11,5 @@
 CHECKED bool thread_start(const char *name, void *(*run)(void *context), void *context,
                           pthread_t *out, struct error *error);
 
-/* A condition whose timed waits end at a time of CLOCK_MONOTONIC. pthread_cond_destroy it. */
+/* Initializes a condition whose timed waits use CLOCK_MONOTONIC. pthread_cond_destroy it. */
 void thread_condition_init(pthread_cond_t *condition);

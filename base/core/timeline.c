@@ -25,8 +25,8 @@ void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_
     *timeline = (struct timeline){ .believed_ms = wall_ms, .believed_at_ms = uptime_ms };
 }
 
-/* It is not known how long the process and the machine were down; up to a day of it explains the
- * clock's position. */
+/* It is not known how long the process and the machine were down: a jump of up to a day may be that
+ * time. */
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms)
 {

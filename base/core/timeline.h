@@ -11,7 +11,7 @@
 struct timeline {
     int64_t believed_ms, believed_at_ms; /* wall time that was trusted, and the uptime then */
     int64_t rival_ms, rival_at_ms;       /* where it jumped to, and the uptime then; 0: no jump */
-    int64_t rival_ran_ms;                /* how long it had run on from there before rival_at_ms */
+    int64_t rival_ran_ms;                /* how long it had run on since the jump, at rival_at_ms */
 };
 
 /* The part that outlives the process. */

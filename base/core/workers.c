@@ -19,7 +19,7 @@ struct worker {
     pthread_t thread;
     pthread_cond_t woken;
     struct worker *next; /* the next idle worker */
-    struct work work;    /* handed to it while it was idle; run NULL: none */
+    struct work work;    /* work given to it while it was idle; run NULL: none */
 };
 
 /* Work goes to the thread that became idle last, so that few threads serve a low load: each thread
@@ -45,7 +45,7 @@ static struct work dequeue(struct workers *workers)
     return work;
 }
 
-/* With the lock held: waits until it is handed work, or the pool closes. */
+/* With the lock held: waits until it is given work, or the pool closes. */
 static struct work wait_idle(struct worker *worker)
 {
     struct workers *workers = worker->workers;
@@ -76,7 +76,8 @@ static void *run_thread(void *context)
     struct worker *worker = context;
     struct work work;
 
-    setpriority(PRIO_PROCESS, 0, worker->workers->niceness); /* of this thread; see sched(7) */
+    setpriority(PRIO_PROCESS, 0,
+                worker->workers->niceness); /* applies to this thread only; see sched(7) */
     while (take(worker, &work))
         work.run(work.context);
     return NULL;

@@ -8,13 +8,13 @@
 
 struct workers;
 
-/* `name` is shown in /proc (at most 11 characters). `niceness`: 0, or up to 19 for work that makes
- * way for other threads. Free with workers_destroy. */
+/* `name` is shown in /proc (at most 11 characters). `niceness`: 0, or up to 19 for work that other
+ * threads take precedence over. Free with workers_destroy. */
 CHECKED bool workers_create(const char *name, unsigned threads, size_t queue_limit, int niceness,
                             struct workers **out, struct error *error);
 /* Runs run(context) on one of the threads. BUSY if the queue is full; run is then not called. */
 CHECKED bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
                             struct error *error);
 size_t workers_queued(struct workers *workers);
-void workers_destroy(struct workers *workers); /* runs what is queued, then joins; does nothing for
-                                                * NULL */
+/* Runs what is queued, then joins; does nothing for NULL. */
+void workers_destroy(struct workers *workers);

@@ -90,7 +90,7 @@ static bool is_readable(const struct setting *setting, struct choice *choice)
     return false;
 }
 
-/* The values that a setting accepts, for a sentence. */
+/* The values that a setting accepts, in words. */
 static void describe_allowed(const struct setting *setting, struct text *out)
 {
     switch (setting->type) {
@@ -224,7 +224,7 @@ bool config_read(const struct setting *table, size_t count, int argc, char *cons
     return true;
 }
 
-/* As JSON. */
+/* Adds one setting's value as JSON. */
 static void add_value(const struct setting *setting, const void *field, struct text *out)
 {
     int64_t number;
@@ -245,7 +245,7 @@ static void add_value(const struct setting *setting, const void *field, struct t
     }
 }
 
-/* The default, as add_value writes it. */
+/* Adds a setting's default, in the same form as add_value. */
 static void add_default(const struct setting *setting, struct text *out)
 {
     struct choice choice = { .text = setting->initial };

@@ -30,7 +30,8 @@ void csv_init(struct csv *csv, const char *bytes, size_t length)
     csv->separator = find_separator(csv->at, csv->end);
 }
 
-/* "\n", "\r\n", or the end of the bytes; a lone "\r" only where there is no "\n" at all. */
+/* Reads a line's end: "\n", "\r\n", or the end of the bytes; a lone "\r" counts only in a file
+ * without any "\n". */
 static size_t line_end(const struct csv *csv)
 {
     if (csv->at < csv->end && *csv->at == '\n')

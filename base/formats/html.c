@@ -116,7 +116,7 @@ static void add_attribute(struct html *html, const struct html_attribute *attrib
     static const char *const urls[] = { "href", "src", "srcset", "action", "formaction", NULL };
 
     if (is_code(attribute->name))
-        abort(); /* a fault of the program: names are constants */
+        abort(); /* a bug in the program: names are constants */
     if (attribute->value == NULL
         || (is_among(attribute->name, urls) && !html_is_safe_url(attribute->value)))
         return;
@@ -145,7 +145,7 @@ void html_open_with(struct html *html, const char *element, const struct html_at
     if (has_no_content(element))
         return;
     if (html->depth == HTML_DEPTH_MAX)
-        abort(); /* a fault of the program: depth does not depend on data */
+        abort(); /* a bug in the program: the depth does not depend on data */
     html->open[html->depth++] = element;
 }
 
@@ -172,7 +172,7 @@ void html_name(struct html *html, const char *name)
 
 /* ---- Data and markup of our own ---- */
 
-/* In JSON these stand only in strings, where an escape means the same. */
+/* In JSON these characters occur only in strings, where an escape means the same. */
 static void add_json(struct text *out, const char *json)
 {
     for (; *json != '\0'; json++)

@@ -32,19 +32,20 @@ struct html_attribute {
 
 #define HTML_ATTRIBUTES(...) ((const struct html_attribute[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 
-/* `out` is borrowed; html_finish() closes what is still open, which is a fault: it aborts in a
- * build with assertions, as does html_close() with another element than the innermost. */
+/* `out` is borrowed; html_finish() closes elements that are still open. To leave one open is a bug:
+ * a build with assertions aborts, as it does if html_close() names another element than the
+ * innermost. */
 struct html html_begin(struct text *out);
 void html_finish(struct html *html);
 
-/* An element without content (<input>, <meta>, <img>, ...) is complete with this and is not
- * closed. */
+/* An element without content (<input>, <meta>, <img>, ...) is complete after this call, and must
+ * not be closed. */
 #define html_open(html, element, ...) html_open_with(html, element, HTML_ATTRIBUTES(__VA_ARGS__))
 void html_open_with(struct html *html, const char *element,
                     const struct html_attribute *attributes);
 void html_close(struct html *html, const char *element);
 
-/* The element with nothing in it but the text. */
+/* An element that contains only the text. */
 #define html_element(html, element, string, ...)                                                   \
     html_element_with(html, element, string, HTML_ATTRIBUTES(__VA_ARGS__))
 void html_element_with(struct html *html, const char *element, const char *string,
@@ -53,7 +54,7 @@ void html_element_with(struct html *html, const char *element, const char *strin
 void html_text(struct html *html, const char *string);
 void html_textf(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A name from outside, which may be written from right to left: as <bdi>, so that it does not
- * reorder what stands beside it. */
+ * reorder the text around it. */
 void html_name(struct html *html, const char *name);
 /* A JSON document as <script type="application/json" id="...">, which browsers do not run. */
 void html_json(struct html *html, const char *id, const char *json);
@@ -62,6 +63,6 @@ void html_json(struct html *html, const char *id, const char *json);
  * outside may be in it unless its own writer escaped it. */
 void html_add_trusted_markup(struct html *html, const char *markup, size_t length);
 
-/* Whether an attribute may link there: http, https, or relative (without a scheme, and not
+/* Whether an attribute may have this URL: http, https, or relative (without a scheme, and not
  * "//host", which is another server). */
 bool html_is_safe_url(const char *url);

@@ -4,8 +4,8 @@
 
 #include "base/core/text.h"
 
-int percent_hex_digit(char c); /* 0 to 15; -1: it is none */
-/* The byte of the escape that `bytes` begins with; -1: it begins with none. */
+int percent_hex_digit(char c); /* 0 to 15; -1: it is not a hexadecimal digit */
+/* The byte that the escape at the start of `bytes` stands for; -1: there is no escape. */
 int percent_decode(const char *bytes, size_t length);
 /* Appends a string: letters, digits, "-._~" and what `more` lists stay as they are. */
 void percent_encode(const char *string, const char *more, struct text *out);

@@ -265,7 +265,7 @@ bool promtext_read(const char *bytes, size_t length,
     return going;
 }
 
-/* Backslash and n are a newline, backslash and another character are that character. */
+/* Unescapes: "\n" is a newline, and a backslash before any other character is dropped. */
 static size_t unescape(const struct label *label, char *out)
 {
     size_t length = 0;

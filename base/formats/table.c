@@ -59,7 +59,7 @@ void table_column(struct table *table, const char *heading, bool right)
     column->heading = clean(heading);
     column->right = right;
     column->width = width_of(column->heading);
-    if (column->width < 3) /* the shortest possible rule */
+    if (column->width < 3) /* the shortest rule that Markdown allows */
         column->width = 3;
 }
 

@@ -56,7 +56,7 @@ static json_t *plain(const char *bytes, size_t length)
     return json_stringn(bytes, length);
 }
 
-/* The text in quotes at *at, which is then after them. Escapes are those of JSON. */
+/* Reads the quoted text at *at, and moves *at after it. Escapes are those of JSON. */
 static json_t *read_quoted(struct yaml *yaml, const char **at)
 {
     const char *start = *at, *end = start + 1;
@@ -80,7 +80,7 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
     return out != NULL ? out : refuse(yaml, "a quoted text has an escape that JSON lacks");
 }
 
-/* Where a plain text ends: before a comment, and in a flow collection before its punctuation. */
+/* The end of a plain text: before a comment and, in a flow collection, before its punctuation. */
 static size_t plain_length(const char *text, const char *stops)
 {
     size_t length = 0;
@@ -112,7 +112,7 @@ static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
     return plain(*at - length, length);
 }
 
-/* One member of {...}, up to the ',' or '}' after it. */
+/* Reads one member of {...}, up to the ',' or '}' after it. */
 static bool read_flow_member(struct yaml *yaml, const char **at, json_t *object)
 {
     json_auto_t *key = read_flow_scalar(yaml, at);
@@ -183,7 +183,7 @@ static bool is_deeper(const struct yaml *yaml, size_t indent)
     return yaml->at < yaml->count && yaml->lines[yaml->at].indent > indent;
 }
 
-/* A text of several lines: those that are indented deeper than `indent`. */
+/* Reads a text of several lines: all that are indented deeper than `indent`. */
 static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, size_t length,
                           char between)
 {
@@ -198,7 +198,8 @@ static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, s
     return json_stringn(text_string(&text), text.length);
 }
 
-/* What is after "key:" or "- " on the line, whose block has this indentation. The line is done. */
+/* Reads what follows "key:" or "- " on the line; the line's block has this indentation. Moves to
+ * the next line. */
 static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
 {
     const char *at = text;

@@ -33,7 +33,7 @@ static CHECKED bool check_depth(const char *bytes, size_t length, struct error *
     return true;
 }
 
-/* jansson overlooks a NUL directly after a number or word. */
+/* jansson does not notice a NUL directly after a number or word. */
 static CHECKED bool check_no_nul(const char *bytes, size_t length, struct error *error)
 {
     const char *found = length > 0 ? memchr(bytes, '\0', length) : NULL;

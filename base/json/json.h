@@ -14,11 +14,11 @@
  * duplicate keys, valid UTF-8, nothing after it, no NUL, escaped or not. The message says where the
  * error is. The caller owns *out (json_decref). */
 CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
-/* The same using only jansson's reader: json_parse falls back on it for bytes that its own reader
- * refuses, and takes the message from it. */
+/* The same using only jansson's reader. json_parse calls it when its own reader refuses the bytes,
+ * for the error message. */
 CHECKED bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
 
-/* jansson only iterates over mutable objects; nothing is changed through this. */
+/* Casts away const: jansson iterates only over mutable objects. The object must not be changed. */
 static inline json_t *json_iterable(const json_t *value)
 {
     return (json_t *)(uintptr_t)value;

@@ -50,8 +50,8 @@ static bool is_plain(char c)
     return (signed char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Finds the next byte of a string that is not plain: the end, an escape, or a longer UTF-8
- * sequence. */
+/* Finds the next byte of a string that needs a closer look: the end, an escape, or a UTF-8 sequence
+ * of several bytes. */
 static bool scan_special(struct json_cursor *cursor, struct json_span *out)
 {
     size_t size;

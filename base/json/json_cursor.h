@@ -41,10 +41,12 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number without an exponent, exactly here; json_parse decides whether one overflows. */
+/* Reads a number without an exponent, at this very byte; only json_parse decides whether one
+ * overflows. */
 bool json_take_number(struct json_cursor *cursor);
-/* A string with its quotes, after blanks. */
+/* Reads a string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
-/* Any value; false if it is malformed or refused as above, or nested deeper than 16 with `depth` */
+/* Skips any value; false if it is malformed, refused as described above, or nested deeper than 16
+ * levels (`depth` is the level so far) */
 bool json_skip_value(struct json_cursor *cursor, int depth);

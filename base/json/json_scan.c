@@ -86,7 +86,8 @@ static enum json_scan_token close(struct json_scan *scan)
     return object ? JSON_SCAN_OBJECT_END : JSON_SCAN_ARRAY_END;
 }
 
-/* One character of a string that is not the closing quote; its length, 0 if it is not allowed. */
+/* The length of the next character of a string, which is not the closing quote; 0 if it is not
+ * allowed. */
 static size_t check_character(struct json_scan *scan)
 {
     unsigned char c = (unsigned char)*scan->at;
@@ -184,7 +185,7 @@ static bool skip_number(struct json_scan *scan)
     return true;
 }
 
-/* Below 300 digits only an exponent can make it too large. */
+/* A number of fewer than 300 digits can only be too large by its exponent. */
 static bool fits_a_type(const char *text, size_t length)
 {
     int64_t integer;
@@ -228,8 +229,8 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
-/* A word that is not JSON but stands for a number without a value; FAILED: something else, nothing
- * was read. */
+/* Reads NaN or Infinity, which are not JSON, as null; FAILED: it is something else, and nothing was
+ * read. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -344,7 +345,8 @@ static size_t write_character(int32_t code, char out[4])
     return length;
 }
 
-/* The next character of a string that was already checked, unescaped; *text moves after it. */
+/* Reads the next character of a string that was already checked, unescaped; moves *text after it.
+ */
 static size_t next_character(const char **text, const char *end, char out[4])
 {
     size_t length;

@@ -24,7 +24,7 @@ struct hardware {
     const char *name, *title;
     const char **aliases;            /* ends with NULL */
     double memory_bytes;             /* 1 GB = 1e9 */
-    double visible_bytes;            /* of it, as programs see it; NAN: not known */
+    double visible_bytes;            /* of this, what programs can use; NAN: not known */
     double bandwidth_bytes_per_s;    /* of its memory */
     double peak_flops[FORMAT_COUNT]; /* dense, counting multiply and add separately, per second */
     const char *source, *as_of;      /* as_of: YYYY-MM-DD */
@@ -43,14 +43,14 @@ struct model {
     const char *source, *as_of;
 };
 
-/* Reads the embedded files. INTERNAL names a row that is incomplete. */
+/* Reads the embedded files. INTERNAL: names the row that is incomplete. */
 CHECKED bool catalog_create(struct catalog **out, struct error *error);
-/* The same from texts, for tests; both are JSON arrays. INVALID names the row and the member. */
+/* The same from texts, for tests; both are JSON arrays. INVALID: names the row and the member. */
 CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
                            struct error *error);
 void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
 
-/* Borrowed rows; `count` of them. */
+/* All rows, borrowed; `count` is their number. */
 const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *count);
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
 /* By name, title or alias in any case, or by a longer name that contains one of them as a whole

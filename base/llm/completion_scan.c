@@ -5,7 +5,7 @@
 
 #include "base/json/json_cursor.h"
 
-/* The members that are read, each with the type it must have in a plain chunk. */
+/* The members that are read, each with the type that it has in a plain chunk. */
 struct scan {
     struct json_cursor cursor;
     bool want_text;
@@ -23,8 +23,8 @@ struct member {
         name, sizeof(name) - 1, read                                                               \
     }
 
-/* An object whose known members are read and whose others are skipped. If a known member occurs
- * twice, the chunk is not plain. */
+/* Reads the known members of an object and skips the others. If a known member occurs twice, the
+ * chunk is not plain. */
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
     unsigned seen = 0;
@@ -65,7 +65,7 @@ static bool is_null_next(struct scan *scan)
     return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
 }
 
-/* null, or "". */
+/* Reads null or "". */
 static bool read_unknown(struct scan *scan)
 {
     struct json_span text;
@@ -75,7 +75,7 @@ static bool read_unknown(struct scan *scan)
     return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
-/* A string or null. False if its text is wanted and has to be unescaped. */
+/* Reads a string or null. False if its text is wanted and would have to be unescaped. */
 static bool read_text(struct scan *scan, struct json_span *out)
 {
     json_skip_blanks(&scan->cursor);
@@ -123,7 +123,7 @@ static bool read_reasoning(struct scan *scan)
     return true;
 }
 
-/* An object, or null. */
+/* Reads an object or null. */
 static bool read_object(struct scan *scan, const struct member *members, int depth)
 {
     return is_null_next(scan) ? json_take_null(&scan->cursor) : scan_object(scan, members, depth);
@@ -166,7 +166,7 @@ static bool read_ids(struct scan *scan)
     return true;
 }
 
-/* None or one: more are not plain. */
+/* Reads a list of at most one choice: a chunk with more is not plain. */
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
@@ -223,7 +223,7 @@ static bool read_reasoning_tokens(struct scan *scan)
     return read_count(scan, &scan->event->reasoning_tokens);
 }
 
-/* The same in the usage itself: the one in the details takes precedence. */
+/* Some servers report it in the usage itself; a count in the details takes precedence. */
 static bool read_bare_reasoning_tokens(struct scan *scan)
 {
     int64_t count;
@@ -272,7 +272,7 @@ static bool read_usage(struct scan *scan)
     return scan_object(scan, members, 2);
 }
 
-/* "object" is "error" in older error events. */
+/* In older error events "object" is "error". */
 static bool read_kind(struct scan *scan)
 {
     struct json_span kind;

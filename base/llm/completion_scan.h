@@ -8,5 +8,5 @@
  * chunk (an error, a finish reason, escapes, usage in an unusual place or form, malformed), which
  * is left to the JSON library. The result never differs from the library's. */
 bool completion_scan(const char *json, size_t length, bool want_text, struct completion_event *out);
-/* Sets all counts to "not reported", and nothing seen. */
+/* Resets the chunk: no count is reported, and nothing was seen. */
 void completion_scan_clear(struct completion_event *event);

@@ -110,7 +110,8 @@ static void note_reasoning(const json_t *value, bool want_text, struct completio
     }
 }
 
-/* A string, or with Mistral and Databricks a list of parts, some of which are reasoning. */
+/* Content is a string, or with Mistral and Databricks a list of parts, some of which are reasoning.
+ */
 static void note_content(const json_t *value, bool want_text, struct completion_event *event)
 {
     const json_t *part, *thought;
@@ -166,7 +167,7 @@ static int64_t count_or_unknown(const json_t *object, const char *name)
     return count < 0 ? -1 : count;
 }
 
-/* In its regular place; else where Groq, else where Moonshot puts it. */
+/* Usage is looked for in its regular place, then where Groq puts it, then where Moonshot does. */
 static const json_t *find_usage(const json_t *json)
 {
     const json_t *usage = json_object_get(json, "usage");
@@ -195,8 +196,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
-/* llama.cpp before it had usage in streams: the tokens it computed, and those it took from its
- * cache. */
+/* Before llama.cpp had usage in streams, it reported the tokens that it computed, and those that it
+ * took from its cache. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -237,7 +238,7 @@ static void report_error(const json_t *error, const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* False when it is not JSON. */
+/* False if it is not JSON. */
 static bool report_parsed(struct completion_stream *stream, const char *bytes, size_t length,
                           const struct listener *listener)
 {
@@ -264,7 +265,7 @@ static bool report_parsed(struct completion_stream *stream, const char *bytes, s
 
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
-/* Uses the raw bytes as the message: `event: error` with data that is not JSON. */
+/* For an `event: error` whose data is not JSON: the raw bytes are the message. */
 static void report_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;
@@ -296,7 +297,7 @@ static void report_done(const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* The data of a whole event, or the first line of one that continues. */
+/* Handles the data of a whole event, or the first line of one that continues. */
 static bool take_data(struct completion_stream *stream, const char *data, size_t length,
                       const struct listener *listener)
 {
@@ -318,7 +319,7 @@ static bool take_data(struct completion_stream *stream, const char *data, size_t
     return true;
 }
 
-/* A blank line: the event is complete. */
+/* Handles a blank line, which ends an event. */
 static bool end_event(struct completion_stream *stream, const struct listener *listener)
 {
     bool good = true;
@@ -335,7 +336,7 @@ static bool end_event(struct completion_stream *stream, const struct listener *l
     return good;
 }
 
-/* The value of field `name` if the line is of that field. */
+/* The value, if the line has the field `name`; otherwise NULL. */
 static bool take_field(const char *line, size_t length, const char *name, const char **value,
                        size_t *value_length)
 {
@@ -351,8 +352,8 @@ static bool take_field(const char *line, size_t length, const char *name, const 
     return true;
 }
 
-/* A line without its line ending. Comments, id:, retry: and unknown fields are ignored; `error:` is
- * a field of older llama.cpp servers. */
+/* Handles a line, without its line ending. Comments, id:, retry: and unknown fields are ignored;
+ * `error:` is a field of older llama.cpp servers. */
 static bool take_line(struct completion_stream *stream, const char *line, size_t length,
                       const struct listener *listener)
 {
@@ -378,7 +379,7 @@ static bool take_line(struct completion_stream *stream, const char *line, size_t
     return take_data(stream, value, value_length, listener);
 }
 
-/* The last piece of a line that may have begun in an earlier read. */
+/* Handles the last piece of a line that may have begun in an earlier read. */
 static bool end_line(struct completion_stream *stream, const char *piece, size_t length,
                      const struct listener *listener)
 {

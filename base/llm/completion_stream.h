@@ -37,7 +37,8 @@ bool completion_event_has_output(const struct completion_event *event); /* in an
  * since a load has thousands of streams. */
 struct completion_stream *completion_stream_create(bool want_text);
 void completion_stream_destroy(struct completion_stream *stream);
-/* Whether content that begins so is a stream of events: some servers send a wrong content type. */
+/* Whether content with this beginning is a stream of events: some servers send a wrong content
+ * type. */
 bool completion_stream_begins(const char *bytes, size_t length);
 /* Prepares for the next answer, reusing the memory. */
 void completion_stream_reset(struct completion_stream *stream);

@@ -43,6 +43,6 @@ const char *failure_name(enum failure failure); /* "too_long", ...; static */
  * exceed_context_size_error), SGLang, TGI, llama-cpp-python ("Requested tokens (N) exceed context
  * window"). FAILURE_NONE for 2xx. */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
-/* The class of an error inside a stream, by its message: SGLang refuses prompts that are too long
- * in this way, and so do gateways. */
+/* The class of an error inside a stream, by its message: SGLang and some gateways refuse prompts
+ * that are too long inside a stream. */
 enum failure failure_in_stream(const char *message, size_t length);

@@ -16,8 +16,8 @@ struct sent {
     int64_t requests;                    /* answered completely */
     int64_t input_tokens, output_tokens; /* of those requests, by the server's usage, else by chunks
                                           */
-    /* What the server may have counted in addition: requests that failed or were cut off, those
-     * sent twice, and the possible tokens of an answer without usage. */
+    /* Requests and tokens that the server may have counted in addition: requests that failed or
+     * were cut off, those sent twice, and the possible tokens of an answer without usage. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
     bool input_unknown; /* the input tokens of answers without usage are not known: they are not
                          * compared */
@@ -25,8 +25,8 @@ struct sent {
 
 enum cross_check_verdict {
     CROSS_CHECK_NOTHING, /* no evidence against the cell: the counts agree, or there are none */
-    CROSS_CHECK_CONTAMINATED, /* the server also worked for others */
-    CROSS_CHECK_RESTARTED,    /* or went away */
+    CROSS_CHECK_CONTAMINATED, /* the server also worked for other clients */
+    CROSS_CHECK_RESTARTED,    /* or it restarted, or stopped answering */
     CROSS_CHECK_OTHER_MODEL,  /* it now serves a model other than at the start of the attempt */
 };
 

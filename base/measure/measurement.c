@@ -311,7 +311,7 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 /* ---- What was kept by earlier versions ------------------------------------------------------- */
 
-#define SAME_SHARE 0.02 /* this close to one token per chunk, a chunk is a token */
+#define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
 
 /* Gaps between chunks used to be stored as "itl": they are gaps between tokens if a chunk is one.
  */
@@ -332,7 +332,8 @@ static int64_t farthest(int64_t from, int64_t low, int64_t high)
     return below > above ? below : above;
 }
 
-/* All requests of a cell requested the same lengths, and those that differed were not counted. */
+/* In earlier versions all requests of a cell asked for the same lengths, and answers of other
+ * lengths were not counted. */
 static void read_old_lengths(struct measurement *out)
 {
     out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;

@@ -31,8 +31,8 @@ enum metric {
     METRIC_TPOT, /* (last chunk - first chunk) / tokens after those of the first chunk */
     METRIC_E2E,
     /* In an open loop TTFT, TTFO and E2E count from the scheduled time. In addition: */
-    METRIC_QUEUE,     /* from the schedule to the send */
-    METRIC_TTFT_SENT, /* from the send */
+    METRIC_QUEUE,     /* from the scheduled time to sending */
+    METRIC_TTFT_SENT, /* from sending */
     METRIC_E2E_SENT,
     METRIC_COUNT,
 };
@@ -82,14 +82,14 @@ struct measurement {
     /* Rates over the window, per second. Goodput: successes only. */
     double request_throughput, input_throughput, output_throughput, goodput;
     double output_throughput_deviation; /* of one-second slices */
-    /* The first request of this shape on this deployment in the sweep, before any warm-up; NaN if
-     * none. */
+    /* TTFT of the first request of this shape to this deployment in the sweep, before any warm-up;
+     * NaN: it was not measured. */
     double cold_ttft_ms;
     /* The client: how late it handled what had arrived, how late it started what was due, CPU of
      * its thread(s). */
     double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms, cpu_percent;
-    double cpu_wait_percent; /* of the window, its most affected thread could have run while others
-                              * did */
+    double cpu_wait_percent; /* share of the window in which its most affected thread had to wait
+                                while other processes used the CPUs */
     double error_share; /* rates and mean latencies are off by at most this share because it was
                          * late */
     double ceiling_chunks_s, ceiling_share; /* the reading limit of the client's threads, from its
@@ -112,7 +112,7 @@ struct measurement {
     int64_t stale_connections; /* reused connections that the server had closed; retried once on a
                                   fresh one */
     struct latency_summary latency[METRIC_COUNT];
-    char first_error[512]; /* the server's words for the most frequent class */
+    char first_error[512]; /* the server's message for the most frequent class */
 };
 
 /* Whether stream chunks carry several tokens: gaps between them are then not those between tokens.
@@ -129,7 +129,7 @@ struct measurement_field {
     const char *help;
 };
 extern const struct measurement_field measurement_fields[];
-/* The same for each metric of the group `latency`; offsets into struct latency_summary. */
+/* The same for each metric of the group `latency`, with offsets into struct latency_summary. */
 extern const struct measurement_field latency_fields[];
 
 /* The measurement as JSON: groups window, requests, failures, load, connections, tokens, rates,

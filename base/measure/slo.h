@@ -25,7 +25,7 @@ struct slo_nearest {
     const char *unit; /* " ms" or "" */
     double value, limit;
 };
-/* For a cell that was measured or failed. A percentile that was cut off by a timeout meets no
+/* Only for cells that were measured or failed. A percentile that was cut off by a timeout meets no
  * limit: the true one is larger. */
 struct slo_nearest slo_find_nearest(const struct slo *limits,
                                     const struct measurement *measurement);

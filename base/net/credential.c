@@ -13,8 +13,8 @@ enum {
     TO_THE_END = 8, /* the credential extends to the end of the text */
 };
 
-/* Text that begins with one of these and continues for at least this many characters: shorter words
- * are ordinary ones. */
+/* A credential begins with one of these and continues for at least this many characters; shorter
+ * words are ordinary ones. */
 struct shape {
     const char *prefix;
     size_t least;

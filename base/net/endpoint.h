@@ -18,7 +18,7 @@ struct endpoint_lock {
 
 struct endpoint {
     char url[1025];                    /* without a trailing '/' or '/v1' */
-    char model[256];                   /* as requests name it */
+    char model[256];                   /* the name that requests use */
     char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
     const struct server_list *servers; /* servers that its address must be one of; NULL: any */
     const struct endpoint_lock *lock;  /* NULL: its credential stays as it is */

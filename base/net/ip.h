@@ -30,10 +30,10 @@ struct ip_networks {
 
 /* "192.0.2.1" or "2001:db8::1"; false for anything else, including zones. */
 bool ip_parse(const char *text, size_t length, struct ip_address *out);
-/* The address of a connection; false if it is of another family. */
+/* The address of a connection; false if it is neither IPv4 nor IPv6. */
 bool ip_of(const struct sockaddr_storage *address, struct ip_address *out);
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
-/* The network that surely belongs to one client: an IPv4 address, or the /64 of an IPv6 one. */
+/* The network that belongs to one client: an IPv4 address, or the /64 of an IPv6 address. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
 /* Networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas. INVALID names the wrong

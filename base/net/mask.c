@@ -10,13 +10,11 @@
 #include "base/core/memory.h"
 #include "base/net/mask_view.h"
 
-#define SHORT_BYTES 12 /* a shorter secret is weak */
-#define FEW_DISTINCT 5 /* distinct bytes: "xxxxxxxxxxxx" is weak too */
-#define LEAST_BYTES 8  /* the shortest piece that is hidden */
-#define GRAM 4         /* bytes that are looked up together */
-#define STRIDE                                                                                     \
-    (LEAST_BYTES - GRAM + 1) /* every piece has a whole gram at one of these positions             \
-                              */
+#define SHORT_BYTES 12                  /* a shorter secret is weak */
+#define FEW_DISTINCT 5                  /* distinct bytes: "xxxxxxxxxxxx" is weak too */
+#define LEAST_BYTES 8                   /* the shortest piece that is hidden */
+#define GRAM 4                          /* bytes that are looked up together */
+#define STRIDE (LEAST_BYTES - GRAM + 1) /* every piece contains a whole gram at one of these */
 #define BUCKETS 4096
 #define FORMS 5
 #define HIDDEN "(hidden)"
@@ -39,7 +37,7 @@ struct mask {
     uint32_t head[BUCKETS]; /* the first position */
 };
 
-/* Upper and lower case are equal, and so are the two alphabets of base64. */
+/* Folds upper and lower case, and the two alphabets of base64, into one. */
 static unsigned char fold(unsigned char byte)
 {
     if (byte >= 'A' && byte <= 'Z')
@@ -137,8 +135,8 @@ struct mask *mask_create(const char *secret)
     mask = memory_zeroed(1, sizeof *mask);
     mask->weak = mask_is_weak(secret);
     mask->word = memory_copy_text(secret);
-    text_reserve(&mask->bytes, 8 * strlen(secret)); /* all at once, so that no copy is left in freed
-                                                     * memory */
+    text_reserve(&mask->bytes,
+                 8 * strlen(secret)); /* allocated once, so that no copy is left in freed memory */
     if (!mask->weak)
         add_forms(mask, secret);
     return mask;
@@ -177,7 +175,7 @@ static size_t count_distinct(const char *secret)
     return count;
 }
 
-/* From the documentation of engines and clients, and words that servers use anyway. */
+/* Values from the documentation of engines and clients, and words that servers write anyway. */
 bool mask_is_weak(const char *secret)
 {
     static const char *const words[] = {
@@ -217,7 +215,7 @@ static void add_span(struct spans *spans, struct span span)
     spans->at[spans->count++] = span;
 }
 
-/* The run of bytes that the view at `at` and the form at `place` have in common. */
+/* The run that the view at `at` and the form at `place` have in common. */
 static struct span extend(const struct mask *mask, const struct mask_view *view, size_t at,
                           size_t place)
 {
@@ -293,7 +291,7 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
     }
 }
 
-/* As it is, decoded once, and decoded twice. */
+/* Searches the text as it is, decoded once, and decoded twice. */
 static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
                      struct spans *spans)
 {
@@ -399,7 +397,7 @@ size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t lengt
         return length;
     safe = mask_view_whole(bytes, length);
     kept = MASK_VIEW_GROWTH * mask->bytes.length;
-    kept = kept < safe ? safe - kept : 0; /* nothing before it can be incomplete */
+    kept = kept < safe ? safe - kept : 0; /* no piece before it can be incomplete */
     view = mask_view_of(bytes + kept, safe - kept);
     for (int round = 0; round < 2; round++) {
         size_t open = open_bytes(mask, &view);

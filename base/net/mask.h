@@ -19,8 +19,8 @@ void mask_destroy_at(struct mask **mask);
 /* Whether it is so short or so common a word that ordinary answers may contain it. */
 bool mask_is_weak(const char *secret);
 
-/* The kind of text. Weak secrets are hidden in error messages only, and only as a separate word; of
- * others, three quarters in a row are enough. */
+/* The kind of text. Weak secrets are hidden in error messages only, and only as separate words. Of
+ * others, a piece of three quarters of the secret is enough. */
 enum mask_kind {
     MASK_ANSWER,
     MASK_FAILURE,

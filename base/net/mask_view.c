@@ -164,7 +164,7 @@ static struct piece read_piece(const unsigned char *at, size_t left)
 
 /* ---- A step ---- */
 
-/* A dropped character ends no piece. */
+/* A dropped character does not end a piece. */
 static struct piece next_piece(const struct mask_view *view, size_t at,
                                enum mask_view_blanks blanks)
 {

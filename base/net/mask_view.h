@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MASK_VIEW_ROUNDS 4  /* as it is, decoded, and twice again */
+#define MASK_VIEW_ROUNDS 4  /* as it is, decoded once, decoded twice */
 #define MASK_VIEW_GROWTH 10 /* the longest escape of one byte: "&#x000041;" */
 
 struct span {
@@ -35,5 +35,5 @@ void mask_view_finish(struct mask_view *view); /* wipes it */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);
 /* Where in the text a part of the view is, without the blanks after it. */
 struct span mask_view_origin(const struct mask_view *view, struct span part);
-/* How much of a growing text ends without a partial escape. */
+/* How much of a growing text can be decoded: the rest may be the beginning of an escape. */
 size_t mask_view_whole(const char *text, size_t length);

@@ -53,7 +53,7 @@ static bool may_connect(const struct outbound_request *request, const struct soc
                                 : !outbound_address_is_refused(address);
 }
 
-/* Called after name resolution, so that no name can lead to a refused address. */
+/* Called after a name was resolved, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct outbound_transfer *transfer = context;
@@ -276,7 +276,8 @@ static void set_timing(CURL *easy, struct outbound_transfer *transfer)
     const struct outbound_request *request = transfer->request;
 
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancelled call does not wait for DNS */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT,
+                     1L); /* so that a cancelled call does not wait for DNS */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      or_default(request->connect_timeout_ms, OUTBOUND_CONNECT_MS));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
@@ -302,8 +303,8 @@ static bool start(struct outbound_transfer *transfer)
         return stop(transfer, FAILURE_CLIENT_LIMIT);
     curl_easy_setopt(transfer->easy, CURLOPT_URL, transfer->request->url);
     curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "opsbrain/" OPSBRAIN_VERSION);
-    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* it would also decode
-                                                                            * other encodings */
+    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING,
+                     "identity"); /* NULL would also decode other encodings */
     set_method(transfer->easy, transfer->request);
     set_headers(transfer);
     set_guards(transfer->easy, transfer);

@@ -17,7 +17,7 @@
 
 /* Other trust than the machine's, as PEM. */
 struct outbound_tls {
-    const char *authorities;       /* "": the machine's */
+    const char *authorities;       /* "": the machine's authorities */
     const char *certificate, *key; /* of the client; secret; "": none */
 };
 
@@ -29,12 +29,12 @@ struct outbound_request {
     const struct server_list *servers; /* servers that the address must be one of; NULL: any */
     const char *body;                  /* NULL for none */
     size_t body_length;
-    const char *content_type;       /* of the body; NULL: application/json */
+    const char *content_type;       /* content type of the body; NULL: application/json */
     const struct outbound_tls *tls; /* NULL: the machine's authorities, no client's certificate */
     const char *proxy;              /* URL; NULL or "": none */
     const char *kept_header;        /* name of a further header of the answer to keep; NULL: none */
-    bool
-        to_metadata; /* to the machine's metadata service, and nowhere else: of fleet/cloud alone */
+    bool to_metadata; /* this call may reach the machine's metadata service, and nothing else; only
+                         fleet/cloud sets it */
     const char *accept;         /* NULL: application/json */
     const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
     /* 0: the two above, none. idle: the longest time without a byte, the wait for the first one
@@ -53,15 +53,15 @@ struct outbound_response {
     char content_type[128];
     char server[128];
     char location[128];    /* for a redirect: scheme, host and path */
-    char kept_header[128]; /* of the name asked for; "" if it was not there */
+    char kept_header[128]; /* value of the header named in the call; "": the answer lacks it */
     int64_t retry_after_s; /* -1: not given */
     struct text body;      /* for errors also when streaming (first 64 KiB) */
     enum failure failure;  /* FAILURE_NONE exactly if the status is 2xx and the body arrived
                             * completely */
-    int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: did not happen */
+    int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: it did not happen */
 };
 
-/* Whether the answer is a web page, which no API sends. */
+/* Whether the answer is a web page, which an API never sends. */
 bool outbound_is_page(const struct outbound_response *response);
 /* "; " and where the API may be found if not at `url`. */
 void outbound_advise_page(const char *url, struct text *out);

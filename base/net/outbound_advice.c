@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to mend a failed call, as far as the failure shows it. */
+/* Advice on how to fix what made a call fail, as far as the failure shows it. */
 
 #include <string.h>
 
@@ -48,7 +48,8 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
                       "that in SSL_CERT_FILE of opsbrain's environment and restart opsbrain");
 }
 
-/* Servers that speak TLS say so, send an answer that is not HTTP, or close the connection. */
+/* A server that expects TLS and gets plain HTTP says so, sends an answer that is not HTTP, or
+ * closes the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {

@@ -11,7 +11,7 @@
 struct outbound_transfer {
     const struct outbound_request *request;
     struct outbound_response *response;
-    struct mask *mask; /* hides its bearer */
+    struct mask *mask; /* hides the call's bearer */
     CURLM *multi;
     CURL *easy;
     struct curl_slist *headers;
@@ -24,11 +24,11 @@ struct outbound_transfer {
     char detail[CURL_ERROR_SIZE];
 };
 
-/* The class of its end, from what stopped it, libcurl's code and the status. */
+/* The class of failure with which it ended, from what stopped it, libcurl's code and the status. */
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
 /* "host:port" of a URL: other parts of it may carry a secret into a log. */
 void outbound_transfer_describe_peer(const char *url, struct text *out);
-/* "; " and how to mend such a failure, or nothing. */
+/* "; " and advice on how to fix such a failure, or nothing. */
 void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
                               const char *peer, struct text *out);
 /* The sentence for a failure already classified in its response; returns false. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets of deployments: referred to by name, never given. A secret named X is the environment
- * variable OPSBRAIN_SECRET_X or the file X in the secrets folder; nothing else on the machine can
- * be named. */
+/* Secrets of deployments. Calls refer to them by name and never contain them. A secret named X is
+ * the environment variable OPSBRAIN_SECRET_X or the file X in the secrets folder; nothing else on
+ * the machine can be named. */
 #pragma once
 
 #include <stddef.h>
@@ -31,6 +31,6 @@ void secret_file_free(char *bytes, size_t length); /* wipes it; does nothing for
  * frees *out. */
 CHECKED bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
                                  size_t *count, bool *found, struct error *error);
-/* Calls `each` with the name of every secret, in no order; one that is in both places comes twice.
- */
+/* Calls `each` with the name of every secret, in no particular order; twice for one that is in both
+ * places. */
 void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context);

@@ -51,8 +51,8 @@ static bool read_network(const char *word, struct entry *out)
     return true;
 }
 
-/* Text that cannot be a host name, such as "10.0.0.0/99" and "10.0.0", which were meant as numbers.
- */
+/* Whether the text cannot be a host name, like "10.0.0.0/99" and "10.0.0", which are mistyped
+ * addresses. */
 static bool read_name(const char *word, struct entry *out)
 {
     bool letters = false;

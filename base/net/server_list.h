@@ -10,9 +10,9 @@
 
 struct server_list;
 
-/* From "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com" (with and below it),
- * "*.dev.example.com" (below it). For an empty text *out is NULL, which means any. INVALID repeats
- * the entry. */
+/* Reads "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com, *.dev.example.com":
+ * the leading dot stands for the name itself and all names below it, "*." only for those below it.
+ * For an empty text *out is NULL, which means any. INVALID repeats the entry. */
 CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
 void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 
@@ -20,6 +20,5 @@ void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
-/* Whether a server of this host can be one of them: by its name, or by an address that it is or may
- * have */
+/* Whether a server with this host can be one of them: by its name, or by an address */
 bool server_list_may_have(const struct server_list *list, const char *host);

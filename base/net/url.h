@@ -10,6 +10,6 @@
  * brackets) and *port. The caller trims a trailing '/' or '/v1'. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
 #define ORIGIN_SIZE 288
-/* "https://host:port" of such a URL, in one way of writing: lower case, IPv6 in its canonical form,
+/* "https://host:port" of such a URL, in canonical form: lower case, IPv6 in its canonical form,
  * without the scheme's default port. Fails as url_check does. */
 CHECKED bool url_origin(const char *url, char out[ORIGIN_SIZE], struct error *error);

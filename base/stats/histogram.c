@@ -9,7 +9,7 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* Values below 256 have a bucket each; above, every power of two is divided into 128 buckets. */
+/* Values below 256 have one bucket each; above, every power of two is divided into 128 buckets. */
 #define BUCKETS_PER_POWER ((size_t)128)
 #define POWER_BITS 7
 #define TOP_BITS 44 /* 2^44 ns are 4.8 hours; larger values count in the last bucket */
@@ -161,7 +161,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Nearest rank, from 1. Rounding of the product must not push 0.07 of 100 to rank 8. */
+/* The nearest rank, from 1. Rounding errors must not move the quantile 0.07 of 100 values to rank
+ * 8. */
 static uint64_t rank_of(double q, uint64_t count)
 {
     double position = ceil(q * (double)count * (1 - 4 * DBL_EPSILON));
@@ -182,7 +183,8 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
         return 0;
     while (bucket < BUCKETS - 1 && (seen += histogram->bucket[bucket]) < rank)
         bucket++;
-    /* The true value of a censored one may be anywhere above, so that it may push this rank up. */
+    /* The true value of a censored one may be any larger one, so that the true quantile may be
+     * larger. */
     if (censored != NULL)
         *censored = histogram->censored > 0 && bucket_of(histogram->censored_min) <= bucket;
     if (rank == 1)

@@ -40,8 +40,8 @@ double statistics_t95(size_t degrees_of_freedom)
     return z + (pow(z, 3) + z) / (4 * n) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n);
 }
 
-/* The continued fraction of I_x(a, b), by Lentz's method as Thompson and Barnett changed it. Good
- * for x < (a + 1) / (a + b + 2). */
+/* The continued fraction of I_x(a, b), by Lentz's method as Thompson and Barnett changed it. It
+ * converges fast for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double x, double a, double b)
 {
     static const double tiny = 1e-300;

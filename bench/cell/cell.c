@@ -12,7 +12,8 @@
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
 #define DESCRIBE_EVERY_NS 1000000000
-#define DESCRIBED_NS (INT64_C(3) * DESCRIBE_EVERY_NS) /* over the latest of which */
+#define DESCRIBED_NS                                                                               \
+    (INT64_C(3) * DESCRIBE_EVERY_NS) /* tokens/s and TTFT are shown for the latest of them */
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
 
@@ -35,7 +36,7 @@ void cell_set_phase(struct cell *cell, enum phase phase)
         shard_wake(cell->shards[i]);
 }
 
-/* Sleeps a tick, or until a thread has news; false if the caller wants it stopped */
+/* Sleeps a tick, or until a thread has news; false if the caller wants the cell to stop. */
 bool cell_tick(struct cell *cell, const char *doing, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + TICK_NS;
@@ -125,8 +126,8 @@ static CHECKED bool start_shards(struct cell *cell, struct error *error)
     return true;
 }
 
-/* The same arrivals for the same plan, rate and repetition: two deployments measured under one plan
- * receive the same requests at the same times. */
+/* The seed depends only on plan, rate and repetition: two deployments that one plan measures get
+ * the same requests at the same times. */
 static void prepare_arrivals(struct cell *cell)
 {
     const struct cell_order *order = cell->order;
@@ -186,7 +187,7 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* The shape cannot be measured here, or nothing can: a retry would not help. */
+/* Whether a retry is pointless: this shape cannot be measured here, or nothing can. */
 static bool is_final(enum failure failure)
 {
     return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
@@ -235,7 +236,7 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* Lets requests in flight end, and cuts off those that do not. An open loop has no such time left:
+/* Lets requests in flight end, and cuts off those that do not. An open loop cuts them off at once:
  * a request that is unanswered by now has already waited at least that long. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {

@@ -16,22 +16,22 @@ struct cell_order {
     int64_t context_tokens;        /* of the model; 0: not known */
     struct workload_room room;     /* common to the servers it is compared with; zero: there are
                                     * none */
-    const struct dataset *dataset; /* of the plan; NULL: prompts are generated */
-    bool dataset_sent;             /* it was already sent in an earlier cell */
+    const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
+    bool dataset_sent;             /* an earlier cell already sent it */
     double request_rate; /* > 0: an open loop of the plan's arrivals, with at most `concurrency`
                           * requests in flight */
     int64_t repetition;  /* varies the arrivals */
     uint64_t nonce;      /* different for each attempt, of any sweep, so that its prompts are unique
                           */
-    bool probe;          /* first send a single request: it measures the cold start, and shows
-                          * whether requests work at all */
-    unsigned shards;     /* at most this many load threads, */
+    bool probe; /* begins with a single request, which measures the cold start and shows whether
+                   requests work at all */
+    unsigned shards;         /* at most this many load threads, */
     double ceiling_chunks_s; /* and how much one of them can read (calibration.h); 0: not known */
     double stagger_s; /* approximate time of a request: users start spread over it, so that they are
                        * not in step; 0: not known (a probe measures it) */
     struct connection_reuse *reuse; /* what is known of the server's connections; NULL: nothing is
                                      * shared with other cells */
-    bool only_libcurl;              /* not our own HTTP/1.1 client: to compare the two */
+    bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client: to compare the two */
     /* Called about ten times a second: whether to stop. It may also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;

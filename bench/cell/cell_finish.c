@@ -10,12 +10,12 @@
 #include "bench/cell/cell_summary.h"
 #include "bench/cell/lateness.h"
 
-/* How far a queue of steady length may grow by chance: its deviation is about the root of its
- * length if arrivals are independent. */
-#define GROWTH_SHARE 0.05 /* of the rate of arrivals */
+/* How far a queue of steady length may grow by chance: if arrivals are independent, its standard
+ * deviation is about the square root of its length. */
+#define GROWTH_SHARE 0.05 /* share of the rate of arrivals */
 #define GROWTH_DEVIATIONS 4
 
-/* The mean number of requests due and not ended at the beginning of the window, from a line through
+/* The mean number of requests due and not ended at the beginning of the window, by a line fitted to
  * the samples */
 static double backlog_at_start(const struct steady *backlog, double grown)
 {
@@ -110,7 +110,7 @@ static void take_samples(struct cell *cell, struct cell_result *out)
     out->records_count = (int64_t)cell->total.records.count;
 }
 
-/* A shape that the server refuses is infeasible; anything else failed. */
+/* If the server refuses the shape, the cell is infeasible; otherwise it failed. */
 static void explain_failure(const struct cell *cell, struct cell_result *out)
 {
     enum failure failure = cell_summary_main_failure(&cell->total);

@@ -22,13 +22,13 @@ struct cell {
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
-    char doing[96]; /* for the progress, with what was seen so far; rewritten at */
+    char doing[96]; /* text for the progress, with the figures so far; rewritten at */
     int64_t doing_ns;
     int64_t window_start_ms;
     bool unsettled; /* the warm-up reached its limit */
     struct evenness evenness;
     struct steady progress; /* chunks over the window, of all threads */
-    /* For an open loop: */
+    /* The next members are for an open loop: */
     struct arrivals arrivals;
     struct arrivals_share clock; /* the whole schedule, positioned at the next arrival, */
     int64_t arrived;             /* after this many; of those in the window: */
@@ -50,16 +50,16 @@ static inline bool cell_is_open(const struct cell *cell)
     return cell->order->request_rate > 0;
 }
 void cell_set_phase(struct cell *cell, enum phase phase);
-/* Sleeps a moment; false if the caller wants it stopped. */
+/* Sleeps a moment; false if the caller wants the cell to stop. */
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
-/* Begins a phase whose progress shows what was seen so far, */
+/* Begins a phase whose progress shows the figures so far, */
 void cell_begin_doing(struct cell *cell, const char *phase);
 /* and adds that, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status);
 
-/* Waits until the load has settled, or the limit. *failing: it never will settle. */
+/* Waits until the load has settled, or the limit. *failing: it will never settle. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

@@ -12,7 +12,7 @@ static double per(double sum, int64_t count)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* 0 if nothing was recorded: nothing was late. */
+/* 0 if nothing was recorded, because nothing was late. */
 static double mean_ms(const struct histogram *histogram)
 {
     return histogram_count(histogram) > 0 ? histogram_mean(histogram) / 1e6 : 0;
@@ -58,7 +58,7 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 
 /* ---- Tokens and rates ------------------------------------------------------------------------ */
 
-/* 1 if no answer reported it. */
+/* The mean number of tokens per chunk; 1 if no answer reported it. */
 static double tokens_per_chunk(const struct tally *tally)
 {
     double per_chunk = tally_tokens_per_chunk(tally);
@@ -93,7 +93,7 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_reported);
 }
 
-/* Over the window's whole seconds. */
+/* The standard deviation over the whole seconds of the window. */
 static double throughput_deviation(const struct tally *tally, double window_s)
 {
     size_t seconds = window_s < TALLY_SECONDS ? (size_t)window_s : TALLY_SECONDS;
@@ -131,7 +131,7 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
 }
 
-/* What arrived, was sent and remained unanswered in an open loop. */
+/* For an open loop: the requests that were due, were sent, and stayed unanswered. */
 static void fill_arrivals(const struct tally *tally, double window_s, struct measurement *out)
 {
     const struct arrivals *arrivals = tally->load->arrivals;
@@ -146,7 +146,7 @@ static void fill_arrivals(const struct tally *tally, double window_s, struct mea
     out->waited_for_room = tally->waited;
 }
 
-/* NaN if there was none. */
+/* In milliseconds; NaN if there was none. */
 static double quantile_or_nothing_ms(const struct histogram *histogram, double q)
 {
     return histogram_count(histogram) > 0 ? quantile_ms(histogram, q) : NAN;

@@ -7,7 +7,7 @@
 /* Fills everything but the window's start, warm-up and drain times, the cold TTFT and the CPU. */
 void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out);
-/* The same without a window: only what failed before it. */
+/* The same if there was no window: only failures before it. */
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
 /* The class with the most failures (in the window; else in the warm-up); FAILURE_NONE if there is

@@ -6,9 +6,11 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-#define FEWEST_FAILURES 20 /* this many without a success: it will not recover */
+#define FEWEST_FAILURES                                                                            \
+    20 /* after this many requests without a success, the server will not recover */
 #define FAILING_S 2.0
-#define FEWEST_REQUESTS 3      /* in a window, else it is extended: this many, or one per user, */
+#define FEWEST_REQUESTS                                                                            \
+    3 /* requests that must end in a window, else it is extended: this many, or one per user, */
 #define ENOUGH_REQUESTS 64     /* or this many */
 #define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
 #define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
@@ -37,7 +39,8 @@ static double settling_window_s(const struct shard_status *status)
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* The ramp; without one, the time of a request, but at most a quarter of the warm-up. */
+/* The time over which users start: the ramp; without one, the time of a request, but at most a
+ * quarter of the warm-up. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -60,8 +63,8 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* The rate of tokens is stable, as far as random arrivals allow: the difference of two counts of n
- * has a standard deviation of sqrt(2 v n), where v is the variation of their gaps. */
+/* Whether the rate of tokens is stable, as far as random arrivals allow: the difference of two
+ * counts of n has a standard deviation of sqrt(2 v n), where v is the variation of their gaps. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
                              const struct shard_status *status, double elapsed_s)
 {
@@ -121,7 +124,7 @@ static void note_cpu(struct cell *cell)
     }
 }
 
-/* Samples the progress once more. */
+/* Takes one more sample of the progress. */
 static CHECKED bool look(struct cell *cell, struct shard_status *status, struct error *error)
 {
     if (!cell_tick(cell, cell->doing, error))
@@ -161,14 +164,15 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Requests a bound of the window and waits until the end of a request has set it; if none ends for
- * a while, it is set now. */
+/* Asks for the window to begin or end with the next request that ends, and waits for that; if none
+ * ends for a while, the bound is set now. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
     int64_t asked_ns = clock_monotonic_ns();
 
-    if (atomic_load(bound_ns) != INT64_MAX) /* the last of a number of requests has set it */
+    if (atomic_load(bound_ns)
+        != INT64_MAX) /* the last of the required number of requests has set it */
         return true;
     atomic_store(asked, true);
     while (atomic_load(bound_ns) == INT64_MAX) {
@@ -218,7 +222,7 @@ static int64_t due_ns(const struct cell *cell, const struct arrivals_share *curs
     return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(cursor);
 }
 
-/* How many are due by at_ns; never call it with an earlier time again. */
+/* How many requests are due by at_ns, which must not be earlier than in the call before. */
 static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 {
     for (; due_ns(cell, &cell->clock) <= at_ns; arrivals_share_step(&cell->clock))
@@ -234,7 +238,7 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* Directly after the arrival that completes this number in the window. */
+/* The time directly after the arrival that completes this number in the window. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
     struct arrivals_share cursor = cell->clock;
@@ -244,7 +248,7 @@ static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
     return due_ns(cell, &cursor) + 1;
 }
 
-/* When the window of an open loop may end: the schedule is known in advance. */
+/* When the window of an open loop may end, which the schedule shows in advance. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -272,7 +276,7 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     return true;
 }
 
-/* The time of a request alone, or at a load nearby; 0: not known. */
+/* The time that a request takes when it is alone, or at a load nearby; 0: not known. */
 static double alone_s(const struct cell *cell)
 {
     struct shard_status status;
@@ -289,7 +293,7 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* The window may be shorter than a request. */
+/* How long to wait for the first answers: the window may be shorter than a request. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
     double request_s = alone_s(cell);

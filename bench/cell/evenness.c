@@ -5,16 +5,15 @@
 #include <stdio.h>
 
 #define LONGEST_LOOK_NS                                                                            \
-    250000000 /* between two samples; beyond it the client itself was delayed                      \
-               */
+    250000000 /* time between two samples; beyond it the client itself was delayed */
 #define SHORTEST_SILENCE_S 1.0
 /* one user is normally silent for up to this many times the median TTFT */
 #define FIRST_TOKENS 5
 #define FIRST_TOKENS_VARIED 20 /* if its prompts have different lengths */
 #define WIDEST 1.0             /* an interval of +-100 % is not a usable figure, */
-#define WIDEST_REQUESTS 30     /* if it is not due to few requests, */
-#define WIDEST_ROUNDS 8        /* or to their waves */
-#define SHIFT 0.25             /* of the mean, from before a moment to after it, */
+#define WIDEST_REQUESTS 30     /* unless few requests are the reason, */
+#define WIDEST_ROUNDS 8        /* or their waves */
+#define SHIFT 0.25             /* change of the mean, from before a moment to after it, */
 #define SHIFT_ERRORS 6         /* and this many times its standard error */
 #define SHIFT_ROUNDS 4         /* with fewer, a longer context may be what slows the rest */
 #define SHIFT_WINDOW_S 3.0
@@ -33,7 +32,7 @@ void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, in
     evenness->seen_ns = now_ns;
 }
 
-/* Longer than the silence of a single user who waits for a first token. */
+/* Whether this is longer than the silence of a single user who waits for a first token. */
 static bool has_stalled(const struct plan *plan, const struct measurement *measurement)
 {
     double first_s = measurement->latency[METRIC_TTFT].p50_ms / 1000;
@@ -44,14 +43,14 @@ static bool has_stalled(const struct plan *plan, const struct measurement *measu
            > fmax(SHORTEST_SILENCE_S, fmax(times * first_s, FIRST_TOKENS * gap_s));
 }
 
-/* How many answers each user received. */
+/* How many answers each user received, on average. */
 static double rounds(const struct plan *plan, const struct measurement *measurement)
 {
     return measurement->window_s
            / (measurement->latency[METRIC_E2E].mean_ms / 1000 + plan->think_time_s);
 }
 
-/* For a closed loop; in an open one the rate is that of the arrivals. */
+/* Only for a closed loop: in an open one the rate is that of the arrivals. */
 static bool is_unknown(const struct plan *plan, const struct measurement *measurement)
 {
     return plan->arrival == ARRIVAL_CLOSED && measurement->throughput_ci > WIDEST
@@ -67,7 +66,7 @@ static bool has_shifted(const struct plan *plan, const struct measurement *measu
            && fabs(shift->share) > fmax(SHIFT, SHIFT_ERRORS * shift->error);
 }
 
-/* Of the rate before. */
+/* The change, as a share of the rate before it. */
 static double percent_of_change(const struct steady_shift *shift)
 {
     return 100 * fabs(shift->share) / (1 - shift->share / 2);

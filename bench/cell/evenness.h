@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the server kept one pace through a window: after a stall, or where an engine becomes
- * slower in the middle, a mean describes no state that the server was in. */
+/* Finds out whether the server kept an even pace during a window. If it stalled or became slower in
+ * the middle, the mean describes neither state. */
 #pragma once
 
 #include "base/measure/measurement.h"
@@ -12,7 +12,7 @@
 /* Samples of the window. Zero: none yet. */
 struct evenness {
     int64_t chunks, seen_ns; /* at the latest sample */
-    int64_t silence_ns;      /* without a chunk until then, while requests were in flight */
+    int64_t silence_ns;      /* time without a chunk until then, while requests were in flight */
     int64_t longest_ns;
 };
 

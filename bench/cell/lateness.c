@@ -3,22 +3,23 @@
 
 #include <math.h>
 
-#define ERROR_SHARE 0.02 /* the error up to which figures are considered right, */
+#define ERROR_SHARE 0.02 /* the error up to which figures count as right, */
 #define MEAN_LATE_MS 1.0 /* and for means of latencies, */
 #define TAIL_LATE_MS 3.0 /* and percentiles */
 #define GAP_LATE_MS 0.5
 #define BUSY_PERCENT 85
-#define CROWDED_PERCENT 2 /* of the window: how long a thread waits for a CPU that others use */
+#define CROWDED_PERCENT                                                                            \
+    2 /* share of the window in which a thread waits for a CPU that others use */
 
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
-/* How wrong rates and mean latencies can be because the client was late. A user's round is extended
- * by the time until its answer is read and its next request sent; TTFT by the former alone, and in
- * an open loop, where it counts from the schedule, by the latter too. Less than MEAN_LATE_MS is no
- * error of a latency. Gaps between chunks are late at both ends. */
+/* How wrong rates and mean latencies can be because the client was late. A user's round is longer
+ * by the time until its answer is read and its next request is sent. TTFT is longer by the first of
+ * these, and in an open loop, where it counts from the schedule, by both. Less than MEAN_LATE_MS is
+ * no error of a latency. Gaps between chunks can be wrong at both ends. */
 static double error_share(const struct measurement *measurement, bool is_open)
 {
     const struct latency_summary *latency = measurement->latency;

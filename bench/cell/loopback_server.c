@@ -22,7 +22,7 @@
 #define HEAD_SIZE 4096 /* for a request; ours are shorter */
 #define BACKLOG 1024
 
-/* The parts of an answer, each an HTTP chunk. */
+/* The parts of an answer, each of which is an HTTP chunk. */
 enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECE_COUNT };
 
 /* A client: while `left` is not 0 it is being answered, otherwise its next request is read. */
@@ -54,7 +54,7 @@ static void add_chunk(struct text *out, const char *data)
     text_addf(out, "%zx\r\n%s\r\n", strlen(data), data);
 }
 
-/* As long as vLLM's. */
+/* Messages as long as those of vLLM. */
 static void make_pieces(struct loopback_server *loopback)
 {
     struct text *pieces = loopback->pieces;
@@ -131,7 +131,7 @@ static void send_round(struct loopback_server *loopback)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The head is complete: determines how much body follows, some of which has already arrived. */
+/* Handles a complete head: determines how much body follows, some of which has already arrived. */
 static void read_head(struct client *client, size_t behind)
 {
     const char *length = strcasestr(client->head, "\r\nContent-Length:");

@@ -12,7 +12,7 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
-#define SHORTEST_PART 4 /* batches before a change of the rate, and after it */
+#define SHORTEST_PART 4 /* the fewest batches before and after a change of the rate */
 #define LEAST_ERROR 1e-6
 
 void steady_finish(struct steady *steady)
@@ -144,8 +144,8 @@ double steady_width(const struct steady *steady)
         batches = FEWER_BATCHES;
     batch_rates(steady, batches, rates);
     correlation = neighbour_correlation(rates, batches);
-    if (batches == BATCHES && correlation > 1.645 / sqrt(BATCHES)) { /* for independent batches, in
-                                                                      * 5 % of the cases */
+    if (batches == BATCHES
+        && correlation > 1.645 / sqrt(BATCHES)) { /* of independent batches 5 % exceed it */
         batches = FEWER_BATCHES;
         batch_rates(steady, batches, rates);
         correlation = neighbour_correlation(rates, batches);
@@ -164,7 +164,7 @@ static double squares_around(const double values[], size_t count, double mean)
     return sum;
 }
 
-/* For a change after `before` batches. */
+/* The t value of a change after `before` batches. */
 static struct steady_shift shift_at(const double rates[], size_t before)
 {
     size_t after = BATCHES - before;

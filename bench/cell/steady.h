@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples of a counter show about its rate: whether it has settled, how precisely it is known,
- * whether it grows */
+/* Finds out from samples of a counter whether its rate has settled, how precisely it is known, and
+ * whether it grows. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct steady {
 void steady_finish(struct steady *steady);
 void steady_add(struct steady *steady, int64_t at_ns, int64_t count);
 /* Whether the last window_ns and the window_ns before agree to within a tenth of the larger one.
- * False if there are not two windows yet, or nothing moves. */
+ * False if there are not two windows yet, or the counter does not grow. */
 bool steady_agrees(const struct steady *steady, int64_t window_ns);
 /* The same with a share other than a tenth. */
 bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double share);
@@ -25,12 +25,12 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
  * two. */
 double steady_rate(const struct steady *steady, int64_t window_ns);
 /* Half the width of the 95 % confidence interval of the mean rate over all samples, as a share of
- * it; NaN if there are too few or nothing moves. By batch means (Law, "Simulation Modeling and
- * Analysis", 9.5.3): Student's t over 20 batches, or 10 if those of 20 depend on one another;
- * remaining dependence widens it as if there were fewer batches: by (1 + r) / (1 - r) for the
- * autocorrelation r of neighbours (Bayley and Hammersley 1946). */
+ * it; NaN if there are too few, or the counter does not grow. By batch means (Law, "Simulation
+ * Modeling and Analysis", 9.5.3): Student's t over 20 batches, or 10 if those of 20 depend on one
+ * another; remaining dependence widens it as if there were fewer batches: by (1 + r) / (1 - r) for
+ * the autocorrelation r of neighbours (Bayley and Hammersley 1946). */
 double steady_width(const struct steady *steady);
-/* Where the rate changed most clearly; such a place always exists. */
+/* The place at which the rate changed most clearly, even if it hardly changed. */
 struct steady_shift {
     double at;    /* as a share of the time */
     double share; /* the difference of the rates after and before, divided by the mean of both */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many requests a server accepts on one connection. Some servers close it after an answer
- * without notice, and a request sent meanwhile is lost. Shared by threads, and kept from cell to
- * cell. */
+/* Learns how many requests a server accepts on one connection. Some servers close it after an
+ * answer without notice, and a request sent meanwhile is lost. Shared by threads, and kept from
+ * cell to cell. */
 #pragma once
 
 #include <stdatomic.h>

@@ -49,7 +49,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "HTTP/1.1 200 OK"; the reason may be missing. */
+/* Reads "HTTP/1.1 200 OK"; the reason may be missing. */
 static void take_status_line(struct http_answer *answer, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || (line[7] != '0' && line[7] != '1')
@@ -142,7 +142,7 @@ static void take_type(struct http_answer *answer, const char *value, size_t leng
     answer->type[kept] = '\0';
 }
 
-/* Handles the headers that matter. The value of a truncated line is incomplete and is not used. */
+/* Handles the headers that matter. A truncated line is not used. */
 static void take_header(struct http_answer *answer, const char *line, size_t length, bool is_cut)
 {
     static const struct {
@@ -179,7 +179,7 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
     }
 }
 
-/* An interim answer: it has no body, and the next head follows. */
+/* Handles an interim answer: it has no body, and the next head follows. */
 static void skip_interim(struct http_answer *answer)
 {
     uint32_t head_bytes = answer->head_bytes;
@@ -317,7 +317,7 @@ static void read_chunk_extension(struct http_answer *answer, struct input *input
     begin_chunk(answer);
 }
 
-/* CR LF, or LF, after the data of a chunk. */
+/* Reads the CR LF, or LF, after the data of a chunk. */
 static void read_chunk_end(struct http_answer *answer, struct input *input)
 {
     char c = *input->at++;
@@ -326,7 +326,7 @@ static void read_chunk_end(struct http_answer *answer, struct input *input)
         answer->state = CHUNK_SIZE;
         answer->digits = 0;
     } else if (c == '\r' && answer->digits == 0) {
-        answer->digits = 1; /* one CR */
+        answer->digits = 1; /* a second CR is not allowed */
     } else {
         refuse(answer, "a chunk is longer than its stated size");
     }

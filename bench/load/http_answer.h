@@ -17,14 +17,14 @@ struct http_answer_listener {
     bool (*on_body)(void *context, const char *bytes, size_t length); /* false: stop reading */
 };
 
-/* Private, except for the members with a comment. */
+/* Only the members with a comment are for callers. */
 struct http_answer {
     uint8_t state;
     bool begun;      /* at least one byte has arrived */
-    bool keeps_open; /* once it is complete: the server accepts another request */
+    bool keeps_open; /* only after the answer: the server accepts another request */
     bool is_old;     /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
-    bool is_odd;         /* its head repeats something that must be given once */
+    bool is_odd;         /* the head repeats a header that must be given once */
     unsigned digits;     /* of the chunk's size */
     uint64_t left;       /* of the body or the chunk */
     uint32_t head_bytes; /* of heads and trailers so far */

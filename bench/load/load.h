@@ -32,24 +32,24 @@ struct load {
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct target_address *target;
     struct connection_reuse *reuse;  /* for the endpoint; never NULL */
-    bool only_libcurl;               /* also for plain HTTP/1.1 */
+    bool only_libcurl;               /* uses libcurl for plain HTTP/1.1, too */
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
     int64_t think_ns;                /* mean think time of users in a closed loop, */
     bool thinks_exponential;         /* exponentially distributed; else constant */
     int64_t http2_streams;           /* HTTP/2, with this many on each connection; 0: HTTP/1.1 */
 
-    atomic_int_fast64_t arrivals_ns; /* when the arrivals began; set before the phase is LOAD */
+    atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns;  /* over which the users start, so that they are not in step */
     _Atomic enum phase phase;
     atomic_int_fast64_t probes;
-    atomic_uint_fast64_t requests; /* begun so far: the next one's index */
+    atomic_uint_fast64_t requests; /* requests begun so far: the index of the next one */
     /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
      * that it contains whole ones: the next request that ends sets a requested bound. In an open
      * loop it contains the requests that are due in it, and is set slightly in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
     atomic_int_fast64_t window_left; /* > 0: the window ends after this many more requests */
-    sem_t news; /* the controlling thread sleeps on it; posted when there is news for it */
+    sem_t news; /* posted when there is news for the controlling thread, which waits for it */
 };
 
 static inline bool load_in_window(const struct load *load, int64_t at_ns)
@@ -58,7 +58,7 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
-/* A probe or a thread ended, or a bound of the window was set. */
+/* Wakes the controlling thread: a probe or a thread ended, or a bound of the window was set. */
 static inline void load_notify(struct load *load)
 {
     sem_post(&load->news);
@@ -79,7 +79,8 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_notify(load);
 }
 
-/* A request ended at at_ns (which then is before the window, or in it). */
+/* A request ended at at_ns: sets a requested bound of the window, so that at_ns is before the
+ * window or in it. */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

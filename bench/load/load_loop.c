@@ -16,7 +16,7 @@
 
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
-#define SLEPT_NS 10000 /* a poll that took longer found nothing ready at first */
+#define SLEPT_NS 10000 /* if a poll took longer, nothing was ready when it began */
 /* Above this many events per second, the loop pauses before each poll: one wake-up for several
  * events costs half as much as one for each, and each event is read at most a pause later. */
 #define GATHER_EVENTS_PER_S 50000
@@ -48,7 +48,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
     return epoll_ctl(loop->epoll, known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
 }
 
-/* One shot: it is set again each time libcurl asks for it. */
+/* The timer fires once: libcurl sets it again whenever it needs to. */
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct load_loop *loop = context;
@@ -82,7 +82,7 @@ static void take_timer(struct load_loop *loop)
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
-    now_ns = clock_monotonic_ns(); /* after what it fired until then */
+    now_ns = clock_monotonic_ns(); /* counts from the time until which it has fired */
     loop->gathers =
         loop->seen * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->seen = 0;
@@ -116,7 +116,8 @@ static void take_event(struct load_loop *loop, const struct epoll_event *event)
     run_curl(loop, descriptor, mask);
 }
 
-/* With nanosecond precision if the kernel supports it (Linux 5.11), else milliseconds. */
+/* Waits with nanosecond precision if the kernel supports that (Linux 5.11), else with milliseconds.
+ */
 static int wait_for_events(struct load_loop *loop, int64_t wait_ns)
 {
     const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
@@ -135,8 +136,8 @@ static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t n
     return next_ns <= now_ns || !TAILQ_EMPTY(&loop->ended) ? 0 : next_ns - now_ns;
 }
 
-/* An event found after waiting became ready during the wait; one found without waiting, at any time
- * since the last poll. */
+/* An event that was found after waiting became ready during the wait; one that was found without
+ * waiting may have become ready at any time since the last poll. */
 static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };
@@ -176,7 +177,7 @@ void load_loop_wake(struct load_loop *loop)
     uint64_t one = 1;
 
     if (write(loop->wake, &one, sizeof one) < 0)
-        return; /* its counter is full: it is awake */
+        return; /* the counter is full: the loop will wake up anyway */
 }
 
 /* ---- Setting up ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event loop of a load thread: libcurl's sockets under epoll, never its own polling, which is
- * slow with many connections; it also measures how late it handles events. */
+/* The event loop of a load thread. It watches libcurl's sockets with epoll, because libcurl's own
+ * polling is slow with many connections, and measures how late events are handled. */
 #pragma once
 
 #include <curl/curl.h>
@@ -22,7 +22,8 @@ struct load_loop_source {
 
 struct load_loop {
     CURLM *multi;
-    int64_t readable_ns; /* the earliest time at which the event being handled became readable */
+    int64_t readable_ns; /* the earliest time at which the event being handled may have become
+                            readable */
     /* For a timer that fires 200 times a second: how late it is handled. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
@@ -32,20 +33,20 @@ struct load_loop {
     int epoll, wake, timer;
     int64_t curl_due_ns;  /* when libcurl wants to be called */
     int64_t timer_due_ns; /* when the timer fires next */
-    int64_t polled_ns;    /* epoll_wait returned, */
+    int64_t polled_ns;    /* when epoll_wait returned, */
     bool poll_was_full;   /* and there may be more ready events than it returned */
     int64_t seen;         /* events since the timer fired, */
     bool gathers;         /* and there were many before */
     struct epoll_event *events;
 };
 
-/* For this number of connections, which are kept open for reuse. BUSY if the machine does not let
- * us open that many descriptors. Free with load_loop_finish in both cases. */
+/* Prepares for this number of connections, which are kept open for reuse. BUSY if the process may
+ * not open that many descriptors. Free with load_loop_finish in both cases. */
 CHECKED bool load_loop_init(struct load_loop *loop, long connections,
                             void (*late)(void *context, int64_t late_ns), void *context,
                             struct error *error);
 void load_loop_finish(struct load_loop *loop);
-/* From now on this many exchanges by HTTP/2 share a connection. */
+/* From now on, this many HTTP/2 exchanges share a connection. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
 /* Waits until something is ready, or until_ns (monotonic), and lets libcurl handle it; ended

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The version digit and the variant digit are between the nonce's: 8-4-(4)3-(8)1 hexadecimal
- * digits. */
+/* The version digit and the variant digit stand between digits of the nonce: 8-4-(4)3-(8)1
+ * hexadecimal digits. */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1])
 {
     snprintf(out, REQUEST_ID_DIGITS + 1,

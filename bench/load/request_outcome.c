@@ -7,8 +7,8 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* Without usage a chunk may be several tokens, and a token may come without a chunk; an answer then
- * counts as short if the model itself ended it. */
+/* Without usage the number of tokens is not known (a chunk may have several, or none): an answer
+ * then counts as short if the model itself ended it. */
 static bool is_short(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -28,7 +28,7 @@ static int64_t input_tokens(const struct request *request)
 }
 
 /* The input fits the model's context, but not together with the requested output: some servers
- * refuse that, others let the answer end where the context does. */
+ * refuse that, others end the answer when the context is full. */
 static bool is_over_context(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -101,7 +101,7 @@ static bool describe_over_context(const struct virtual_user *connection, char *o
 {
     const struct request *request = &connection->request;
 
-    if (request->finish != FINISH_LENGTH) /* the server said it itself */
+    if (request->finish != FINISH_LENGTH) /* the server gave the reason itself */
         return false;
     return snprintf(out, size,
                     "%ld input and %ld output tokens are %ld, more than the model's context of "
@@ -113,7 +113,7 @@ static bool describe_over_context(const struct virtual_user *connection, char *o
            > 0;
 }
 
-/* A whole completion, although a stream was requested. */
+/* The answer is a whole completion, although a stream was requested. */
 static bool is_plain_answer(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
@@ -122,8 +122,7 @@ static bool is_plain_answer(const struct virtual_user *connection)
            && strstr(request->failure_text, "\"choices\"") != NULL;
 }
 
-/* Our own explanation, in one sentence; false if the failure is the server's or the transfer's to
- * explain. */
+/* Writes our own explanation; false if the server or the transfer has a better one. */
 static bool describe(const struct virtual_user *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
@@ -192,7 +191,7 @@ static void take_sentence(struct request *request)
         text_copy(request->failure_text, sizeof request->failure_text, sentence);
 }
 
-/* What a server says is stored as text that can be shown. */
+/* A server's message is stored in a form that can be shown. */
 static void clean(struct request *request)
 {
     TEXT_AUTO shown = { 0 };

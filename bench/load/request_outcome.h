@@ -7,6 +7,6 @@
 /* Determined from what was received and how the exchange ended; a failure that was set before is
  * kept. */
 enum failure request_outcome_reach(const struct virtual_user *connection);
-/* Writes our explanation into request->failure_text, else what the server said, else what the
- * transfer says: text that can be shown, without the credential. "" if it succeeded. */
+/* Writes our explanation into request->failure_text, else the server's message, else that of the
+ * transfer: as text that can be shown, without the credential. "" if the request succeeded. */
 void request_outcome_explain(struct virtual_user *connection);

@@ -61,7 +61,7 @@ static size_t row_bytes(void)
     return bytes;
 }
 
-/* Converts a number's bytes from or to little-endian. */
+/* Converts a number from or to little-endian. */
 static void copy_little(void *out, const void *from, size_t size)
 {
 #if __BYTE_ORDER == __LITTLE_ENDIAN

@@ -6,7 +6,7 @@
 #include "base/measure/measurement.h"
 #include "bench/workload/prompt_source.h"
 
-/* For requests that succeeded. All zero: none yet. */
+/* Covers requests that succeeded. All zero at first. */
 struct requested_lengths_lengths {
     int64_t count, sum, low, high;      /* tokens requested */
     int64_t differing, difference_most; /* requests of another length, and the largest difference */
@@ -17,7 +17,7 @@ struct requested_lengths {
     int64_t uncounted_input; /* tokens requested by requests whose input the server did not count */
     int64_t repeated;        /* requests whose prompt had been sent before */
     int64_t cut;             /* requests whose drawn length did not fit */
-    int64_t shared_tokens;   /* of their inputs, by design */
+    int64_t shared_tokens;   /* tokens of their inputs that other requests share by design */
     int64_t reported_caching; /* requests whose usage reports how much was cached */
 };
 

@@ -3,8 +3,8 @@
 
 #include "bench/load/tally.h"
 
-/* Templates and words of several tokens: how much longer than requested a prompt may be if the
- * server did not report its length. */
+/* How much longer than requested a prompt may be if the server did not report its length, because
+ * of templates and of words of several tokens. */
 #define LONGER 2
 #define TEMPLATE_TOKENS 256
 
@@ -31,8 +31,8 @@ static void add_whole(struct sent_totals_sums *sums, const struct request *reque
     }
 }
 
-/* A request that was refused, cut off, or answered to nobody. The server may have counted all of
- * it. */
+/* Counts a request that was refused, cut off, or whose answer nobody received. The server may have
+ * counted all of it. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {
     sums->sent.more_requests++;

@@ -9,10 +9,11 @@ struct request;
 struct sent_totals_sums {
     struct sent sent;
     int64_t unsized; /* requests that the server may count, but whose input it did not report */
-    int64_t longest_input, longest_output; /* reported or requested, of any request */
+    int64_t longest_input,
+        longest_output; /* the largest input of any request, as reported or requested */
 };
 
-/* A request ended, in any phase. */
+/* Counts a request that ended, in any phase. */
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request);
 void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from);
 /* `input_tokens` were requested: if nothing was reported, a failed request had at most that many.

@@ -14,7 +14,8 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-#define SETTLED_ROUNDS 2          /* the first one was still affected by the start of the load */
+#define SETTLED_ROUNDS                                                                             \
+    2 /* the first answer of a user was still affected by the start of the load */
 #define LONGEST_WAIT_NS 100000000 /* how often the phase is checked at least */
 
 static void note_ended(struct shard *shard, struct virtual_user *user)
@@ -63,8 +64,8 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     }
 }
 
-/* From being due to being sent. If that required a new connection, only the time before connecting
- * is ours. */
+/* The time from being due to being sent. If that required a new connection, only the time before
+ * connecting was our delay. */
 static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -74,7 +75,7 @@ static void note_start_lag(struct shard *shard, const struct virtual_user *user)
         histogram_record(shard->tally.start_lag, (uint64_t)(at_ns - request->due_ns));
 }
 
-/* `cut`: why we end it, or NONE if it ended by itself. */
+/* Ends a request. `cut`: why we cut it off; NONE: it ended by itself. */
 static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
@@ -109,8 +110,8 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* A pause or think time is over, or a timeout may have been reached: progress since it was set
- * moves it */
+/* Handles a timer: a pause or think time is over, or a timeout may have been reached. If there was
+ * progress since it was set, it is set again. */
 static void take_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -171,7 +172,7 @@ static void *run(void *context)
     struct shard *shard = context;
 
     atomic_store(&shard->thread_id, gettid());
-    prctl(PR_SET_TIMERSLACK, 1L); /* waits end on time */
+    prctl(PR_SET_TIMERSLACK, 1L); /* so that waits end on time */
     while (!is_over(shard)) {
         shard_start_some(shard);
         load_loop_turn(&shard->loop, next_turn_ns(shard));
@@ -187,7 +188,7 @@ static void *run(void *context)
 
 /* ---- Exported functions ---------------------------------------------------------------------- */
 
-/* All users of a closed loop; the first of an open one. */
+/* Creates all users of a closed loop, or the first ones of an open loop. */
 static CHECKED bool open_users(struct shard *shard, struct error *error)
 {
     size_t users = shard_is_open(shard) ? 1 : shard->part.users;

@@ -20,19 +20,20 @@ struct shard_status {
     double probe_e2e_ns;        /* and how long it took; 0 if it failed */
 };
 
-/* Which of a cell's threads, and with how many users; in an open loop, at most this many requests
- * at once. */
+/* Which of a cell's threads this is, and how many users it has; in an open loop, how many requests
+ * it may have in flight. */
 struct shard_part {
     size_t index, count, users;
 };
 /* Starts the thread with its users; what it sends depends on load->phase. */
 CHECKED bool shard_create(struct load *load, struct shard_part part, struct shard **out,
                           struct error *error);
-/* Makes it notice at once that load->phase changed. */
+/* Wakes the thread, so that it notices a change of load->phase at once. */
 void shard_wake(struct shard *shard);
 void shard_read(struct shard *shard, struct shard_status *out);
 int64_t shard_cpu_ns(struct shard *shard); /* CPU time its thread has used */
-/* How long it could have run but had to wait for a CPU; 0 if the kernel does not report it. */
+/* How long its thread was ready to run but had to wait for a CPU; 0 if the kernel does not report
+ * it. */
 int64_t shard_cpu_wait_ns(struct shard *shard);
 /* True once nothing is in flight and the phase is DRAIN or ABORT. */
 bool shard_is_done(struct shard *shard);

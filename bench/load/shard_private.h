@@ -22,7 +22,7 @@ struct shard {
     struct published published;
     pthread_t thread;
     bool has_thread;
-    atomic_int thread_id; /* the kernel's */
+    atomic_int thread_id; /* the kernel's id of the thread */
 
     struct shard_part part;
     struct virtual_user *users;
@@ -31,11 +31,11 @@ struct shard {
     struct connection_queue idle;         /* in an open loop, free to take a request */
     struct arrivals_share arrivals_share; /* in an open loop, with the next arrival to send */
     int64_t arrivals_ns;                  /* its times are relative to this */
-    int64_t full_ns;            /* the latest time that an arrival found no free connection */
+    int64_t full_ns;            /* the latest time at which an arrival found no free connection */
     struct generator generator; /* for think times */
     struct timer_heap deadlines;
     int64_t probes_begun;
-    bool loading; /* the load phase has begun here */
+    bool loading; /* this shard has begun the load phase */
 };
 
 static inline enum phase shard_phase(const struct shard *shard)
@@ -52,7 +52,7 @@ static inline bool shard_is_open(const struct shard *shard)
 void shard_start_some(struct shard *shard);
 /* When the next request can be sent; TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);
-/* The user's pause is over: it should send, as it should have from at_ns on. */
+/* The user's pause is over: it sends as soon as possible, and was due at at_ns. */
 void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* Its think time, or its pause after a failure, is over. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
@@ -61,5 +61,6 @@ void shard_continue(struct shard *shard, struct virtual_user *user);
 /* It was begun (again); sets its timeouts. */
 void shard_note_begun(struct shard *shard, struct virtual_user *user);
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
-/* At the end: what was due in the window of an open loop and never sent. */
+/* At the end: counts the requests that were due in the window of an open loop and were never sent.
+ */
 void shard_count_unsent(struct shard *shard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who sends when: users of a closed loop when they are free, the arrivals of an open one when they
- * are due. */
+/* Decides who sends when: users of a closed loop when they are free, arrivals of an open loop when
+ * they are due. */
 #include <math.h>
 
 #include "base/core/clock.h"
@@ -32,13 +32,15 @@ static int64_t shortest_timeout_ns(const struct load *load)
     return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
 }
 
-/* The first timeout that can be reached; if it is not, the next one is set then. */
+/* Sets the first timeout that can be reached. If there is progress by then, the next one is set. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns)
 {
     enum failure which;
     int64_t at_ns = virtual_user_deadline_ns(user, &which);
 
-    if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be a different one by then */
+    if (at_ns
+        > now_ns
+              + shortest_timeout_ns(shard->load)) /* another timeout may be the first one by then */
         at_ns = now_ns + shortest_timeout_ns(shard->load);
     timer_heap_set(&shard->deadlines, &user->deadline, at_ns);
 }
@@ -69,7 +71,7 @@ static void start_probe(struct shard *shard)
     start_one(shard, user, true);
 }
 
-/* One user after the other, spread over the stagger time. */
+/* Users start one after the other, spread over the stagger time. */
 static void begin_loading(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns(), stagger_ns = atomic_load(&shard->load->stagger_ns);
@@ -109,7 +111,7 @@ static void begin_arrivals(struct shard *shard)
                          shard->part.count);
 }
 
-/* Connections are created as needed: the limit is seldom reached. */
+/* Connections are opened only when they are needed: the limit is seldom reached. */
 static bool make_room(struct shard *shard)
 {
     struct virtual_user *user = &shard->users[shard->user_count];
@@ -124,7 +126,8 @@ static bool make_room(struct shard *shard)
     return true;
 }
 
-/* Sends what is due in order; if no connection is free it waits, and its time counts. */
+/* Sends the requests that are due, in order; if no connection is free they wait, and their waiting
+ * time counts. */
 static void start_arrivals(struct shard *shard)
 {
     if (!shard->loading)
@@ -182,7 +185,7 @@ void shard_start_some(struct shard *shard)
 
 /* ---- After an answer ------------------------------------------------------------------------- */
 
-/* Exponential by inversion. */
+/* An exponentially distributed time, by inversion. */
 static int64_t think_ns(struct shard *shard)
 {
     double share =

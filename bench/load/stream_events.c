@@ -16,15 +16,15 @@ static void take_error(struct request *request, const struct completion_event *e
              event->text);
 }
 
-/* Usage that is present at once and does not grow with the second chunk is that of the whole
- * answer, repeated in each chunk: it says nothing about chunks, including the first one. */
+/* If usage is present from the first chunk on and does not grow with the second, it is that of the
+ * whole answer, repeated in each chunk: it says nothing about single chunks. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
 }
 
-/* How many tokens came since the last chunk with output: as the events list them, else by how much
- * usage has grown; -1 if the server does not report it from the first chunk on. A server that
+/* How many tokens came since the last chunk with output: the number that the event lists, else the
+ * growth of usage; -1 if the server does not report it from the first chunk on. A server that
  * counts 0 in the first one only fills in the member. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
 {
@@ -63,7 +63,7 @@ static void take_output(struct tally *tally, struct request *request,
     tally_chunk(tally, request, request->bytes_ns, tokens);
 }
 
-/* The last one reported counts. */
+/* The last usage that is reported counts. */
 static void take_count(int64_t count, int64_t *out)
 {
     if (count >= 0)

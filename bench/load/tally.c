@@ -52,7 +52,7 @@ void tally_finish(struct tally *tally)
 
 /* ---- While it runs --------------------------------------------------------------------------- */
 
-/* Accounts for the time since the last change, as far as it is within the window. */
+/* Adds the time since the last change, as far as it is within the window. */
 static void advance_flight(const struct tally *tally, struct flight *flight, int64_t now_ns)
 {
     int64_t start = window_start_ns(tally), end = window_end_ns(tally);
@@ -106,7 +106,7 @@ static void record_read(struct tally *tally, const struct request *request)
                               (uint64_t)request->read_tokens);
 }
 
-/* Further chunks of the same read, or the first of a later one. */
+/* Handles a further chunk of the same read, or the first one of a later read. */
 static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (now_ns != request->latest_ns) {
@@ -173,8 +173,8 @@ static bool is_open(const struct tally *tally)
     return tally->load->arrivals != NULL;
 }
 
-/* What its latencies count from: in an open loop the schedule, so that a request that had to wait
- * before it could be sent does not look fast ("coordinated omission"). */
+/* The time from which a request's latencies count: in an open loop the scheduled one, so that a
+ * request that had to wait before it could be sent does not look fast ("coordinated omission"). */
 int64_t tally_origin_ns(const struct tally *tally, const struct request *request)
 {
     return is_open(tally) ? request->due_ns : request->sent_ns;
@@ -204,7 +204,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
-/* Oddities of answers that are nevertheless complete. */
+/* Counts oddities of answers that are complete nevertheless. */
 static void count_oddities(struct tally *tally, const struct request *request)
 {
     bool is_full = request->completion_tokens >= request->wanted.output_tokens;
@@ -215,8 +215,8 @@ static void count_oddities(struct tally *tally, const struct request *request)
     tally->done_missing += !request->done;
 }
 
-/* Up to the first output, and to the end. `censored`: the end is only when we gave up, and so is
- * the first output if there was none. */
+/* Records the latencies up to the first output, and to the end. `censored`: we gave up at the end,
+ * and the times are known only to be longer. */
 static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
                         enum metric first, enum metric end, bool censored)
 {
@@ -270,7 +270,8 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Cut off, by a timeout or by the cell's end: it is only known that it would have taken longer. */
+/* Whether the request was cut off, by a timeout or by the cell's end: it is only known that it
+ * would have taken longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);
@@ -307,8 +308,8 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* For a closed loop: a user that waited all through the window and was not answered after it
- * either. No other figure of the window includes it. */
+/* For a closed loop: whether the user waited during the whole window and was not answered after it
+ * either. No other figure of the window includes such a request. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
     return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
@@ -328,8 +329,8 @@ static void count_rates(struct tally *tally, const struct request *request)
     tally->ended.input_tokens += request->prompt_tokens;
 }
 
-/* The tokens of its chunks in the window: as reported, else by the mean tokens per chunk of this
- * answer. Tokens that no chunk showed are distributed over its chunks. */
+/* The tokens of the answer's chunks in the window: as reported, else estimated by the mean tokens
+ * per chunk of this answer. Tokens that no chunk showed are spread over the chunks. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
     double tokens = (double)tally_output_tokens(request);

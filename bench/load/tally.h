@@ -15,7 +15,7 @@
 /* Why the answer ended, as the server reports it. */
 enum finish { FINISH_UNKNOWN, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_ABORTED };
 
-/* One request, as far as it went. Times are monotonic nanoseconds, 0: did not happen. */
+/* One request so far. Times are monotonic nanoseconds; 0: the event did not happen. */
 struct request {
     uint64_t index;
     bool is_probe;
@@ -30,10 +30,10 @@ struct request {
     int64_t visible_ns;          /* first chunk with content or a tool call */
     int64_t tokens_ns;           /* latest chunk whose tokens are known and counted as gaps */
     int64_t read_tokens, read_chunks; /* of the chunks at latest_ns, which were read together */
-    bool read_counts;                 /* they came in the window, as it was known then */
-    int64_t before_ns;                /* the chunk before those; 0: none */
-    int64_t bytes_ns;                 /* latest byte of the answer */
-    int64_t end_ns;                   /* it ended: bytes_ns, or when it was given up */
+    bool read_counts;  /* they came in the window, as far as its bounds were known then */
+    int64_t before_ns; /* the chunk before these; 0: none */
+    int64_t bytes_ns;  /* latest byte of the answer */
+    int64_t end_ns;    /* it ended: bytes_ns, or when it was given up */
     int64_t chunks, window_chunks;
     int64_t reported_tokens; /* tokens that the events have reported so far, */
     int64_t chunk_tokens;    /* up to the latest chunk, */
@@ -46,8 +46,8 @@ struct request {
     long status;
     unsigned sends;  /* 2: sent again, on a fresh connection */
     unsigned unread; /* how many of those the server cannot have read */
-    bool is_stream;  /* the answer is one */
-    bool done;       /* [DONE] */
+    bool is_stream;  /* the answer is a single JSON document */
+    bool done;       /* [DONE] was received */
     bool left_open;  /* but the body did not end after it */
     enum finish finish;
     char finish_reason[24]; /* as the server reports it */
@@ -73,17 +73,18 @@ struct tally {
     struct histogram *chunk_gaps;            /* what METRIC_ITL would be if each chunk were a token
                                               */
     struct histogram *lag;           /* from being readable, at the earliest, to being read */
-    struct histogram *wake;          /* of a timer, from its time to its handling */
+    struct histogram *wake;          /* of a timer, from its time until it is handled */
     struct histogram *start_lag;     /* from being due to being sent, on an open connection */
     struct histogram *connect, *tls; /* of new connections, in every phase; ns */
     int64_t new_connections;
     /* For the requests that count: those that ended in the window; in an open loop those that were
      * due in it, whenever they end. */
     int64_t attempted, succeeded;
-    int64_t unanswered, unsent, waited; /* for an open loop: when the cell ended; for a free
-                                         * connection */
+    int64_t unanswered, unsent,
+        waited;   /* for an open loop: unanswered when the cell ended; of these, never sent; delayed
+                     for lack of a free connection */
     int64_t held; /* for a closed loop: from before the window, and never answered */
-    int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
+    int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* failures before the window */
     char failure_texts[FAILURE_COUNT][TALLY_FAILURE_TEXT_SIZE];
     struct requested_lengths asked;
     struct range input, output;                   /* tokens of a successful request */
@@ -97,8 +98,8 @@ struct tally {
         double e2e_ns;                                        /* from being sent */
     } ended;              /* successes that ended in the window, for its rates */
     int64_t window_sent;  /* requests, in the window */
-    double window_tokens; /* tokens that arrived in the window, of requests that reported their
-                           * count */
+    double window_tokens; /* tokens that arrived in the window, of requests whose chunks reported
+                             their tokens */
     int64_t window_chunks, uncounted_chunks; /* in the window: all, and those of requests that
                                               * reported none */
     int64_t second_chunks[TALLY_SECONDS];    /* per second of the window */
@@ -120,27 +121,28 @@ void tally_init(struct tally *tally, const struct load *load);
 void tally_finish(struct tally *tally);
 
 void tally_sent(struct tally *tally, int64_t now_ns); /* one more in flight */
-/* This many more, or fewer, users think instead of waiting for an answer. */
+/* Changes by this number how many users think instead of waiting for an answer. */
 void tally_think(struct tally *tally, int64_t now_ns, int users);
-/* A chunk with output came, with this many tokens; -1: not known. */
+/* Records a chunk with output and its number of tokens; -1: not known. */
 void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens);
-/* A connection was opened; 0: that step was not reached. */
+/* Records a new connection; 0: that step was not reached. */
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns);
-/* The request ended, with success or not; it was in flight until now if it was sent. */
+/* Records the end of a request, successful or not; if it was sent, it was in flight until now. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
-/* In an open loop: what was due at due_ns was not sent when the cell ended. `waited`: because of
- * the limit of requests in flight; otherwise we were late. */
+/* For an open loop: records a request that was due at due_ns but not sent when the cell ended.
+ * `waited`: because of the limit of requests in flight; otherwise the client was late. */
 void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool waited);
-/* Before merging: accounts for the time in flight up to the window's end. */
+/* Call it before merging: adds the time in flight up to the window's end. */
 void tally_close(struct tally *tally, int64_t now_ns);
 void tally_merge(struct tally *into, const struct tally *from);
-/* After the last merge: keeps only what the figures' names promise. Gaps between tokens are those
- * between chunks if a chunk is a token, and unknown if it is not and the server did not report
- * counts; the first visible output is separate only if there was reasoning before it. */
+/* Call it after the last merge: removes figures that do not mean what their names say. Gaps between
+ * tokens are those between chunks if a chunk is a token, and unknown if it is not and the server
+ * did not report counts; the first visible output is separate only if there was reasoning before
+ * it. */
 void tally_conclude(struct tally *tally);
 /* Tokens of the answer: by usage, else as its chunks reported, else the number of chunks. */
 int64_t tally_output_tokens(const struct request *request);
-/* When its latencies begin. */
+/* The time from which its latencies count. */
 int64_t tally_origin_ns(const struct tally *tally, const struct request *request);
 /* Tokens per chunk in the window, for the answers that reported them; NaN if none did. */
 double tally_tokens_per_chunk(const struct tally *tally);

@@ -5,7 +5,7 @@
 
 #include "bench/load/tally.h"
 
-#define SAME_SHARE 0.02 /* this close to one token per chunk, a chunk is a token */
+#define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
 
 static void merge_range(struct range *into, const struct range *from)
 {
@@ -15,7 +15,7 @@ static void merge_range(struct range *into, const struct range *from)
     into->high = from->high > into->high ? from->high : into->high;
 }
 
-/* Threads load at the same time: their requests in flight add up. */
+/* The threads run at the same time, so their requests in flight add up. */
 static void merge_flight(struct flight *into, const struct flight *from)
 {
     if (from->range.low == INT64_MAX)

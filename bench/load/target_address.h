@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the users of a cell connect to: the host is resolved once, not once per connection. */
+/* The address that the users of a cell connect to: the host is resolved once, not once per
+ * connection. */
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct target_address {
     size_t count;
     struct sockaddr_storage
         addresses[TARGET_ADDRESS_ADDRESSES]; /* with the port; in the resolver's order */
-    /* Addresses that may be tried one after the other: only of one family, since with two families
+    /* Addresses that may be tried one after the other. They are of one family: with two, those of
      * one may lead nowhere without an error. */
     bool is_simple;
 };
@@ -28,6 +29,6 @@ struct target_address {
 CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                                     struct error *error);
 void target_address_finish(struct target_address *target);
-/* Raises the limit of open files as far as possible. BUSY, with the limit and what to do, if it
- * does not allow `connections` more. */
+/* Raises the limit of open files as far as possible. BUSY, with the limit and advice, if it does
+ * not allow `connections` more. */
 CHECKED bool target_address_fit(int64_t connections, struct error *error);

@@ -17,8 +17,8 @@ static void put(struct timer_heap *timers, struct timer *timer, size_t place)
     timer->place = place;
 }
 
-/* Finds the place of `timer`, given that `place` is free, moving towards the root and then the
- * leaves */
+/* Finds the place for `timer`, where `place` is free: moves towards the root, then towards the
+ * leaves. */
 static void sift(struct timer_heap *timers, struct timer *timer, size_t place)
 {
     struct timer **heap = timers->heap;

@@ -7,7 +7,7 @@
 
 #define TIMER_NEVER INT64_MAX
 
-/* A member of the struct that waits; zeroed memory is a deadline that is not set. */
+/* A member of the struct that has the deadline. In zeroed memory it is not set. */
 struct timer {
     int64_t at_ns;
     size_t place; /* in the heap, from 1; 0: not set */

@@ -3,7 +3,9 @@
 
 #include "base/core/clock.h"
 
-#define SOON_NS 1000000000 /* a close after a longer time is a timeout of idle connections */
+#define SOON_NS                                                                                    \
+    1000000000 /* if a connection closes after a longer time, the server's idle timeout is the     \
+                  reason */
 
 bool transfer_create(const struct load *load, struct load_loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges by libcurl: TLS, HTTP/2, and everything unusual. */
+/* Exchanges with libcurl, for TLS, HTTP/2 and everything unusual. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct transfer_curl {
     char *request_id; /* in the headers' memory, overwritten for each request */
     struct bench_prompt *prompt;
     bool wants_http2, reported_head, is_fresh;
-    CURLcode code; /* as it ended */
+    CURLcode code; /* libcurl's result */
 };
 
 static struct transfer_curl *curl_of(struct transfer *transfer)
@@ -89,8 +89,8 @@ static void report_head(struct transfer_curl *curl)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
 
-/* The plan requires HTTP/2: measuring a server that answers with HTTP/1.1 would be a different
- * test. */
+/* Whether the plan requires HTTP/2 and the server does not speak it: with HTTP/1.1 it would be a
+ * different test. */
 static bool is_other_version(const struct transfer_curl *curl)
 {
     long version = 0;
@@ -175,8 +175,8 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* and decodes a compressed answer
-                                                                  * anyway */
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING,
+                     "identity"); /* libcurl decodes a compressed answer anyway */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
     outbound_code_trust(easy, endpoint_tls(load->endpoint));
@@ -234,7 +234,8 @@ static bool is_broken(CURLcode code)
     return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
 }
 
-/* libcurl reports microseconds since the exchange began: for the name, for connecting, for TLS. */
+/* libcurl reports microseconds since the exchange began, after which the name was resolved, the
+ * connection open, and TLS ready. */
 static void read_times(struct transfer_curl *curl)
 {
     curl_off_t named_us = 0, connected_us = 0, secured_us = 0;
@@ -248,7 +249,7 @@ static void read_times(struct transfer_curl *curl)
         curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
 }
 
-/* Any user takes any open connection: all that is known is whether one ever carried a second
+/* A user takes any open connection, so that all that is known is whether one ever carried a second
  * answer. */
 static void note_reuse(struct transfer_curl *curl)
 {

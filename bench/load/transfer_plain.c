@@ -21,7 +21,9 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_NS 10000000000
-#define READS_PER_TURN 4 /* from one socket, so that none delays the others */
+#define READS_PER_TURN                                                                             \
+    4 /* bytes read from one socket at a time, so that none delays the others                      \
+       */
 
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 
@@ -37,7 +39,7 @@ struct transfer_plain {
     int64_t read_ns;       /* when the bytes being passed on were read */
     size_t sent;           /* bytes of the head and the prompt */
     size_t same;           /* bytes of the head that are the same for every request */
-    unsigned attempts;     /* to connect, in this exchange */
+    unsigned attempts;     /* attempts to connect, in this exchange */
     unsigned address;      /* index of the address to try */
     struct bench_prompt *prompt;
     struct text head;
@@ -78,8 +80,8 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
     finish(plain, false);
 }
 
-/* A server that closes without having read the request resets the connection; one that closed
- * before it arrived leaves it unacknowledged. */
+/* Whether the server cannot have read the request: if it closes without having read it, it resets
+ * the connection; if it closed before the request arrived, it does not acknowledge it. */
 static bool is_unread(const struct transfer_plain *plain, int number)
 {
     int unacknowledged_bytes = 0;
@@ -96,7 +98,8 @@ static void note_stale(struct transfer_plain *plain, int number)
     transfer_note_closed(&plain->transfer);
 }
 
-/* The connection ended, or is no longer usable, with `number` (errno; 0: closed by the server). */
+/* Handles the end of the connection, or that it is no longer usable, with `number` (errno; 0:
+ * closed by the server). */
 static void break_off(struct transfer_plain *plain, enum failure failure, int number)
 {
     if (!plain->transfer.is_new && !plain->answer.begun)
@@ -109,7 +112,7 @@ static void break_off(struct transfer_plain *plain, enum failure failure, int nu
         fail(plain, failure, "the server closed the connection without an answer");
 }
 
-/* No request is in progress, so that only the connection's end can be there. */
+/* No request is in progress, so only the connection's end can have happened. */
 static bool is_still_open(const struct transfer_plain *plain)
 {
     char byte;
@@ -144,7 +147,7 @@ static bool on_body(void *context, const char *bytes, size_t length)
 
 static const struct http_answer_listener listener = { on_head, on_body };
 
-/* A connection that announced its end is not kept; nor is one with unexpected bytes. */
+/* A connection is not kept if its end was announced, or if it has unexpected bytes. */
 static void take_bytes(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
@@ -201,7 +204,7 @@ static void receive(struct transfer_plain *plain, bool is_closing)
             return;
     }
     load_loop_watch(plain->transfer.loop, plain->socket, &plain->source,
-                    true); /* to be reported again */
+                    true); /* so that the event is reported again */
 }
 
 /* ---- The request ----------------------------------------------------------------------------- */
@@ -212,7 +215,7 @@ static struct iovec vector_of(const char *bytes, size_t length)
     return (struct iovec){ (char *)(uintptr_t)bytes, length };
 }
 
-/* The unsent rest of the head and of the prompt's parts. */
+/* Collects the unsent rest of the head and of the prompt's parts. */
 static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
 {
     size_t skip = plain->sent, count = 0;
@@ -273,7 +276,7 @@ static void begin_sending(struct transfer_plain *plain)
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
-/* 0, EINPROGRESS, or the error. */
+/* Returns 0, EINPROGRESS, or the error. */
 static int open_socket(struct transfer_plain *plain)
 {
     const struct sockaddr *address = (const void *)&plain->target->addresses[plain->address];
@@ -336,7 +339,8 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    if (plain->state == OPEN) { /* an earlier event, or the server closed it or is out of step */
+    if (plain->state == OPEN) { /* an event from before, or the server closed the connection or sent
+                                   something unexpected */
         drop_if_closed(plain);
     } else if (plain->state == CONNECTING)
         take_connected(plain);
@@ -433,7 +437,7 @@ struct transfer *transfer_plain_create(const struct load *load, struct load_loop
     plain->source.on_ready = on_ready;
     plain->load = load;
     plain->target = load->target;
-    plain->transfer.loop = loop; /* needed from the start */
+    plain->transfer.loop = loop; /* the first request needs them */
     plain->socket = -1;
     return &plain->transfer;
 }

@@ -9,13 +9,13 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* an older closed connection is detected sooner */
+#define STALE_NS 1000000000    /* so that a connection that was closed earlier is noticed sooner */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
 /* ---- What an exchange reports ---- */
 
-/* If it is sent again on a fresh connection, the clock restarts too, unless the stale connection
- * delayed the user. */
+/* If the request is sent again on a new connection, its time counts from then, unless the stale
+ * connection delayed the user. */
 static void on_send(void *context, int64_t now_ns)
 {
     struct virtual_user *connection = context;
@@ -52,7 +52,7 @@ static void on_head(void *context, long status, const char *content_type)
         status / 100 == 2 && strncasecmp(content_type, "text/event-stream", 17) == 0;
 }
 
-/* The start of an answer that is not a stream, which explains why. */
+/* Keeps the start of an answer that is not a stream, for the message. */
 static void keep(struct request *request, const char *bytes, size_t length)
 {
     size_t room = sizeof request->failure_text - 1 - request->failure_text_length;
@@ -169,7 +169,7 @@ int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum fai
     return total_ns < next_ns ? total_ns : next_ns;
 }
 
-/* An answer without a body has nothing to show but its status. */
+/* If an answer has no body, its status is all that can be shown. */
 static void explain_bare_answer(struct request *request)
 {
     if (request->bytes_ns == 0 && request->status != 0 && request->status / 100 != 2)

@@ -54,7 +54,7 @@ static double draw_gamma_above_1(struct generator *generator, double shape)
     return d * v;
 }
 
-/* The same paper's section 6 for less: gamma(a) = gamma(a + 1) * uniform^(1 / a). */
+/* For shape < 1, by section 6 of the same paper: gamma(a) = gamma(a + 1) * uniform^(1 / a). */
 static double draw_gamma(struct generator *generator, double shape)
 {
     double uniform;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When requests arrive in an open loop, whatever the server does: a renewal process. One schedule
- * is drawn, the same in every thread, and its arrivals are dealt to the threads in turn, so that
- * their sum is the requested process, of any kind and over any number of threads. */
+/* When requests arrive in an open loop, independently of the server: a renewal process. Every
+ * thread draws the same schedule and takes its turn in it, so that together they send exactly the
+ * requested process, whatever its kind and the number of threads. */
 #pragma once
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct arrivals {
     double ramp_s;        /* over which the rate grows from 0, linearly */
     uint64_t seed;
 };
-/* Of the gaps between arrivals: variance / mean^2. */
+/* The variance of the gaps between arrivals, divided by the square of their mean. */
 double arrivals_variation(const struct arrivals *arrivals);
 
 /* One thread's share of the schedule: the arrivals index, index + count, ... */
@@ -34,7 +34,7 @@ struct arrivals_share {
     const struct arrivals *arrivals;
     struct generator generator;
     size_t step;
-    double due; /* of the next one, in mean gaps since the schedule's start */
+    double due; /* when the next one is due, in mean gaps since the schedule's start */
 };
 void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
                           size_t index, size_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a plan, in order of measuring, and what they will take. */
+/* The cells of a plan, in order of measuring, and the time and tokens that they will take. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/plan_search.h"
 
-#define LONGEST_WINDOW 4 /* times window_s, if no limit is stated */
+#define LONGEST_WINDOW                                                                             \
+    4 /* an extended window may last this many times window_s if no limit is stated */
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
                      plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
-/* The shape with that number within one repetition. */
+/* The shape with this index within one repetition. */
 static struct cell_plan shape_of(const struct plan *plan, size_t number)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
@@ -93,7 +94,8 @@ bool plan_same_shape(const struct plan *a, const struct plan *b)
 #define USER_OUTPUT_TOKENS_S 100.0
 #define ALL_OUTPUT_TOKENS_S 10000.0
 #define ALL_INPUT_TOKENS_S 100000.0
-/* Calibration and learning how to talk to the server; a cell's cold request and idle points. */
+/* Seconds for the calibrations at the start; and in each cell, for the cold request and for waiting
+ * until the server is idle. */
 #define SWEEP_OVERHEAD_S 3.0
 #define CELL_OVERHEAD_S 1.0
 

@@ -6,8 +6,8 @@ static CHECKED bool check_open(const struct plan *plan, struct error *error)
 {
     if (plan->rate_count == 0)
         return error_set(error, ERROR_INVALID,
-                         "'request_rate' is missing: 'arrival' %s needs a list of 1 to %d rates in "
-                         "requests per second",
+                         "'request_rate' is missing: 'arrival' %s needs a list of 1 to %d rates, "
+                         "in requests per second",
                          arrival_names[plan->arrival], PLAN_LEVELS);
     if (plan->concurrency_count > 1)
         return error_set(error, ERROR_INVALID,

@@ -9,10 +9,10 @@
 
 struct member;
 
-/* How members of one type are read (values are already checked) and written. */
+/* How members of one type are read (their values are already checked) and written. */
 struct kind {
-    const char *phrase;        /* "<name> must be <phrase>" */
-    json_type type, item_type; /* item_type: of what a list contains */
+    const char *phrase;        /* as in "<name> must be <phrase>" */
+    json_type type, item_type; /* item_type: the type of a list's values */
     void (*read)(const struct member *member, const json_t *value, struct plan *plan);
     json_t *(*write)(const struct member *member, const struct plan *plan);
 };

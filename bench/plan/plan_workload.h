@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a plan that determine its requests: their check, and their forms for a fingerprint
+/* The members of a plan that determine its requests: checks them, and writes them for fingerprints
  * and for requests. */
 #pragma once
 
@@ -12,5 +12,5 @@ CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
 json_t *plan_workload_specification(const struct plan *plan);
 /* The sampling settings as members of a request, without a comma before the first. */
 void plan_sampling(const struct plan *plan, struct text *out);
-/* Whether there is any besides a temperature: not every server supports those. */
+/* Whether there are sampling settings besides a temperature: not every server supports them. */
 bool plan_has_sampling(const struct plan *plan);

@@ -7,17 +7,19 @@
 
 /* a bound by Little's law must exceed what it is compared with by this share */
 #define BOUND_MARGIN 0.05
-#define HINT_PEAK 0.99     /* a load this close to its peak can represent it elsewhere */
-#define PEAK_DOUBT 0.015   /* how much higher a peak may be than the load that represents it */
-#define STILL_RISING 0.7   /* of what Little's law allows: more users may still give more */
-#define CLIMB_STEP 4       /* factor of the load */
-#define CLIMB_GAIN 1.05    /* a smaller gain for that much more load counts as none */
-#define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough to give up */
+#define HINT_PEAK 0.99   /* a load this close to the peak can stand for it in another search */
+#define PEAK_DOUBT 0.015 /* how much higher a peak may be than the load that stands for it */
+#define STILL_RISING                                                                               \
+    0.7 /* share of what Little's law allows: with more users there may still be more */
+#define CLIMB_STEP 4    /* the climb multiplies the load by this */
+#define CLIMB_GAIN 1.05 /* a smaller gain for that much more load counts as none */
+#define NOTHING_SUCCEEDS                                                                           \
+    3 /* after this many known levels without a sound one, the search gives up */
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* No user is served faster because there are more: tokens/s per user never rise, so that each sound
- * level bounds those above it (Little's law). */
+/* No user is served faster because there are more: tokens/s per user never rise with the load, so
+ * that each sound level bounds those above it (Little's law). */
 static double most_tokens(const struct search_view *view, size_t level)
 {
     double most = INFINITY;
@@ -31,8 +33,8 @@ static double most_tokens(const struct search_view *view, size_t level)
 
 /* ---- The ends -------------------------------------------------------------------------------- */
 
-/* The load to begin with from above: the largest, or the one at which a shorter context had reached
- * its peak and exceeded its limits. */
+/* The upper load to begin with: the largest, or the one at which a shorter context had reached its
+ * peak and exceeded its limits. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -48,8 +50,8 @@ static size_t find_anchor(const struct search_view *view)
     return view->count - 1;
 }
 
-/* The levels that decided the same search in an earlier repetition; a confirmation needs no others.
- */
+/* The levels that decided the same search in an earlier repetition: to confirm it, no others are
+ * needed. */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -112,8 +114,8 @@ static bool is_flat_below(const struct search_view *view, size_t level)
     return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
 }
 
-/* One side of a peak inside the range: its neighbour is adjacent, or lower by no more than noise.
- */
+/* Checks one side of a peak: its known neighbour is the next level, or is lower by no more than
+ * noise. */
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
@@ -143,11 +145,11 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 
 /* ---- The saturation point -------------------------------------------------------------------- */
 
-/* Levels that may be the saturation point: between `low`, the largest known one below the share,
- * and `high`, the smallest known one that reaches it. */
+/* The levels that may be the saturation point: between `low`, the largest known level below the
+ * share, and `high`, the smallest known level that reaches it. */
 struct bracket {
     size_t low, high; /* low SEARCH_NONE: there is none */
-    size_t first;     /* the first that no bound excludes; `high`: all are excluded */
+    size_t first;     /* the first level that no bound excludes; `high`: all are excluded */
     double share;     /* tokens/s to reach */
 };
 
@@ -166,8 +168,8 @@ static struct bracket find_bracket(const struct search_view *view, size_t peak)
     return bracket;
 }
 
-/* The first level that may reach the share: latency grows with the load at least as it did up to
- * `low`, and at first not at all. */
+/* The first level that may reach the share, if latency grows with the load as it did up to `low`.
+ */
 static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
     size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
@@ -183,8 +185,8 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
     return level;
 }
 
-/* As far from the earliest possible level as at the shorter context, where a single user is served
- * at another speed but the bend is the same. */
+/* A guess: as far from the earliest possible level as at the shorter context, where a single user
+ * is served at another speed but the bend is the same. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -228,7 +230,7 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* A load that represents the maximum must be clear of the bend, and leave no doubt. */
+/* Whether a load can stand for the maximum: it must be well beyond the bend, and leave no doubt. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double share = SEARCH_SHARE * tokens(view, out->peak);
@@ -244,8 +246,8 @@ static bool ask_for_top(const struct search_view *view, struct search_step *out)
     return ask(out, top);
 }
 
-/* Users are served there nearly as fast as alone: tokens/s may continue to rise, and have fallen
- * again at the next known level. A shorter context would have shown it. */
+/* Whether users are served there nearly as fast as alone: then tokens/s may go on rising, and have
+ * fallen again by the next known level. A shorter context would have shown that. */
 static bool ask_behind(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;
@@ -315,7 +317,7 @@ static bool is_top(const struct search_level *level, const struct search_level *
            || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
 }
 
-/* The levels up to where the climb has come: the last is measured next, or ends it. */
+/* The levels that the climb has reached: the last one is measured next, or ends it. */
 static size_t levels_climbed(const struct search_level *levels, size_t count)
 {
     const struct search_level *below = NULL;

@@ -14,7 +14,7 @@
 #include "base/core/text.h"
 
 #define SEARCH_NONE ((size_t)-1)
-#define SEARCH_SHARE 0.95 /* of the peak: saturated, as saturation.h defines it */
+#define SEARCH_SHARE 0.95 /* share of the peak: saturated, as saturation.h defines it */
 #define SEARCH_NOISE 0.02
 
 enum level_state {
@@ -31,7 +31,7 @@ struct search_level {
     double slack; /* the share by which its tokens/s may be low because arrivals are random */
 };
 
-/* What was found before at the same loads. */
+/* What an earlier search found at the same loads. */
 struct search_hint {
     const struct search_level *levels;
     bool same_shape; /* an earlier repetition; else a shorter context, which saturates no earlier */
@@ -41,7 +41,7 @@ struct search_step {
     bool finished;
     size_t next; /* to be measured, unless finished */
     /* Indices of levels, SEARCH_NONE if there is none; final when finished. */
-    size_t saturation, peak; /* by the definition of saturation.h */
+    size_t saturation, peak; /* as saturation.h defines it */
     size_t limit, miss;      /* largest that meets the limits, smallest above it that does not */
 };
 
@@ -49,7 +49,7 @@ struct search_step {
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out);
 /* The same if the server's capacity is unknown: starts from below and multiplies the load by four,
- * until that gives no more tokens/s or fails; levels above need not be measured. */
+ * until tokens/s stop growing or requests fail; levels above need not be measured. */
 void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
                   struct search_step *out);
 /* Why a level need not be measured, once the search is finished: "over the saturation point at 128

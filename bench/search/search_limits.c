@@ -21,7 +21,8 @@ void search_find_limit(const struct search_view *view, struct search_step *out)
         out->miss = 0;
 }
 
-/* Where waiting begins, by Little's law: the peak's tokens/s at the speed of the smallest load. */
+/* The load at which requests begin to wait, by Little's law: the peak's tokens/s at the speed of
+ * the smallest load. */
 static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);
@@ -31,7 +32,8 @@ static double find_knee(const struct search_view *view, const struct search_step
     return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
 }
 
-/* The ratio stays constant up to the knee and grows in proportion to the load above it. */
+/* Assumes that the ratio stays constant up to the knee, and grows in proportion to the load above
+ * it. */
 static size_t guess_limit(const struct search_view *view, const struct search_step *out)
 {
     double low = view->levels[out->limit].slo_ratio, high = view->levels[out->miss].slo_ratio;
@@ -50,8 +52,8 @@ static size_t guess_limit(const struct search_view *view, const struct search_st
     return clamp(guess, out->limit + 1, out->miss - 1);
 }
 
-/* The smallest load alone may have been a chance failure, unless a shorter context met no limit
- * either. */
+/* Whether the failure of the smallest load may have been chance: it was not if a shorter context
+ * met no limit either. */
 static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
@@ -61,7 +63,7 @@ static bool ask_for_met(const struct search_view *view, struct search_step *out)
     return view->count > 1 && !is_known(view, 1) && ask(out, 1);
 }
 
-/* How far above the largest load that meets the limits so far. */
+/* How far to go above the largest load that meets the limits so far. */
 static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {
     size_t before = view->earlier.miss;

@@ -5,7 +5,7 @@
 
 #include "bench/search/search.h"
 
-#define GUESSES 8 /* known levels, after which the search bisects instead of guessing */
+#define GUESSES 8 /* after this many known levels the search bisects instead of guessing */
 
 /* One search, as it is seen in one step. */
 struct search_view {
@@ -95,8 +95,8 @@ static inline bool ask(struct search_step *out, size_t level)
     return true;
 }
 
-/* Between two levels, but nearer to the lower one after several lost levels: loads that break the
- * server one after the other make it look down, and end the sweep. */
+/* A level between two others, nearer to the lower one after several lost levels: if one load after
+ * the other breaks the server, it looks as if it were down, and the sweep ends. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;

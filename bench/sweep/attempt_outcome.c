@@ -13,7 +13,7 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* Whichever server answered in the end, the figures describe no single one. */
+/* No matter which model answered in the end, the figures describe neither. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -28,7 +28,7 @@ static void stop(struct sweep_work *work, const char *reason)
              "%.170s: start a new sweep, or restore the old one and call sweep_resume", reason);
 }
 
-/* A sweep measures one model: the one that was served when it began. */
+/* A sweep measures one model: the one that the server had when the sweep began. */
 static bool serves_another(struct subject *subject, const struct cross_check *cross_check,
                            char reason[256])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server's monitor reports of an attempt decides whether it counts. Private to bench/. */
+/* Decides, by what the server's monitor reports, whether an attempt counts. Private to bench/. */
 #pragma once
 
 #include "bench/sweep/sweep_private.h"
@@ -9,7 +9,7 @@
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
                            const struct cross_check *cross_check, struct cell_result *result);
 /* Marks an attempt uneven if the server stalled or changed its speed in its middle, or its metrics
- * were unavailable for a while. It is rejected once; the second time it is kept, with its mark and
- * the reason. */
+ * were unavailable for a while. The first such attempt is rejected; the second is kept, with the
+ * mark and the reason. */
 void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *cross_check,
                               struct cell_result *result);

@@ -27,7 +27,7 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
-/* The settings of the load that cells do not state. */
+/* The settings of the load that are not part of each cell. */
 static void add_load(json_t *made, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)

@@ -18,7 +18,7 @@
 
 #define STORE_RETRY_MS 1000
 #define SERVER_RETRY_MS 1000
-#define RUNS_LOOKED_AT 100 /* of a deployment; all have one fingerprint */
+#define RUNS_LOOKED_AT 100 /* of one deployment; all have one fingerprint */
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
 double sweep_elapsed_s(const struct sweep_work *work)
@@ -122,7 +122,8 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
     const struct sweep_host *host = work->sweep->host;
     struct model_facts *facts = &subject->facts;
 
-    job_run_progress(work->run, (double)work->done, (double)work->count, "asking the server");
+    job_run_progress(work->run, (double)work->done, (double)work->count,
+                     "asking the server about its model");
     if (!host->discover(host->context, &subject->deployment, &subject->endpoint, facts, error)
         || !sweep_resolve(work, subject, error))
         return false;
@@ -130,7 +131,7 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
     return model_facts_note(work->run->store, facts, error);
 }
 
-/* After a reboot, a model server is often up later than opsbrain. */
+/* After a reboot, a model server often starts later than opsbrain. */
 static bool may_come_back(const struct sweep_work *work, const struct error *error,
                           int64_t until_ns)
 {
@@ -205,7 +206,7 @@ static CHECKED bool find_workload(struct sweep_work *work, struct subject *subje
         return true;
     }
     job_run_progress(work->run, (double)work->done, (double)work->count,
-                     "finding out how prompts are made for this server");
+                     "finding out how to make prompts for this server");
     if (work->plan.temperature > 0)
         plan_sampling(&work->plan, &sampling);
     return prompt_calibration_workload(&asker, work->plan.api, text_string(&sampling),
@@ -244,7 +245,7 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
            && keep(work, subject, error);
 }
 
-/* Without the ceiling the cells still show by their lag and CPU whether the client was the
+/* Without the ceiling, the lag and CPU of the cells still show whether the client was the
  * bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
@@ -253,7 +254,7 @@ static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
     if (calibration == NULL)
         return true;
     job_run_progress(work->run, (double)work->done, (double)work->count,
-                     "finding this machine's own ceiling");
+                     "measuring how much this machine can read");
     if (calibration_get(calibration, sweep_is_stopped, work, &work->ceiling, error))
         return true;
     if (error->kind != ERROR_CANCELLED)
@@ -277,7 +278,8 @@ static CHECKED bool prepare(struct sweep_work *work, struct error *error)
     return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
 }
 
-/* A process that ended after the last cell left only the end to be stored: that needs no server. */
+/* If the process ended after the last cell, only the sweep's end is left to store, which needs no
+ * server. */
 static CHECKED bool measure_pending(struct sweep_work *work, struct error *error)
 {
     return load_cells(work, error)
@@ -303,7 +305,7 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
     return json_write(outcome);
 }
 
-/* Nothing was measured, although it could have been: the first reason. */
+/* If nothing was measured although it could have been: the first reason. */
 static const char *why_all_failed(const struct sweep_work *work)
 {
     const char *reason = NULL;
@@ -370,7 +372,7 @@ static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **ou
     }
     if (done)
         return end_of_cells(work, outcome, error);
-    set_end(work->run, "failed", error->message); /* both the sweep and the job say why */
+    set_end(work->run, "failed", error->message); /* both the sweep and the job state the reason */
     return JOB_END_FAILED;
 }
 

@@ -16,7 +16,7 @@ struct sweep_host {
     /* Address, model and credential of a revision, resolved now. */
     CHECKED bool (*resolve)(void *context, const struct deployment *deployment,
                             struct endpoint *out, struct error *error);
-    /* What the server reports of itself now. */
+    /* The facts that the server reports about itself now. */
     CHECKED bool (*discover)(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error);
@@ -36,8 +36,8 @@ struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
     struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
-    int64_t server_patience_ms;      /* a sweep that another process began waits that long for its
-                                        server to answer */
+    int64_t server_patience_ms; /* how long a sweep that another process began waits for its server
+                                   to answer */
 };
 
 /* job_kind.run of kind "sweep"; run->services points to the struct sweep_job through the member

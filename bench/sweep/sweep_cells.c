@@ -13,11 +13,14 @@
 #include "bench/sweep/attempt_outcome.h"
 #include "bench/sweep/sweep_private.h"
 
-#define FAILED_CELLS_LIMIT 3 /* this many in a row: the deployment keeps failing */
+#define FAILED_CELLS_LIMIT                                                                         \
+    3 /* after this many failures in a row, the deployment counts as down                          \
+       */
 #define MESSAGE_EVERY_NS 1000000000
-#define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
-#define TROUBLE_S 10.0          /* the longest pause before a lost level is measured again */
-#define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
+#define SEARCH_FIRST_SHARE                                                                         \
+    0.25               /* share of the cells that an adaptive search measures, as a first guess */
+#define TROUBLE_S 10.0 /* the longest pause before a lost level is measured again */
+#define CELL_OVERHEAD_S 5.0 /* seconds for probe and drain, as a first guess */
 
 /* ---- Progress and stopping ------------------------------------------------------------------- */
 
@@ -114,7 +117,7 @@ static bool is_out_of_time(struct sweep_work *work)
     return true;
 }
 
-/* For a cell: whether to stop. */
+/* Whether a cell should stop. */
 static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 {
     struct sweep_work *work = context;
@@ -131,7 +134,8 @@ static bool same_shape(const struct cell_row *a, const struct cell_row *b)
            && a->output_tokens == b->output_tokens;
 }
 
-/* The latest cell of the same shape and server that ended in this way; NULL if there is none. */
+/* The latest cell of the same shape and server that ended in the given state; NULL: there is none.
+ */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -145,8 +149,8 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-/* Whether one load is the better estimate for another: the largest that is not above it, else the
- * smallest. */
+/* Whether one load gives a better estimate for `load` than another: the largest load that is not
+ * above it does, else the smallest. */
 static bool is_nearer(double at, double load, double other)
 {
     if (load <= at)
@@ -154,8 +158,8 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* The approximate time of a request: as at the nearest load of the same shape, in whichever order
- * they are measured. 0: not known. */
+/* The approximate time of a request: that at the nearest measured load of the same shape. 0: not
+ * known. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
     const struct cell_row *nearest = NULL;
@@ -183,7 +187,7 @@ static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
     return nonce;
 }
 
-/* For a server monitor: whether to stop. */
+/* Whether a server monitor should stop. */
 static bool monitor_is_stopped(void *context, const char *doing)
 {
     return cell_is_stopped(context, doing, 0);
@@ -217,7 +221,7 @@ static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
-/* Whether this server was already measured in the sweep, as this deployment or as the other. */
+/* Whether the sweep has already measured this server, as this deployment or as the other one. */
 static bool find_begun(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
@@ -232,8 +236,8 @@ static bool find_begun(struct sweep_work *work)
     return false;
 }
 
-/* The smallest of all deployments, so that the same lengths are drawn for each; 0: not known for
- * any. */
+/* The smallest context of all deployments, so that the same lengths are drawn for each; 0: none is
+ * known. */
 static int64_t least_context(const struct sweep_work *work)
 {
     int64_t least = 0;
@@ -247,7 +251,7 @@ static int64_t least_context(const struct sweep_work *work)
     return least;
 }
 
-/* Of all deployments, for the same reason. */
+/* The largest overhead of all deployments, for the same reason. */
 static struct workload_room widest_room(const struct sweep_work *work)
 {
     struct workload_room room = { 0 };
@@ -296,7 +300,7 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
     return done;
 }
 
-/* A shape that the server refuses is refused for any number of users. */
+/* If the server refuses a shape, it refuses it for any number of users. */
 static bool take_from_sibling(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
@@ -342,7 +346,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     struct cell_row *cell = work->current;
     struct subject *subject = subject_of(work, cell);
 
-    if (result->state == CELL_PENDING) /* this attempt was rejected */
+    if (result->state == CELL_PENDING) /* this is the attempt that was rejected */
         return;
     cell->state = result->state;
     cell->measurement = result->measurement;
@@ -387,7 +391,7 @@ static const char *why_interrupted(const struct sweep_work *work)
     return work->stopped;
 }
 
-/* False with the attempt interrupted if it was stopped, and if the store failed. */
+/* False if the attempt was stopped, which interrupts it, or if the store failed. */
 static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };

@@ -19,7 +19,7 @@ struct subject {
     struct workload workload;
     struct connection_reuse reuse;
     int failed_in_a_row;
-    char served[256]; /* the model, as the server monitor first reported it; "" before */
+    char served[256]; /* the model, as the server monitor first reported it; "": not yet */
 };
 
 /* One run of the job, from its claim to its end. */
@@ -28,22 +28,22 @@ struct sweep_work {
     struct job_run *run;
     struct sweep_row row;
     struct plan plan;
-    struct dataset dataset; /* the plan's; no rows: none */
+    struct dataset dataset; /* the plan's dataset; without rows if it has none */
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;
     size_t count, done; /* cells, and those no longer pending */
     struct ceiling ceiling;
     int64_t begun_ns;
-    double cells_s; /* time the cells of this run took, */
+    double cells_s; /* time that the cells of this run took, */
     int64_t cells_run;
     struct cell_row *current;
     int64_t message_ns;
     char message[256];
-    int rejected;      /* attempts at the current cell rejected by the server monitor */
-    char lost[160];    /* how the current cell's attempt was lost, if it is to be repeated; "": none
-                        */
-    char stopped[320]; /* why the sweep stops early; "" while it does not */
+    int rejected;   /* attempts at the current cell rejected by the server monitor */
+    char lost[160]; /* why the current cell's attempt failed, if it is to be repeated; "": it is not
+                     */
+    char stopped[320];    /* why the sweep stops early; "": it does not */
     bool cannot_continue; /* for a reason other than its time limit */
 };
 
@@ -61,7 +61,7 @@ bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Whether the job should stop. `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
-/* The store refuses a write (a full disk, say): waits a moment. False if the claim is lost, or the
- * job should stop. */
+/* Called if the store refuses a write (for example on a full disk): waits a moment. False if the
+ * claim is lost, or the job should stop. */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
-double sweep_elapsed_s(const struct sweep_work *work); /* since the job got its endpoint */
+double sweep_elapsed_s(const struct sweep_work *work); /* seconds since the job got its endpoint */

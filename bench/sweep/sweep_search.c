@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the next cell of a sweep: in order, or as an adaptive search asks for it; and which ones
- * need not be measured. Everything is derived from the stored cells, so that a resumed sweep
- * continues where it was. */
+/* Chooses the next cell of a sweep, in order or by an adaptive search, and the cells that need not
+ * be measured. Everything is derived from the stored cells, so that a resumed sweep continues where
+ * it was. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct group {
     struct search_step step;
 };
 
-/* The groups of one repetition that differ only in the subject they measure: the same levels are
- * measured in each, one after the other. */
+/* The groups of one repetition that differ only in the subject that they measure. The same levels
+ * are measured in each of them. */
 struct shape {
     struct group groups[GROUPS];
     size_t count;
@@ -65,7 +65,7 @@ static enum level_state state_of(enum cell_state state, const struct measurement
     return LEVEL_LOST;
 }
 
-/* Two standard errors of the number of arrivals, as a share of it. */
+/* Two standard errors of the number of arrivals, as a share of that number. */
 static double slack_of(const struct plan *plan, const struct cell_row *cell)
 {
     double variation = plan->arrival == ARRIVAL_POISSON ? 1
@@ -137,7 +137,7 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* False if nothing was found before. */
+/* False: no earlier group helps. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -177,8 +177,8 @@ static bool is_infeasible(const struct group *group)
     return false;
 }
 
-/* A length that the server refuses is refused at any load: each cell is marked so, and none is
- * measured. */
+/* If the server refuses a length, it refuses it at any load: all cells of that length are marked
+ * infeasible, and none is measured. */
 static struct cell_row *next_of_infeasible(const struct group *group)
 {
     for (size_t i = 0; is_infeasible(group) && i < group->count; i++)
@@ -254,7 +254,7 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
 
 /* ---- Failures that may have another cause ---------------------------------------------------- */
 
-/* Errors of a server or gateway in trouble, which need not be caused by the load. */
+/* Errors of a server or gateway in trouble, for which the load need not be the reason. */
 static bool may_pass(enum failure failure)
 {
     return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED
@@ -274,7 +274,7 @@ static bool most_may_pass(const struct measurement *measurement)
     return passing * 2 > all;
 }
 
-/* If a smaller load was already too high, this one is no surprise. */
+/* If a smaller load was already too high, it is no surprise that this one is. */
 static bool is_expected(const struct sweep_work *work, const struct cell_row *lost)
 {
     for (size_t i = 0; i < work->count; i++) {

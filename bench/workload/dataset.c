@@ -77,7 +77,7 @@ static void read_rows(const char *bytes, struct dataset *out)
                                              .output_bytes = read_word(bytes, 4) };
 }
 
-/* The stored form is our own, but a damaged disk must not cause a crash. */
+/* We wrote the stored form ourselves, but a damaged disk must not cause a crash. */
 static bool is_whole(const struct dataset *dataset)
 {
     for (size_t i = 0; i < dataset->count; i++)
@@ -113,7 +113,7 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
         return true;
     dataset_finish(out);
     return error_set(error, ERROR_INVALID,
-                     "the stored dataset is damaged: a row of it lies outside");
+                     "the stored dataset is damaged: a row points outside of it");
 }
 
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])

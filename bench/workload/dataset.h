@@ -12,12 +12,12 @@
 #define DATASET_ROWS_MAX 500000
 #define DATASET_PROMPT_MAX_BYTES 1048576
 #define DATASET_TOKENS_MAX 1000000
-#define DATASET_LIMIT_BYTES 67108864 /* of a file, and of its texts together */
+#define DATASET_LIMIT_BYTES 67108864 /* bytes of a file, and of its texts together */
 
 enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
 struct dataset_row {
-    uint32_t offset, length; /* of the prompt within the texts; length 0: there is none */
+    uint32_t offset, length; /* place of the prompt within the texts; length 0: there is none */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
     uint32_t output_bytes;   /* of the recorded answer; 0: none */
@@ -42,7 +42,7 @@ void dataset_finish(struct dataset *dataset);
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
-/* Its stored form, compressed; heap. */
+/* The form in which a dataset is stored, compressed; heap. */
 CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
@@ -53,14 +53,14 @@ void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 /* Tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
-#define DATASET_TOKENS_PER_BYTE 0.25 /* of English, roughly */
+#define DATASET_TOKENS_PER_BYTE 0.25 /* bytes per token of English, roughly */
 
 struct dataset_range {
     size_t count; /* rows that have a value */
     int64_t low, median, high;
     double mean; /* NaN: no row has one */
 };
-/* In tokens, estimated if there are only texts. */
+/* Statistics of the lengths in tokens, estimated if there are only texts. */
 void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
                      struct dataset_range *output);
 /* Number of rows whose prompt occurred earlier in the file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datasets from foreign bytes. */
+/* Reads datasets from files that others wrote. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static CHECKED bool keep(struct dataset *dataset, const struct record *record, s
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The last token, a string, as written; several are separated by an empty line. */
+/* Appends the last token, a string, as it is written; several are separated by an empty line. */
 static void add_prompt(struct record *record, const struct json_scan *scan)
 {
     if (scan->length == 0)
@@ -131,7 +131,7 @@ static enum speaker who(const struct json_scan *scan)
 
 struct turn {
     enum speaker speaker;
-    struct json_scan text; /* at the string; length 0: none */
+    struct json_scan text; /* position of the string; length 0: none */
 };
 
 /* Called after the object's brace was read. */
@@ -162,7 +162,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The turns before the model's first one are the prompt; that one is the answer. */
+/* The turns before the model's first turn are the prompt, and that turn is the answer. */
 static bool read_turns(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -185,7 +185,7 @@ static bool read_turns(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_ARRAY_END;
 }
 
-/* The value of a key other than the turns; values of unexpected types are skipped. */
+/* Reads the value of a key other than the turns; values of unexpected types are skipped. */
 static bool read_member(struct json_scan *scan, struct record *record)
 {
     bool is_prompt = json_scan_is(scan, "prompt") || json_scan_is(scan, "question")
@@ -228,7 +228,7 @@ static bool read_record(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* `line` 0: the file is one document. */
+/* Sets the error. `line` 0: the file is one document. */
 static CHECKED bool fail(const struct json_scan *scan, int64_t line, struct error *error)
 {
     char where[32] = "";

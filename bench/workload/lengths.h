@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lengths drawn from a distribution, in tokens. */
+/* Draws lengths in tokens from a distribution. */
 #pragma once
 
 #include "base/core/random.h"
@@ -11,7 +11,7 @@ struct lengths {
     double spread; /* as in struct plan */
 };
 
-/* One length, at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to mean x (1 +
+/* Draws one length, at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to mean x (1 +
  * spread). Lognormal: with this mean and the deviation spread x mean, cut off at LENGTHS_LONGEST x
  * the mean. */
 #define LENGTHS_LONGEST 10

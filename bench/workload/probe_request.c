@@ -13,7 +13,7 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
-#define WAIT_LIMIT_S 120 /* of one call, if a server says when to retry */
+#define WAIT_LIMIT_S 120 /* for one call, if a server says when to retry */
 #define WAIT_PIECE_NS 100000000L
 
 /* What a call's callbacks need. */
@@ -21,8 +21,8 @@ struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
     bool broken, silent, reports_usage, reported_error, ended_by_model;
-    int64_t event_ns; /* of the latest one, or of the call's beginning; monotonic */
-    int64_t waited_s; /* because the server asked for it */
+    int64_t event_ns; /* time of the latest event, or of the call's beginning; monotonic */
+    int64_t waited_s; /* time spent waiting because the server asked for it */
     int64_t events, chunks, reported_chunks, tokens;
     char failure_text[240];
 };
@@ -116,7 +116,7 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
     return outbound_perform(&request, response, error);
 }
 
-/* Gateways that limit rates count these few requests, too. */
+/* Gateways with rate limits count these few requests, too: they may ask to wait. */
 static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
                             struct outbound_response *response, struct error *error)
 {
@@ -161,7 +161,7 @@ static void on_counted(void *context, const struct completion_event *event)
         *tokens = event->prompt_tokens;
 }
 
-/* Some servers stream whether or not it was requested. */
+/* Some servers stream even if that was not requested. */
 static bool read_streamed_count(const struct text *body, int64_t *tokens)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -207,7 +207,7 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
     return done;
 }
 
-/* False with the sentence if it was not a stream of events after all. */
+/* False, with the error, if it was not a stream of events after all. */
 static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
                                  struct error *error)
 {
@@ -226,7 +226,7 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
     return true;
 }
 
-/* With this many tokens, to a prompt of this many pieces; the result is in the call. */
+/* Requests this many tokens for a prompt of this many pieces; the result is in the call. */
 static CHECKED bool stream(struct call *call, const struct workload *workload, size_t pieces,
                            int64_t output_tokens, long *status, struct error *error)
 {

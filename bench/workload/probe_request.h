@@ -19,9 +19,9 @@ CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 const struct text *body, struct outbound_response *response,
                                 struct error *error);
 
-/* What the server counts for a prompt of `count` pieces (which: their positions in the workload,
- * NULL: the first ones). *tokens is -1 if it answers but does not count. *status is that of the
- * answer, 0 without one; false on anything but 2xx. */
+/* The number of tokens that the server counts for a prompt of `count` pieces (`which`: their
+ * positions in the workload; NULL: the first ones). *tokens is -1 if it answers without a count.
+ * *status is the answer's status; 0: there was no answer. False unless it is 2xx. */
 CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
                                  struct error *error);
@@ -33,19 +33,19 @@ CHECKED bool probe_request_stream(const struct asker *asker, const struct worklo
 
 /* What a stream consists of. */
 struct stream_shape {
-    int64_t chunks, tokens; /* with output; by usage, -1: not reported */
+    int64_t chunks, tokens; /* chunks with output; tokens by usage, -1: not reported */
     bool reports_chunks;    /* each chunk reported its tokens */
 };
-/* The same for an answer long enough to show it. */
+/* Requests a stream that is long enough to show this. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,
                                  struct stream_shape *out, long *status, struct error *error);
 
-/* How an answer ended. */
+/* The length of an answer, and how it ended. */
 struct stream_ending {
     int64_t tokens; /* by usage; without it the chunks with output */
-    bool by_model;  /* it reports that the model ended it, and not the length limit */
+    bool by_model;  /* the server reports that the model ended the answer, not the length limit */
 };
-/* The same for an answer to a prompt of `pieces` with this limit of tokens. */
+/* Requests an answer to a prompt of `pieces`, with this limit of tokens. */
 CHECKED bool probe_request_ending(const struct asker *asker, const struct workload *workload,
                                   size_t pieces, int64_t output_tokens, struct stream_ending *out,
                                   long *status, struct error *error);

@@ -11,13 +11,13 @@
 
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
-#define FEWEST_PER_WORD 0.1 /* tokens, on average; real tokenizers have one or more */
-/* in a prompt's head; they still give more prompts than are ever sent */
+#define FEWEST_PER_WORD 0.1 /* tokens of a word, on average; real tokenizers have one or more */
+/* words in a prompt's head; even so there are more prompts than are ever sent */
 #define FEWEST_WORDS 16
 #define LETTERS 26
 #define SMALLEST_GROUP 8
 #define QUESTIONS_LIMIT 32
-#define TRIAL_TOKENS 1024 /* no longer answer is waited for before the first cell */
+#define TRIAL_TOKENS 1024 /* the longest answer that is requested before the first cell */
 
 /* 413: longer than its context; 500: some servers fail on fields they do not know. */
 static bool is_refusal(long status)
@@ -25,7 +25,7 @@ static bool is_refusal(long status)
     return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
 }
 
-/* About a path, or about the model: the server's words show which. */
+/* A 404 may be about the path or about the model: the server's message shows which. */
 static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 {
     struct error cause = *error;
@@ -48,7 +48,7 @@ static CHECKED bool verify_ids(const struct asker *asker, struct workload *workl
     if (!probe_request_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
         || !probe_request_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
         return false;
-    if (few < 0) { /* it does not count: ids are tokens nevertheless */
+    if (few < 0) { /* it reports no count, but ids are tokens in any case */
         workload->overhead_tokens = 0;
         return true;
     }
@@ -71,7 +71,7 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 
 /* ---- Prompts of words ------------------------------------------------------------------------ */
 
-/* Finds the words that are one token by asking for the counts of groups. */
+/* Finds the words that are one token each, by the server's counts of groups of words. */
 struct word_search {
     const struct asker *asker;
     struct workload *workload; /* with all words as pieces */
@@ -94,7 +94,8 @@ static CHECKED bool count_group(struct word_search *search, size_t first, size_t
     return true;
 }
 
-/* `tokens` is the group's count. Halves the group until it has as many tokens as words. */
+/* `tokens` is the server's count of the group. Halves the group until it has as many tokens as
+ * words. */
 static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
                                  int64_t tokens, struct error *error)
 {
@@ -129,7 +130,7 @@ static void take_words(struct workload *workload, size_t count)
     workload->tokens_per_piece = 1;
 }
 
-/* Whether a prompt in another order has the same count. */
+/* Whether the server counts as many tokens for the words in another order. */
 static CHECKED bool verify_words(const struct asker *asker, const struct workload *workload,
                                  bool *right, struct error *error)
 {
@@ -201,7 +202,7 @@ static CHECKED bool choose_words(const struct asker *asker, struct workload *wor
     return true;
 }
 
-/* All words together; fewer, if that is longer than a small context. */
+/* Tries all words together; fewer, if the context is too small for that. */
 static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
                                 int64_t *tokens, struct error *error)
 {
@@ -277,7 +278,7 @@ static CHECKED bool learn_limit(const struct asker *asker, struct workload *work
     return probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
 }
 
-/* Some servers refuse a temperature of 0, which is the default here. */
+/* Some servers refuse a temperature of 0, which is opsbrain's default. */
 static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling,
                                  struct workload *workload, struct error *error)
 {
@@ -323,9 +324,9 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
     return probe_request_stream(asker, workload, &workload->reports_usage, &status, error);
 }
 
-/* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
- * does not show it: usage in every chunk is requested wherever the server supports it. A server
- * that does not is measured all the same. */
+/* Whether chunks carry several tokens may depend on the load, so that one answer of an idle server
+ * does not show it. Usage in every chunk is therefore requested from every server that supports it.
+ * A server that does not is measured all the same. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -369,7 +370,7 @@ bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
 
 /* ---- Sampling -------------------------------------------------------------------------------- */
 
-/* Sampling that is not greedy is made repeatable by a seed, if the server accepts one. */
+/* If sampling is not greedy, a seed makes it repeatable, provided that the server accepts one. */
 static CHECKED bool learn_seed(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -400,7 +401,7 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* A missing answer here says nothing about lengths; the cells will show the reason. */
+/* If there is no answer, nothing is known of lengths; the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {
@@ -413,9 +414,8 @@ static CHECKED bool ends_early(const struct asker *asker, const struct workload 
     return ending.by_model && ending.tokens < wanted;
 }
 
-/* Engines that accept neither field end answers where the model does, and most ignore unknown
- * fields silently: only an answer shows it. A single short answer may be chance, so two are
- * required. */
+/* Engines without either field let the model end answers, and most of them ignore unknown fields
+ * silently: only an answer shows it. One short answer may be chance, so two are required. */
 static CHECKED bool check_lengths(const struct asker *asker, const struct plan *plan,
                                   const struct workload *workload, struct error *error)
 {

@@ -12,10 +12,10 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-/* if the context is not known */
+/* the longest prompt if the context is not known */
 #define LONGEST_INPUT 2000000
 
-/* Bodies begin within this many pieces of the arena. */
+/* The bodies of prompts begin at one of this many pieces of the arena. */
 #define ARENA_SLACK 4096
 
 /* Positions in a body, in order. */
@@ -36,15 +36,15 @@ struct prompt_source {
     const struct workload *workload;
     struct text opening;
     const char *lead, *closing;
-    struct text arena;    /* pieces, each after its separator */
-    uint32_t *offsets;    /* of every piece in the arena, and of its end */
-    struct text prefixes; /* one after the other */
+    struct text arena;    /* text of the pieces, each after its separator */
+    uint32_t *offsets;    /* offset of every piece in the arena, and of its end */
+    struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_ends;
-    int64_t pools, prefix_pieces, prefix_tokens; /* of one prefix */
+    int64_t pools, prefix_pieces, prefix_tokens; /* bytes of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
     struct workload_room room;
-    int64_t shortest, context_tokens; /* of an input; 0: not known */
+    int64_t shortest, context_tokens; /* largest length of an input; 0: not known */
     bool may_stop;
     const struct dataset *dataset;
     uint32_t *usable; /* rows of the dataset, in the order of sending */
@@ -61,7 +61,8 @@ static bool is_drawn(const struct lengths *lengths)
            || lengths->distribution == DISTRIBUTION_LOGNORMAL;
 }
 
-/* Lengths that are drawn are cut to the context; those that are stated are checked by the server */
+/* Checks the mean lengths. Drawn lengths are cut to the context; of stated ones, the server itself
+ * refuses those that do not fit. */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -104,7 +105,7 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* Tokens of a row's prompt, and of its answer: estimates if it is a text. */
+/* The tokens of a row's prompt and of its answer, estimated from texts. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
@@ -128,7 +129,8 @@ static bool is_usable(const struct prompt_source *prompts, const struct dataset_
            && (prompts->context_tokens == 0 || input + output <= prompts->context_tokens);
 }
 
-/* In an order that depends on the seed, so that neighbours in the file are not sent together */
+/* Puts the rows in an order that depends on the seed, so that neighbours in the file are not sent
+ * together. */
 static void shuffle(struct prompt_source *prompts)
 {
     struct generator generator;
@@ -161,7 +163,7 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
     return true;
 }
 
-/* The longest prompt that has to be generated. */
+/* The length of the longest prompt that has to be generated. */
 static int64_t longest_of_dataset(const struct prompt_source *prompts)
 {
     int64_t longest = 0;
@@ -196,7 +198,8 @@ static int64_t longest_input(const struct prompt_source *prompts)
     return is_drawn(&prompts->input) && longest > limit ? limit : longest;
 }
 
-/* The same seed gives the same arena; a longer one begins with the shorter one. */
+/* Fills the arena. The same seed gives the same arena, and a longer one begins with the shorter
+ * one. */
 static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
@@ -319,7 +322,7 @@ static const struct dataset_row *row_of(const struct prompt_source *prompts, uin
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
-/* The lengths in the dataset; an answer whose length is drawn is cut to the context. */
+/* Sets the lengths that the dataset has; an answer whose length is drawn is cut to the context. */
 static void take_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t input, output;
@@ -334,7 +337,7 @@ static void take_lengths(const struct prompt_source *prompts, uint64_t index, st
                     && (prompts->dataset_sent || index >= prompts->usable_count);
 }
 
-/* Depends on the seed and the index alone. */
+/* The lengths depend only on the seed and the index. */
 static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t context = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
@@ -373,7 +376,7 @@ static size_t write_head(const struct prompt_source *prompts, int64_t count,
     return (size_t)(at - out);
 }
 
-/* One of the prefixes. */
+/* Chooses one of the prefixes. */
 static struct prompt_part choose_prefix(const struct prompt_source *prompts,
                                         struct generator *generator)
 {
@@ -383,7 +386,7 @@ static struct prompt_part choose_prefix(const struct prompt_source *prompts,
     return (struct prompt_part){ text_string(&prompts->prefixes) + end[0], end[1] - end[0] };
 }
 
-/* A unique head for a prompt of the dataset: 16 hexadecimal digits. */
+/* Writes a unique head for a prompt of the dataset: 16 hexadecimal digits. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)

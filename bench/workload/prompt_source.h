@@ -4,9 +4,9 @@
  * plan shares prefixes, one of them comes before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
- * are drawn only from the plan's seed, and what fits is decided by the strictest of the compared
- * servers, so that all have the same work. Words, heads and prefixes are derived from the attempt's
- * nonce: nothing that was sent before is sent again. */
+ * are drawn from the plan's seed alone and must fit the strictest of the compared servers, so that
+ * all servers have the same work. Words, heads and prefixes are derived from the attempt's nonce:
+ * nothing that was sent before is sent again. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -26,9 +26,9 @@ struct prompt_source_order {
     int64_t context_tokens;              /* drawn lengths are cut to it; 0: not known */
     struct workload_room room;           /* common to the servers it is compared with; zero: there
                                           * are none */
-    uint64_t nonce;                      /* the attempt's */
-    const struct dataset *dataset;       /* what is sent; borrowed; NULL: generated prompts */
-    bool dataset_sent;                   /* the server already received its prompts */
+    uint64_t nonce;                      /* the attempt's nonce */
+    const struct dataset *dataset; /* its prompts are sent; borrowed; NULL: prompts are generated */
+    bool dataset_sent;             /* the server already received its prompts */
 };
 
 /* INVALID if prompts of this length cannot be made, or do not fit the context. Free with
@@ -45,10 +45,10 @@ void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_T
 /* The prompt and the lengths of one request. */
 struct wanted {
     int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will report */
-    int64_t shared_tokens;               /* of the input: other prompts begin with the same */
-    bool may_stop;                       /* the answer may be shorter */
-    bool repeated;                       /* the same prompt was sent before */
-    bool cut; /* a drawn length did not fit the context, or the shared part */
+    int64_t shared_tokens; /* tokens of the input with which other prompts begin, too */
+    bool may_stop;         /* the answer may be shorter */
+    bool repeated;         /* the same prompt was sent before */
+    bool cut;              /* a drawn length did not fit the context, or the shared part */
 };
 
 struct prompt_part {
@@ -61,12 +61,13 @@ struct bench_prompt {
     struct wanted wanted;
     struct prompt_part parts[PROMPT_PARTS];
     size_t length;
-    size_t part, offset; /* how far it was read */
+    size_t part, offset; /* how much of it has been read */
     char limits[WORKLOAD_LIMITS_SIZE];
     char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE];
 };
 
 void prompt_source_make(const struct prompt_source *prompts, uint64_t index,
                         struct bench_prompt *out);
-size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size); /* 0 at the end */
+/* Returns the number of bytes; 0 at the end. */
+size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size);
 void prompt_source_rewind(struct bench_prompt *prompt);

@@ -12,7 +12,7 @@
 #define FEWEST_IDS 16
 #define LARGEST_ID 100000000
 
-/* How servers are asked for the tokens of a text. */
+/* The tokenize APIs of servers. */
 struct dialect {
     const char *name, *path, *field;
     bool names_model;
@@ -48,7 +48,7 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Each id once, without the first and last token, which a tokenizer may have added. */
+/* Adds each id once, except for the first and last token, which a tokenizer may have added. */
 static size_t collect(const json_t *tokens, int64_t *ids)
 {
     size_t count = 0, kept = 0;

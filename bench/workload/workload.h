@@ -2,7 +2,7 @@
 /* How prompts of a wanted length are made for one server, and which fields its requests may have:
  * found once per sweep (prompt_calibration.h) and kept with it.
  *
- * A prompt is a sequence of pieces: token ids where the server takes arrays of them, else words.
+ * A prompt is a sequence of pieces: token ids if the server takes arrays of them, else words.
  * tokens = overhead_tokens + tokens_per_piece x pieces, by the server's own count. */
 #pragma once
 
@@ -29,11 +29,11 @@ enum request_field {
 struct workload {
     enum bench_api api;
     enum prompt_form form;
-    char source[32];                       /* how the pieces were found */
-    int64_t overhead_tokens;               /* a BOS token, the chat template, the first word */
-    double tokens_per_piece;               /* 1: lengths are exact */
-    unsigned fields;                       /* enum request_field */
-    bool reports_usage;                    /* streams end with the server's token counts */
+    char source[32];         /* how the pieces were found */
+    int64_t overhead_tokens; /* tokens of a BOS token, the chat template and the first word */
+    double tokens_per_piece; /* 1: lengths are exact */
+    unsigned fields;         /* enum request_field */
+    bool reports_usage;      /* streams end with the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
@@ -43,7 +43,8 @@ struct workload {
  * their digest. */
 json_t *workload_to_json(const struct workload *workload);
 json_t *workload_specification(const struct workload *workload);
-/* Reads what workload_to_json wrote: everything except the sampling, which is the plan's. */
+/* Reads what workload_to_json wrote, which is everything but the sampling: that comes from the
+ * plan. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
 /* Sets the plan's sampling, and omits the fields that would prevent answers from ending early if
@@ -52,8 +53,8 @@ void workload_take_plan(struct workload *workload, const struct plan *plan);
 
 /* Tokens of the shortest possible prompt. */
 int64_t workload_shortest(const struct workload *workload);
-/* The tokens that servers themselves add to a prompt, and their shortest prompt: the largest of all
- * servers that receive the same prompts. Zero: there are none. */
+/* The tokens that servers themselves add to a prompt, and their shortest prompt: the largest values
+ * of all servers that get the same prompts. Zero: there are no other servers. */
 struct workload_room {
     int64_t overhead_tokens, shortest_tokens;
 };
@@ -68,8 +69,9 @@ CHECKED bool workload_count(const struct workload *workload, int64_t input_token
  * but no separator before the first id. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
+/* Returns their number of bytes. */
 size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
-                       char out[WORKLOAD_LIMITS_SIZE]); /* returns their number of bytes */
+                       char out[WORKLOAD_LIMITS_SIZE]);
 const char *workload_lead(const struct workload *workload);
 /* The same around a prompt that is one text. */
 const char *workload_text_lead(const struct workload *workload);

@@ -110,7 +110,7 @@ static void add_latency(json_t *json, const char *p50, const char *p99,
     json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
 }
 
-/* Unusual results: chunks of several tokens, reasoning before the answer. */
+/* Adds unusual results: chunks of several tokens, reasoning before the answer. */
 static void add_unusual(json_t *json, const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -146,7 +146,7 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* For older cells it is not known how many differed. */
+/* Older cells did not store how many differed. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;
@@ -336,7 +336,7 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Why cells have no figures, each reason once. It may contain the server's words. */
+/* Adds the reasons why cells have no figures, each once. They may contain text of the server. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];

@@ -11,7 +11,7 @@
                                   .help = "Registered name; not needed if there is only one."      \
     }
 
-/* From the argument `deployment`; without it the only one registered. NOT_FOUND and INVALID list
- * the names. */
+/* Finds the deployment by the argument `deployment`; if it is not given, the only one registered.
+ * NOT_FOUND and INVALID list the names. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);

@@ -24,13 +24,13 @@ CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
                                  struct error *error);
-/* After a model was not found: if the deployment uses the server's first model, and that has
- * changed, true with the endpoint filled in anew. */
+/* For a model that was not found: if the deployment uses the server's first model and that has
+ * changed, fills in the endpoint again and returns true. */
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* After a deployment's model was not found: if the server lists its models, `error` becomes a
- * sentence with those it serves. */
+/* For a model that was not found: if the server lists its models, adds them to the sentence of
+ * `error`. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

@@ -172,8 +172,8 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* The columns of the table, unless everything is requested; only a cell requested by itself also
- * has its row of the file. */
+/* The members of a cell: those of the table's columns, unless everything is requested. Only a cell
+ * that is requested by itself also has its row of the file. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {

@@ -36,7 +36,7 @@ const struct field job_answer_fields[] = {
     { 0 },
 };
 
-/* What the outcome says of the sweep itself, and counts of zero, are omitted. */
+/* Omits the outcome's state of the sweep, which is shown elsewhere, and counts of zero. */
 static json_t *outcome_json(const struct job *job)
 {
     json_t *outcome = answer_json_stored(job->outcome);
@@ -46,7 +46,7 @@ static json_t *outcome_json(const struct job *job)
     return outcome;
 }
 
-/* Partial progress is not counted: a sweep's cells are counted in the same way. */
+/* Counts only whole units, as the number of a sweep's cells does. */
 json_t *job_answer_json(const struct job *job)
 {
     return answer_row_take(

@@ -15,7 +15,7 @@
         "report", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."          \
     }
 
-/* Adds them if the job is a sweep and is over; for an A/B sweep only the report, since
- * run_compare has the verdict. */
+/* Adds verdict and takeaways if the job is a sweep that is over; for an A/B sweep only the report,
+ * since run_compare gives the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

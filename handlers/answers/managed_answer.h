@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How answers show what opsbrain manages: what is wanted, what was seen last, what it costs. */
+/* Managed deployments in answers: what is wanted, what was last observed, what it costs. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -15,7 +15,7 @@ struct any_run { /* a run of one of the two kinds */
 struct run_index {
     struct any_run *rows; /* newest first */
     size_t count;
-    /* the stores that they point into */
+    /* own the rows */
     struct run_row *runs;
     struct import_row *imports;
     size_t run_count, import_count;

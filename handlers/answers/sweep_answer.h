@@ -16,14 +16,15 @@ extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
     }
 json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 
-/* "Plan: concurrency=[1,4], window_s=5.": the settings that differ from the defaults. */
+/* Adds "Plan: concurrency=[1,4], window_s=5.": the settings that differ from the defaults. */
 void sweep_answer_describe_plan(const json_t *plan, struct text *out);
 bool sweep_answer_is_active(const struct sweep_row *sweep);
-const char *
-sweep_answer_candidate(const struct sweep_row *sweep); /* its second deployment; NULL: none */
-void sweep_answer_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */
-/* Saturation and limits from the cells of one deployment: the member `findings`, and a line per
- * context. */
+/* Its second deployment; NULL: none. */
+const char *sweep_answer_candidate(const struct sweep_row *sweep);
+/* Adds a line or two. */
+void sweep_answer_describe(const struct sweep_row *sweep, struct text *out);
+/* Adds saturation and limits from the cells of one deployment: the member `findings`, and a line
+ * per context. */
 #define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

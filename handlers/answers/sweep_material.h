@@ -16,13 +16,13 @@ struct sweep_material {
     size_t interrupted_count;
 };
 
-/* Zero it first, and finish it also after a failure, since part of it may have been read. */
+/* Zero it first. Finish it even after a failure, since part of it may have been read. */
 CHECKED bool sweep_material_read(const struct services *services, const char *sweep_id,
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);
 
-/* The rows of one run, or of one deployment; "" is any. Shallow copies, whose heap memory belongs
- * to the whole: free with sweep_material_part_finish. */
+/* Selects the rows of one run, or of one deployment; "" is any. They are shallow copies, whose heap
+ * memory belongs to the whole: free with sweep_material_part_finish. */
 struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
                                           const char *deployment);
 void sweep_material_part_finish(struct sweep_material *part);

@@ -7,5 +7,5 @@
 
 extern const struct field audit_row_fields[]; /* ends with a NULL name */
 json_t *audit_row_json(const struct audit_row *row);
-/* A table. */
+/* Adds them as a table. */
 void audit_rows_text(const struct audit_row *rows, size_t count, struct text *out);

@@ -30,7 +30,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* It reads the whole audit log: a role that may not stop others' jobs may not request it. */
+/* The check reads the whole audit log, which is expensive: only admins may request it. */
 static CHECKED bool check(struct call *call, struct error *error)
 {
     struct audit_verdict verdict;

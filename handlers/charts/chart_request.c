@@ -69,7 +69,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct chart_requ
     return export_find(call, id, &out->runs[out->count++], error);
 }
 
-/* For an A/B sweep, the baseline's runs: the candidate's do not repeat them. */
+/* For an A/B sweep, only the baseline's runs: those of the candidate are no repetitions of them. */
 static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
                               struct error *error)
 {
@@ -167,7 +167,7 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* Our own runs have stored every request of a cell, as a histogram. */
+/* For runs measured here the latencies of every cell are stored as histograms. */
 static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
                            struct error *error)
 {
@@ -205,7 +205,7 @@ static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, 
 /* ---- The table ---- */
 
 static const struct plot {
-    /* Draws one run, or repetitions of it; NULL: `of_call` finds what is drawn. */
+    /* Draws one run, or its repetitions; NULL: `of_call` finds what to draw. */
     CHECKED bool (*of_runs)(struct call *call, const struct chart_runs *runs, struct chart *out,
                             struct error *error);
     CHECKED bool (*of_call)(struct call *call, struct chart *out, struct error *error);

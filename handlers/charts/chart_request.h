@@ -6,16 +6,16 @@
 #include "analysis/charts/chart.h"
 #include "handlers/tool.h"
 
-/* The MCP App that shows them, interactively, in hosts that can. */
+/* The MCP App that shows charts interactively, in hosts that support it. */
 #define CHART_APP_URI "ui://opsbrain/chart"
 
 extern const char *const chart_request_plots[]; /* ends with NULL */
 extern const struct param chart_request_params[];
 
-/* By call->arguments, which run_chart's rows have checked. Free with chart_finish, also after
- * failing. */
+/* Draws the chart of call->arguments, which were checked by run_chart's rows. Free with
+ * chart_finish, even after a failure. */
 CHECKED bool chart_request_draw(struct call *call, struct chart *out, struct error *error);
-/* The same by arguments that are not checked yet: {"run": "run_...", "plot": "heat", "options":
+/* The same for arguments that are not checked yet: {"run": "run_...", "plot": "heat", "options":
  * {"quantity": "ttft_p50_ms"}}. Errors are masked and audited like those of a call. */
 CHECKED bool chart_request_call(struct call *call, const json_t *arguments, struct chart *out,
                                 struct error *error);

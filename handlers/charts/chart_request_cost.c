@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost of `run`, and of `candidate` beside it, at the prices that the call gives or that an
+/* Draws the cost of `run`, and of `candidate` if it is given, at the prices that the call or an
  * import states. */
 
 #include <math.h>

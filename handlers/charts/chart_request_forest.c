@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forest: two sides of runs, compared as run_compare does. */
+/* Draws a forest plot: two sides of runs, compared as run_compare does. */
 
 #include <string.h>
 
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/runs/compare_request.h"
 
-/* run_compare's arguments for these. New reference. */
+/* The arguments of run_compare that correspond to those of the call. New reference. */
 static json_t *compare_arguments(const struct call *call, const char *metric)
 {
     static const char *const passed_on[] = { "factors", "accept_unknown", "keep_wrong" };

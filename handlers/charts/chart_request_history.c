@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history: what a deployment's server reported over a time, with the sweeps, restarts and
- * revisions within it. */
+/* Draws the history: what a deployment's server reported over a time, with the sweeps, restarts and
+ * revisions in that time. */
 
 #include <math.h>
 #include <stdio.h>
@@ -154,7 +154,7 @@ static CHECKED bool read_sweeps(struct history *history, struct error *error)
     return true;
 }
 
-/* The server reports when it started: at a restart the time changes. */
+/* A restart shows by the server's start time, which it reports. */
 static void take_restarts(struct history *history, const struct metric_history *starts)
 {
     for (size_t i = 1; i < starts->count && history->chart.restart_count < RESTARTS_MAX; i++)
@@ -194,7 +194,7 @@ static void add_note(struct history *history, const struct deployment *revision)
     history->chart.notes = history->notes;
 }
 
-/* The newest first, as many as fit. */
+/* Adds the newest first, as many as fit. */
 static CHECKED bool read_revisions(struct history *history, struct error *error)
 {
     struct deployment revision = history->deployment;

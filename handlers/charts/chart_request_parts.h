@@ -6,18 +6,19 @@
 
 /* Runs that are repetitions of each other. */
 struct chart_request_subject {
-    struct evidence *runs; /* heap; each to be finished */
+    struct evidence *runs; /* heap; finish each */
     size_t count;
 };
 #define CHART_SUBJECT_AUTO                                                                         \
     __attribute__((cleanup(chart_request_subject_finish))) struct chart_request_subject
 
-/* A run, an import, or the runs of a sweep; of an A/B sweep the baseline's. *out must be zero. */
+/* Reads a run, an import, or the runs of a sweep; of an A/B sweep those of the baseline. *out must
+ * be zeroed. */
 CHECKED bool chart_request_subject_find(struct call *call, const char *id,
                                         struct chart_request_subject *out, struct error *error);
 void chart_request_subject_finish(struct chart_request_subject *subject);
 
-/* Each by the call's arguments. */
+/* Each draws one plot, as the call's arguments say. */
 CHECKED bool chart_request_forest(struct call *call, struct chart *out, struct error *error);
 CHECKED bool chart_request_history(struct call *call, struct chart *out, struct error *error);
 CHECKED bool chart_request_cost(struct call *call, struct chart *out, struct error *error);

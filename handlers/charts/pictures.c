@@ -19,8 +19,8 @@ struct picture {
 
 struct pictures {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a picture is drawn, or could not be */
-    struct picture *newest; /* used last */
+    pthread_cond_t changed; /* signals that a picture was drawn, or could not be */
+    struct picture *newest; /* number of the latest use */
     size_t bytes_max;
     unsigned drawing;
     struct pictures_counts counts;
@@ -59,7 +59,7 @@ void pictures_destroy(struct pictures *pictures)
 
 /* ---- Under the lock ---- */
 
-/* NULL: it is not kept. What is found becomes the newest. */
+/* Finds a picture and makes it the newest; NULL: it is not kept. */
 static struct picture *find(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
 {
     for (struct picture **at = &pictures->newest; *at != NULL; at = &(*at)->next) {
@@ -85,7 +85,7 @@ static void begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
     pictures->drawing++;
 }
 
-/* The oldest go first; those that are being drawn have no bytes yet. */
+/* Removes the oldest; those that are being drawn have no bytes yet. */
 static void make_room(struct pictures *pictures)
 {
     while (pictures->counts.bytes > pictures->bytes_max) {
@@ -98,7 +98,7 @@ static void make_room(struct pictures *pictures)
     }
 }
 
-/* NULL: it could not be drawn, and who waits for it tries again. */
+/* `bytes` NULL: it could not be drawn, and the calls that wait for it try again. */
 static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
                 const struct text *png)
 {
@@ -117,7 +117,7 @@ static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
     pthread_cond_broadcast(&pictures->changed);
 }
 
-/* False: begun, and to be drawn by the caller. */
+/* Finds the picture or waits for it. False: the caller is to draw it. */
 static bool take(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES], struct text *out)
 {
     for (;;) {

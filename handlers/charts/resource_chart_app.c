@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ui://opsbrain/chart: the MCP App that shows charts in a chat, for hosts that can. Its page draws
- * nothing itself: it asks for the chart with chart_draw. One moves through it as on the pages. */
+ * nothing itself: it gets the chart from chart_draw. It is used like the charts of the pages. */
 
 #include "handlers/charts/chart_request.h"
 #include "handlers/resource.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_draw: a chart for the MCP App (resource_chart_app.c), which no model sees. */
+/* chart_draw: a chart for the MCP App (resource_chart_app.c); models do not see it. */
 
 #include "analysis/charts/svg.h"
 #include "handlers/answer.h"

@@ -10,5 +10,5 @@ extern const struct field dataset_fields[]; /* of dataset_json; ends with a NULL
 json_t *dataset_json(const struct dataset_entry *entry);
 /* One line. */
 void dataset_describe(const struct dataset_entry *entry, struct text *out);
-/* Statistics as dataset_json shows them; new reference. */
+/* The statistics, as dataset_json shows them; new reference. */
 json_t *dataset_lengths_json(const struct dataset *dataset);

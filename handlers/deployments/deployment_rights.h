@@ -10,8 +10,8 @@ CHECKED bool deployment_check_owner(const struct call *call, const struct deploy
                                     struct error *error);
 /* CONFLICT while a sweep is planned, queued or running on it. */
 CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);
-/* A secret is sent only to origins that it is bound to. If an admin names it, it is bound along
- * with the change: after->binds gets the origin, "" if it is bound already. `before` is NULL for a
- * new deployment. */
+/* A secret is sent only to origins that it is bound to. If an admin names it here, the change binds
+ * it: after->binds gets the origin, "" if it is bound already. `before` is NULL for a new
+ * deployment. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

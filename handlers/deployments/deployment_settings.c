@@ -36,7 +36,7 @@ static CHECKED bool read_url(const struct call *call, struct deployment *deploym
     return true;
 }
 
-/* Whatever is wrong with it, the value is not shown: it may be the secret itself. */
+/* The sentence never shows the value: it may be the secret itself. */
 static CHECKED bool read_secret(const struct call *call, struct deployment *deployment,
                                 struct error *error)
 {

@@ -8,7 +8,7 @@
 #define URL_HELP "Base URL of the server, such as http://10.0.0.5:8000."
 #define URL_MORE "No user, query or fragment; a trailing /v1 is cut off."
 
-/* Rows shared by both tools. */
+/* The parameters that both tools have. */
 #define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id as requests name it; default: the server's first." },                            \
@@ -47,7 +47,7 @@
             .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
     }
 
-/* Copies the settings that the call names (url too); others remain. Checks each value. */
+/* Copies the settings that the call gives (url too) and leaves the others. Checks each value. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latest health answers of models. A viewer, who may not cause work at will, gets the stored
- * answer, and if several viewers ask at once only one call reaches the model. Thread safe. */
+/* The latest health answers of models. Viewers may not cause work at will: they get the stored
+ * answer, and if several ask at once, only one call reaches the model. Thread safe. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -13,7 +13,7 @@ struct health_memory *health_memory_create(void);
 void health_memory_destroy(struct health_memory *memory); /* does nothing for NULL */
 
 enum health_turn {
-    HEALTH_ASK,   /* ask now, then call health_memory_set */
+    HEALTH_ASK,   /* the caller asks the model now, then calls health_memory_set */
     HEALTH_KNOWN, /* it was asked less than HEALTH_KEPT_S ago */
     HEALTH_LEFT,  /* `cancelled` became true while another call asked */
 };
@@ -22,6 +22,7 @@ enum health_turn health_memory_get(struct health_memory *memory,
                                    const struct deployment *deployment,
                                    bool (*cancelled)(void *context), void *context,
                                    struct answer *answer, double *age_s);
-/* Stores the answer; without a structure there is none, and a waiting call asks instead. */
+/* Stores the answer. One without a structure is not stored, and one of the waiting calls asks
+ * instead. */
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer);

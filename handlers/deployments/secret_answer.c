@@ -37,10 +37,10 @@ struct names {
     size_t count, capacity;
 };
 
-/* What is collected for one listing. */
+/* Everything that one listing collects. */
 struct listing {
     const struct access *access;
-    struct names set, named; /* those that have a value; all */
+    struct names set, named; /* names with a value; all names */
     json_t *secrets, *unbound;
 };
 

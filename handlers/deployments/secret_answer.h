@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which secrets there are, and where each may be sent: as secret_bind and `opsbrain secret list`
- * show it. Names and origins, never values. */
+/* Lists the secrets, and where each may be sent, for secret_bind and `opsbrain secret list`: names
+ * and origins, never values. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -9,6 +9,6 @@ extern const struct field secret_answer_fields[]; /* of a secret */
 extern const struct field
     secret_answer_unbound_fields[]; /* of a deployment whose secret is not sent */
 
-/* {"secrets", "unbound"}, a new object. */
+/* An object with "secrets" and "unbound"; new reference. */
 CHECKED bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
 void secret_answer_text(const json_t *listed, struct text *out);

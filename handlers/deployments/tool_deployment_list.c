@@ -11,7 +11,7 @@
 #include "handlers/values.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* of the current revision */
+    PARAMS_PERIOD, /* when the current revision was made */
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -53,8 +53,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 
 #define PAGE 100
 
-/* The first `limit` deployments after that name, in order of name, whose revision is of the period.
- */
+/* Finds the first `limit` deployments after that name, in order of name, whose revision was made in
+ * the period. */
 static CHECKED bool find(struct store *store, const struct period *period, const char *after,
                          size_t limit, struct deployment *out, size_t *count, struct error *error)
 {

@@ -19,7 +19,7 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* The same registration again is not an error: an agent that lost the answer repeats the call. */
+/* To register the same again is not an error: an agent that lost the answer repeats the call. */
 static bool is_registered(const struct call *call, const struct deployment *wanted,
                           struct deployment *out)
 {
@@ -29,7 +29,7 @@ static bool is_registered(const struct call *call, const struct deployment *want
            && deployment_settings_same(wanted, out);
 }
 
-/* *changed false: it was already registered so. */
+/* *changed false: it was already registered with these settings. */
 static CHECKED bool store(struct call *call, const struct deployment *wanted,
                           struct deployment *stored, bool *changed, struct error *error)
 {

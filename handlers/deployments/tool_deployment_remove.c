@@ -22,7 +22,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Without its name in the registry what runs would bill on, seen by nobody. */
+/* If its name were removed, what runs in the cloud would go on costing money, and nobody would see
+ * it. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
@@ -40,7 +41,7 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
     return false;
 }
 
-/* Also called after the person agreed, which may take minutes. */
+/* Called again after the person agreed, which may take minutes. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");

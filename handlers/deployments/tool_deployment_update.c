@@ -121,8 +121,8 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
-/* The current state, and the result of the call. Also called after the person agreed, which may
- * take minutes. */
+/* Reads the current state, and computes the new one. Called again after the person agreed, which
+ * may take minutes. */
 static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
                          struct error *error)
 {
@@ -148,7 +148,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 
 /* ---- The change ---- */
 
-/* The same call again changes nothing. */
+/* A repeated call changes nothing. */
 static CHECKED bool store(struct call *call, const struct deployment *before,
                           struct deployment *after, bool *changed, struct error *error)
 {

@@ -42,7 +42,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The rest of the call's time. */
+/* The time that the call has left. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t left = (int64_t)(call_number(call, "timeout_s", 30) * 1000)
@@ -70,8 +70,8 @@ static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint,
     return query_run(endpoint, &query, result, error);
 }
 
-/* Base models have no chat template, and some servers no chat API: they are healthy nevertheless.
- */
+/* Base models have no chat template, and some servers have no chat API: they are healthy
+ * nevertheless. */
 static bool ask_without_chat(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                              struct query_result *result)
 {
@@ -129,7 +129,7 @@ static void describe_success(const struct deployment *deployment, const struct e
     answer_next(answer, "model_query to ask it something, sweep_plan to benchmark it");
 }
 
-/* The class is before the sentence, and is removed from it. */
+/* Removes the class, which stands before the sentence. */
 static void drop_class(enum failure failure, char *sentence)
 {
     TEXT_AUTO named = { 0 };
@@ -196,7 +196,7 @@ static void describe_age(struct answer *answer, double age_s)
               HEALTH_KEPT_S);
 }
 
-/* A check makes the model work: a caller who may not cause work shares the checks of others. */
+/* A check makes the model work: callers who may not cause work share the checks of others. */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;

@@ -55,14 +55,14 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* What the caller sees of the answer while it arrives. */
+/* The part of the answer that the caller sees while it arrives. */
 struct follower {
     struct call *call;
-    struct text newest; /* since the last progress message */
+    struct text newest; /* bytes since the last progress message */
     int64_t reported_ns;
 };
 
-/* Its last PROGRESS_BYTES bytes, beginning with a whole character. */
+/* The last PROGRESS_BYTES bytes of the answer, beginning with a whole character. */
 static const char *tail(const struct text *text, size_t *length)
 {
     const char *start = text_string(text);
@@ -104,7 +104,7 @@ static bool is_cancelled(void *context)
     return follower->call->cancelled(follower->call->host);
 }
 
-/* The rest of the call's time. */
+/* The time that the call has left. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t left = (int64_t)(call_number(call, "timeout_s", 120) * 1000)
@@ -187,7 +187,7 @@ static void write_figure(struct text *out, const char *name, const char *format,
     text_add_char(out, '\n');
 }
 
-/* The block with the statistics, if requested. */
+/* Adds the block with the statistics, if it was requested. */
 static void write_stats(const struct query_result *result, const char *model, struct text *out)
 {
     text_add(out, "Performance Stats\nModel: ");
@@ -203,7 +203,7 @@ static void write_stats(const struct query_result *result, const char *model, st
         text_addf(out, "Total Tokens: not reported (%" PRId64 " chunks)\n\n", result->chunks);
 }
 
-/* The same in one line, if not requested. */
+/* Adds the same in one line, if it was not requested. */
 static void write_summary(const struct query_result *result, const char *model, struct text *out)
 {
     text_add_char(out, '(');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_show: what a server reports that it serves. */
+/* model_show: the models that a server has, as it reports them. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* As fleet/ chooses it: the first if none is named; "llama3.2" also matches "llama3.2:latest". */
+/* The model that fleet/ would choose: the first if none is named; "llama3.2" also matches
+ * "llama3.2:latest". */
 static bool is_in_use(const struct engine_report *report, const struct endpoint *endpoint, size_t i)
 {
     const char *id = report->models[i].id, *model = endpoint->model;

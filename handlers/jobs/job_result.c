@@ -41,7 +41,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
 }
 
-/* In the form that sweep_start and sweep_resume return. */
+/* The structure that sweep_start and sweep_resume return. */
 static CHECKED bool sweep_result(const struct services *services, const struct job *job,
                                  struct answer *answer, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://jobs/{id}: long work as it stands now. */
+/* opsbrain://jobs/{id}: the current state of long work. */
 
 #include "handlers/answers/job_answer.h"
 #include "handlers/resource_answer.h"

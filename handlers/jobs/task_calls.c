@@ -9,7 +9,7 @@
 
 #define AUDITED_BYTES 80
 
-/* The request as the audit log stores it. Heap memory. */
+/* The request in the form that the audit log stores. Heap memory. */
 static char *audited(const char *id)
 {
     TEXT_AUTO masked = { 0 };
@@ -40,7 +40,7 @@ static CHECKED bool cancel(struct call *call, const char *id, struct error *erro
         return false;
     return job_is_over(&job)
            || job_pool_cancel(call->services->jobs, id, &call->change, &job, error)
-           || error->kind == ERROR_CONFLICT; /* it has just ended */
+           || error->kind == ERROR_CONFLICT; /* the job has just ended */
 }
 
 bool task_call_cancel(struct call *call, const char *id, struct error *error)

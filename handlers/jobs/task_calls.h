@@ -5,7 +5,7 @@
 
 #include "handlers/tool.h"
 
-/* Asks the job to stop; has no effect on one that is already over. */
+/* Asks the job to stop; does nothing if it is already over. */
 CHECKED bool task_call_cancel(struct call *call, const char *id, struct error *error);
 /* Answers the job's questions; `answers` is an object by key. */
 CHECKED bool task_call_update(struct call *call, const char *id, json_t *answers,

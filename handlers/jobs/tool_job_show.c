@@ -27,8 +27,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Progress must rise for a client to be notified, but a job that waits in line only has messages.
- */
+/* Clients are only notified of progress that rises, but a job that waits in line only changes its
+ * message. */
 static void report_progress(struct call *call, const struct job *job, double *reported)
 {
     *reported = job->progress > *reported ? job->progress : *reported + 0.001;
@@ -36,8 +36,8 @@ static void report_progress(struct call *call, const struct job *job, double *re
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* How long it may still wait; if others need the thread, no longer than clients without progress
- * do. */
+/* How long the call may still wait; if others need the thread, no longer than one without progress.
+ */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
@@ -50,7 +50,7 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
     return (int64_t)(wait_s * 1000) - waited_ms;
 }
 
-/* Reports every change of the job while it waits, and that it waits. */
+/* Reports every change of the job while the call waits, and that it waits. */
 static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
     int64_t since_ns = clock_monotonic_ns(), left;

@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* held since, or in line since */
+    PARAMS_PERIOD, /* time since which it is held, or in line */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
       .help = "Each endpoint's in order." },
     { 0 },

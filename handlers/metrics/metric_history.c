@@ -20,7 +20,7 @@ const char *const metric_history_functions[] = { "value", "mean",     "min",    
 enum kind {
     KIND_GAUGE = 1,
     KIND_COUNTER,
-    KIND_RATIO, /* growth of one counter per growth of another */
+    KIND_RATIO, /* growth of one counter divided by that of another */
     KIND_HISTOGRAM,
 };
 
@@ -148,8 +148,7 @@ static bool value_of(enum metric_history_function function, const struct scrape_
 
 /* ---- Steps as they fill up ---- */
 
-/* Label sets are summed, and so are their bounds: the sum was never below the sum of the lowest
- * values. */
+/* Sums label sets and their bounds: the sum was never below the sum of the lowest values. */
 static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
@@ -205,8 +204,8 @@ static struct scrape_range range_of(const struct metric_history_ask *ask, const 
                                   ask->step_ms };
 }
 
-/* Applies the function to the series of one name, step by step; steps is metric_history_steps(ask)
- * zeros. */
+/* Applies the function to the series of one name, step by step; `steps` begins as
+ * metric_history_steps(ask) zeros. */
 static CHECKED bool read_steps(struct store *store, const struct metric_history_ask *ask,
                                const char *name, enum metric_history_function function,
                                struct metric_history_value *steps, struct error *error)
@@ -232,7 +231,7 @@ static CHECKED bool read_plain(struct store *store, const struct metric_history_
     return true;
 }
 
-/* Growth of `series` divided by growth of `per`; a step without any growth has no mean. */
+/* Computes the growth of `series` divided by that of `per`; a step without growth has no value. */
 static CHECKED bool read_ratio(struct store *store, const struct metric_history_ask *ask,
                                const char *series, const char *per, double scale,
                                struct metric_history *out, struct error *error)
@@ -356,7 +355,7 @@ static const char *unit_of(const char *name, enum metric_history_function functi
     return function == METRIC_HISTORY_RATE ? "1/s" : "";
 }
 
-/* From the type of the series, or of the buckets of the histogram. */
+/* Finds the kind from the type of the series, or of the histogram's buckets. */
 static CHECKED bool find_kind(struct store *store, const struct metric_history_ask *ask,
                               enum kind *out, struct error *error)
 {

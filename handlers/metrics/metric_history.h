@@ -37,7 +37,7 @@ struct metric_history_ask {
 struct metric_history_value {
     int64_t at_ms; /* the step's start */
     double value, low, high;
-    double weight;            /* of the value in a mean over steps */
+    double weight;            /* weight of the value in a mean over steps */
     double at_least, at_most; /* for percentiles: the limits of the bucket that contains the value,
                                * which is all that the server reports; INFINITY: beyond the last
                                * limit */
@@ -47,7 +47,7 @@ struct metric_history {
     size_t count;
     enum metric_history_function function;
     const char *unit; /* static; "" if it is only in the series' name */
-    const char *why;  /* static: why the values of some steps are NaN; NULL: none is */
+    const char *why;  /* static: why the values of some steps are NaN; NULL: none are */
 };
 /* Several label sets of one series are summed (low and high are the extremes of any). INVALID: the
  * function does not apply to the figure; NOT_FOUND names existing series. */
@@ -56,7 +56,7 @@ CHECKED bool metric_history_read(struct store *store, const struct metric_histor
 void metric_history_finish(struct metric_history *history);
 
 struct metric_history_summary {
-    double latest, low, mean, high; /* NaN without values */
+    double latest, low, mean, high; /* NaN: there are no values */
 };
 void metric_history_summarize(const struct metric_history *history,
                               struct metric_history_summary *out);

@@ -47,7 +47,7 @@ static size_t bucket_at(struct buckets *buckets, double limit)
     return buckets->count++;
 }
 
-/* Label sets of one limit (engines, replicas) are summed: the tag is the bucket's index. */
+/* Sums label sets (engines, replicas) of the same limit: the tag is the bucket's index. */
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
     struct buckets *buckets = context;
@@ -99,8 +99,8 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     return present > 1 ? NULL : "the histogram has no bucket except +Inf";
 }
 
-/* False: nothing was observed in the step. Buckets are cumulative; one scraped slightly before
- * another may lag behind it, hence the running maximum. */
+/* Computes the percentile of one step. False: nothing was observed in it. Buckets are cumulative;
+ * one that was read slightly before another may lag behind, hence the running maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
                           struct metric_history_value *out)
 {

@@ -9,7 +9,7 @@
 /* The shortest round step with which `points` steps cover the range. */
 int64_t metric_range_step_s(int64_t range_ms, int64_t points);
 int64_t metric_range_round_up(int64_t value, int64_t to);
-/* Sets ask->level to one that still has from_ms, and makes ask->step_ms longer where only longer
- * steps are kept. */
+/* Sets ask->level to one that still has from_ms, and makes ask->step_ms longer if only longer steps
+ * are kept. */
 CHECKED bool metric_range_choose_level(struct store *store, int64_t from_ms,
                                        struct metric_history_ask *ask, struct error *error);

@@ -226,7 +226,7 @@ static void add_summary(struct view *view, const char *name, const struct metric
     add_cell(view->table, summary.high);
 }
 
-/* The bounds of a percentile. */
+/* Adds the bounds of a percentile. */
 static void add_limits(const struct metric_history_value *value, json_t *point, struct table *table)
 {
     json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
@@ -343,7 +343,7 @@ static struct table *summary_table(void)
     return table;
 }
 
-/* Why there are no values, as far as the state of watching explains it. */
+/* Adds why there are no values, as far as the state of watching explains it. */
 static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
     struct scrape_target target;
@@ -419,7 +419,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     answer_shows(answer, "/history?deployment=%s", view->deployment.name);
 }
 
-/* Which arguments can be combined. */
+/* Checks which arguments are combined. */
 static CHECKED bool check(const struct call *call, struct error *error)
 {
     const char *metric = call_text(call, "metric"), *series = call_text(call, "series");

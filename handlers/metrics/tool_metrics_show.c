@@ -12,7 +12,8 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define SCRAPES 8 /* two give the rates; all of them show whether one server answers */
+#define SCRAPES                                                                                    \
+    8 /* two of them give the rates; all show whether the same server answers each time */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
@@ -86,7 +87,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Sleeps, but not past a cancel. */
+/* Sleeps, unless the call is cancelled. */
 static CHECKED bool pause_for(const struct call *call, double seconds, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + (int64_t)(seconds * 1e9);
@@ -146,7 +147,7 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
         text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
 }
 
-/* The result of asking the server. */
+/* The result of scraping the server. */
 struct look {
     struct deployment deployment;
     struct engine_metrics_snapshot first, last;
@@ -154,7 +155,7 @@ struct look {
     bool has_rates;
 };
 
-/* The scrapes in between show whether a single server answered every time. */
+/* The scrapes in between show whether the same server answers every time. */
 static CHECKED bool scrape(struct call *call, struct look *look, struct error *error)
 {
     double interval_s = call_number(call, "interval_s", 2);

@@ -26,7 +26,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* If it cannot be scraped now, *problem says why: it is watched nevertheless. */
+/* *problem: why it cannot be scraped now; it is watched nevertheless. */
 static CHECKED bool scrape_once(const struct call *call, const struct deployment *deployment,
                                 struct error *problem)
 {

@@ -8,8 +8,7 @@
 
 #define PATH_SIZE 128
 
-/* `record`: the name that the members belong to, with a dot at its end; "" for the answer itself.
- */
+/* `record`: the object that has the members, with a dot at its end; "": the answer itself. */
 static void add_members(struct text *out, const char *record, const struct field *fields)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {

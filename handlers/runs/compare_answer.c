@@ -83,7 +83,7 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* Where to begin showing two values, one of which is too long: at the member that differs. */
+/* Where to begin showing two values of which one is too long: at the member that differs. */
 static size_t first_unlike(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
@@ -98,7 +98,7 @@ static size_t first_unlike(const struct difference *difference)
     return from;
 }
 
-/* Short, on one line: it may be foreign text. Empty: unknown. */
+/* Adds a value, short and on one line, since it may be foreign text. An empty one is unknown. */
 static void excerpt(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
@@ -333,7 +333,7 @@ static void describe_differences(const struct comparison *comparison, bool allow
     }
 }
 
-/* The arguments that would allow the comparison. */
+/* Adds the arguments that would allow the comparison. */
 static void describe_way_out(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;
@@ -353,7 +353,7 @@ static void describe_way_out(const struct comparison *comparison, bool unknown, 
     text_add(out, count > 0 ? "]\n" : "");
 }
 
-/* "- 4 users, context 128: the server also worked for others, run_..." */
+/* Adds a line such as "- 4 users, context 128: the server also worked for others, run_...". */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
     if (isnan(cell->request_rate))

@@ -17,7 +17,8 @@ void compare_request_finish(struct compare_request *request)
     sweep_row_finish(&request->sweep);
 }
 
-/* The same figures under two ids would be a repetition without any spread. */
+/* If the same figures were counted under two ids, they would look like a repetition without spread.
+ */
 static CHECKED bool is_new_file(const struct compare_request *request, const struct evidence *run,
                                 struct error *error)
 {
@@ -108,8 +109,8 @@ static const struct run_row *find_run(const struct run_row *rows, size_t count,
 
 #define PAIRS_MAX (COMPARE_RUNS_MAX / 2)
 
-/* Repetitions that both deployments have finished: an unfinished one does not cover the whole grid.
- */
+/* Finds the repetitions that both deployments have finished: an unfinished one does not cover the
+ * whole grid. */
 static size_t find_pairs(const struct sweep_row *sweep, const struct run_row *rows, size_t count,
                          const struct run_row *pairs[SIDES][PAIRS_MAX])
 {
@@ -225,7 +226,7 @@ static size_t metric_index(const struct call *call)
     return index;
 }
 
-/* What the audit finds wrong in each run alone. */
+/* Audits each run, so that wrong figures can be left out of the comparison. */
 static void mark_wrong(const struct call *call, struct compare_request *request)
 {
     for (size_t i = 0; i < request->count; i++) {

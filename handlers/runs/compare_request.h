@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run_compare is asked: the runs of both sides, read and compared. */
+/* The request of run_compare: the runs of both sides, read and compared. */
 #pragma once
 
 #include "analysis/compare/compare.h"
@@ -11,15 +11,16 @@
 struct compare_request {
     struct evidence *runs; /* heap; the baseline's first */
     size_t counts[SIDES], count;
-    struct sweep_row sweep; /* the A/B sweep that was given; id "": none was */
+    struct sweep_row sweep; /* the A/B sweep that was given; its id is "" if none was */
     size_t pairs_left_out;
     enum pairing pairing;
     const char *factors[COMPARE_REQUEST_NAMES_MAX], *accepted[COMPARE_REQUEST_NAMES_MAX];
-    struct compare_input input; /* points into the members above, and so does the comparison */
+    struct compare_input input; /* these point into the members above, and so does the comparison */
     struct comparison comparison;
 };
 
-/* By run_compare's arguments, checked. Free with compare_request_finish, also after failing. */
+/* Reads and compares what run_compare's arguments name; they are checked already. Free with
+ * compare_request_finish, even after a failure. */
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run for export: its cells carry the audit's findings as warnings. */
+/* Finds a run for export: the audit's findings become warnings of its cells. */
 #pragma once
 
 #include "analysis/export/export.h"
 #include "handlers/tool.h"
 
-/* NOT_FOUND names the id. Free with evidence_finish, also after failing. */
+/* NOT_FOUND: names the id. Free with evidence_finish, even after a failure. */
 CHECKED bool export_find(struct call *call, const char *run, struct evidence *out,
                          struct error *error);

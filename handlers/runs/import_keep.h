@@ -5,15 +5,16 @@
 #include "handlers/tool.h"
 #include "store/ledger/imports.h"
 
-/* The data beside the file; borrowed. */
+/* What the caller states about the file; borrowed. */
 struct import_offer {
     const char *bytes;
     size_t length;
-    const char *name;           /* of the file; "" with import_keep_restate: unchanged */
-    const char *format;         /* NULL: detected from the content */
-    const char *const *columns; /* their meaning, see struct import_file; NULL: not stated */
-    const json_t *stated; /* stated beside it: facts by the names of evidence_fact_fields, "columns"
-                           * and "notes"; {}: nothing */
+    const char *name;   /* name of the file; "" with import_keep_restate: unchanged */
+    const char *format; /* NULL: detected from the content */
+    const char *const
+        *columns;         /* meaning of the columns, see struct import_file; NULL: not stated */
+    const json_t *stated; /* facts by the names of evidence_fact_fields, "columns" and "notes"; {}:
+                             nothing is stated */
 };
 
 /* Reads and stores the file; what is stated takes precedence over the file. The same file without
@@ -21,7 +22,8 @@ struct import_offer {
 CHECKED bool import_offer_keep(struct store *store, const struct import_offer *offer,
                                int64_t now_ms, struct change *change, struct import_row *out,
                                bool *existed, struct error *error);
-/* The import `earlier` again, with other facts, notes or name: a new one that corrects it. */
+/* Stores the import `earlier` again, with other facts, notes or name: as a new import that corrects
+ * it. */
 CHECKED bool import_keep_restate(struct store *store, const char *earlier,
                                  const struct import_offer *offer, int64_t now_ms,
                                  struct change *change, struct import_row *out, bool *existed,

@@ -72,7 +72,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct report_doc
     return true;
 }
 
-/* The runs in the side's rows. */
+/* Lists the runs in the side's rows. */
 static void add_rows(struct call *call, struct report_document_side *side)
 {
     for (size_t i = 0; i < side->rows.run_count; i++) {
@@ -106,7 +106,7 @@ static void add_part(struct report_document *out, size_t side, const char *name)
 
 /* ---- Two sides ---- */
 
-/* A deployment's runs by its name: a comparison of two often has one model on both sides. */
+/* Names a side by its deployment: both sides of a comparison often have the same model. */
 static void name_side(const struct compare_request *request, enum side side, struct text *out)
 {
     const struct evidence *first =
@@ -224,7 +224,7 @@ static CHECKED bool find_sweep(struct call *call, const char *id, struct report_
                  sweep->subject_count > 1 ? sweep->subjects[i].deployment : NULL, out);
     if (out->sides[0].count == 0)
         return error_set(error, ERROR_NOT_FOUND, "the sweep %s has no runs", id);
-    /* Before a repetition is finished on both there is nothing to compare. */
+    /* Until one repetition is finished on both, there is nothing to compare. */
     if (sweep->subject_count > 1)
         error_ignore(compare(call, arguments, out, &ignored));
     return true;

@@ -16,7 +16,7 @@ static CHECKED bool write(struct call *call, const char *value, const char *form
     return true;
 }
 
-/* The function and the row of one format. */
+/* Defines the function and the row of one format. */
 #define EXPORT(word, form, type)                                                                   \
     static bool read_##word(struct call *call, const char *value, struct text *out,                \
                             struct error *error)                                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_audit: what is wrong with a run's figures. */
+/* run_audit: mistakes in a run's figures. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,12 +54,12 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The newest imports, read one at a time: together they may be larger than memory. */
+/* Reads the newest imports one at a time: together they may be larger than memory. */
 struct others {
     struct store *store;
     struct import_row *rows;
     size_t count, next;
-    struct error problem; /* why one could not be read; kind NONE: all could */
+    struct error problem; /* why one could not be read; kind NONE: all were */
 };
 
 static bool next_other(void *context, struct evidence *out)

@@ -54,7 +54,7 @@ static void describe_pairs(const struct compare_request *request, struct answer 
                   request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
-/* Sides of several ids have none: their URL would be too long to be read. */
+/* A comparison with several ids on a side has no page: its URL would be too long to read. */
 static void name_page(const struct call *call, const struct compare_request *request,
                       struct answer *answer)
 {

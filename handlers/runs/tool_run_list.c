@@ -11,7 +11,7 @@
 #include "handlers/answers/run_index.h"
 #include "handlers/period.h"
 
-#define RUNS_MAX 40 /* of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
+#define RUNS_MAX 40 /* runs of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,

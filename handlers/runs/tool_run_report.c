@@ -124,7 +124,7 @@ static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *
                      sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "");
 }
 
-/* By now it no longer matters whose job it was. */
+/* Who started the job does not matter any more. */
 static json_t *sweep_measured(const struct sweep_row *sweep)
 {
     json_t *json = sweep_answer_json(sweep);
@@ -133,7 +133,8 @@ static json_t *sweep_measured(const struct sweep_row *sweep)
     return json;
 }
 
-/* Of an A/B sweep each deployment has its report: their cells are not repetitions. */
+/* For an A/B sweep each deployment has its own report: their cells are not repetitions of one
+ * another. */
 static void write_sweep(const struct sweep_material *material, const char *deployment,
                         struct answer *answer)
 {
@@ -176,7 +177,8 @@ static CHECKED bool report_own(struct call *call, struct answer *answer, struct 
     return done;
 }
 
-/* The file is too large for a context: it is written to see that it can be, and named. */
+/* The file is too large for a model's context: it is written only to check that this works, and the
+ * answer names the resource. */
 static CHECKED bool answer_file(struct call *call, const char *id, struct answer *answer,
                                 struct error *error)
 {

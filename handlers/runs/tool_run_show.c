@@ -80,8 +80,8 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
 }
 
-/* The facts that comparisons use, unless everything is requested: without the details that engine
- * and protocol report, and without the workload's defaults. */
+/* Unless everything is requested, only the facts that comparisons use: without the engine's further
+ * details, and without the workload's defaults. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);
@@ -109,7 +109,8 @@ static json_t *detail_json(const struct cell_row *cell)
                      "workload_digest", answer_json_text(cell->workload_digest));
 }
 
-/* Of `count` rows the i-th of at most `limit`: evenly, the last always. */
+/* The index of the i-th of at most `limit` rows that are chosen evenly from `count`, the last one
+ * always included. */
 static json_t *thinned(const json_t *column, size_t limit)
 {
     size_t count = json_array_size(column), kept = count < limit ? count : limit;
@@ -120,7 +121,7 @@ static json_t *thinned(const json_t *column, size_t limit)
     return out;
 }
 
-/* Scrapes are stored for attempts whose server had metrics. */
+/* Adds the scrapes, which are stored for attempts whose server had metrics. */
 static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
                                struct answer *answer, struct error *error)
 {

@@ -12,7 +12,7 @@
 
 struct earlier {
     struct sweep_row sweep;
-    struct run_row *runs; /* those that are corrected */
+    struct run_row *runs; /* the runs that are corrected */
     size_t run_count;
 };
 
@@ -73,7 +73,7 @@ static CHECKED bool earlier_read(struct store *store, const char *id, struct ear
 
 /* ---- Is it the same thing? ---- */
 
-/* Which of the request's deployments that is. */
+/* The index of that deployment in the request. */
 static bool find_subject(const struct sweep_request *request, int64_t deployment_id, size_t *out)
 {
     *out = deployment_id == request->deployment.id ? 0 : 1;

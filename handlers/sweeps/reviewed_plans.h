@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were reviewed, by principal and digest, so that sweep_start needs only the digest. In
- * memory: after a restart, or many plans later, the arguments must be given again. Thread safe. */
+/* Plans that were reviewed, by principal and digest, so that sweep_start needs only the digest.
+ * They are only in memory: after a restart, or many plans later, the arguments must be given again.
+ * Thread safe. */
 #pragma once
 
 #include <jansson.h>
 
-#define REVIEWED_PLANS_MAX 512 /* of all principals; the oldest are replaced */
+#define REVIEWED_PLANS_MAX 512 /* plans of all principals; the oldest are replaced */
 
 struct reviewed_plans;
 

@@ -79,7 +79,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-/* Refuses lengths that the dataset's would replace. */
+/* Refuses lengths that those of the dataset would replace. */
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
@@ -131,7 +131,7 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     return true;
 }
 
-/* As last reported; 0: it is not known. */
+/* The model's context as last reported; 0: it is not known. */
 static int64_t context_of(const struct call *call, const struct deployment *deployment)
 {
     struct model_facts facts;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sweep_plan and sweep_start ask for: the grid, what it would take, and the go-ahead that
- * large ones need. */
+/* The request of sweep_plan and sweep_start: the grid, what it would take, and the go-ahead that a
+ * large one needs. */
 #pragma once
 
 #include "bench/plan/plan.h"
 #include "handlers/answer.h"
 
-/* More than this needs the digest of a plan that was reviewed. */
+/* A sweep of more than this needs the digest of a plan that was reviewed. */
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
@@ -32,8 +32,8 @@
                                            "Whatever else is given must belong to the same plan."  \
     }
 
-/* Arguments beside the plan, which are not part of it: sweep_plan takes them too, so that an agent
- * plans and starts with one set of arguments. */
+/* Arguments that are not part of the plan. sweep_plan takes them too, so that an agent can plan and
+ * start with the same arguments. */
 #define PARAMS_ORDER                                                                                \
     {                                                                                               \
         "purpose",   VALUE_TEXT,   .low = 1,                                                        \
@@ -58,13 +58,13 @@ struct sweep_request {
     bool needs_go_ahead;
 };
 
-/* The call's deployments and plan, checked, with what it would take. */
+/* Reads and checks the call's deployments and plan, and estimates what it would take. */
 CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
                                 struct error *error);
 /* Whether the call's plan_digest is that of another plan. */
 bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
-/* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
- * what it would take. A digest that does not fit is refused in any case. */
+/* Refuses a large sweep unless the call has the digest of exactly this plan; the sentence says what
+ * it would take. A digest of another plan is refused in any case. */
 CHECKED bool sweep_request_check(const struct call *call, const struct sweep_request *request,
                                  struct error *error);
 /* NULL: there is none. */

@@ -13,7 +13,7 @@
 
 #define PAIRS_WANTED 5
 
-#define WORTH_SEARCHING 10 /* loads, below which an adaptive search does not pay */
+#define WORTH_SEARCHING 10 /* with fewer loads an adaptive search saves little */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,        PARAM_CANDIDATE,
@@ -51,7 +51,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Cells whose prompt and answer do not fit; *known false if the context is not known. */
+/* Counts the cells whose prompt and answer do not fit; *known false: the context is not known. */
 static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
                                      const struct plan *plan, bool *known, int64_t *out,
                                      struct error *error)
@@ -70,7 +70,7 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     return true;
 }
 
-/* The smallest of all deployments; *known: of all. */
+/* The smallest context of all deployments; *known: that of each is known. */
 static CHECKED bool count_all_infeasible(const struct call *call,
                                          const struct sweep_request *request, bool *known,
                                          int64_t *out, struct error *error)
@@ -103,7 +103,8 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                         "too, this is an A/A sweep, and what it shows is noise"));
 }
 
-/* A user's second request is the first under a steady load. */
+/* A user's first request starts at the same time as all others; only the second one sees a steady
+ * load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -175,7 +176,7 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
     text_addf(out, "plan_digest: %s\n", request->digest);
 }
 
-/* What sweep_start would refuse is refused here too. */
+/* Refuses what sweep_start would refuse. */
 static CHECKED bool check_corrections(const struct call *call, const struct sweep_request *request,
                                       struct error *error)
 {
@@ -214,7 +215,7 @@ static void add_options(const struct call *call, struct answer *answer)
     answer_aside(answer, text_string(&aside));
 }
 
-/* For sweep_start, which may be given only the digest. */
+/* Remembers the plan for sweep_start, which may be called with the digest alone. */
 static void keep(const struct call *call, const char *digest)
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));

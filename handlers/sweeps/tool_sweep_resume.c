@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_resume: continues a sweep that ended early with the missing cells. */
+/* sweep_resume: measures the missing cells of a sweep that ended early. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static CHECKED bool is_same(const struct call *call, const struct sweep_subject 
     return true;
 }
 
-/* The measured revision is measured again, if it is still the same configuration. */
+/* Continues with the measured revision, if the configuration is still the same. */
 static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
                                   const struct sweep_subject *subject, struct error *error)
 {
@@ -117,7 +117,7 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
 
 #define LEFT_SHOWN 20
 
-/* Cells of one sweep that failed or were skipped. */
+/* The cells of one sweep that failed or were skipped. */
 struct left {
     const struct cell_row *cells;
     size_t count;
@@ -242,7 +242,7 @@ const struct tool tool_sweep_resume = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* only what its plan, which had its go-ahead, left to measure */
+    .spends_money = STATED_NO, /* it measures only cells of a plan that already had its go-ahead */
     .starts_job = true,
     .changes_resources = true,
     .grows = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_show: how far a sweep is, and what its cells measured. */
+/* sweep_show: the progress of a sweep, and the figures of its cells. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/sweep_answer.h"
 
-#define REJECTED_SHOWN 8  /* in the text */
-#define ATTEMPTS_SHOWN 50 /* in the JSON, of each list */
+#define REJECTED_SHOWN 8  /* rows in the text */
+#define ATTEMPTS_SHOWN 50 /* rows of each list in the JSON */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
@@ -64,7 +64,7 @@ static const char *next_step(const struct sweep_row *sweep)
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
-/* The latest. */
+/* Adds the latest attempts. */
 static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
 {
     json_t *list = json_array();
@@ -83,7 +83,7 @@ static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
     return list;
 }
 
-/* Everything shown of a sweep, read before the answer is written. */
+/* Everything that is shown about a sweep, read before the answer is written. */
 struct view {
     struct sweep_row sweep;
     struct job job;

@@ -40,7 +40,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* What makes two calls with one idempotency key the same call. */
+/* The digest of everything that must be equal in two calls with the same idempotency key. */
 static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE])
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
@@ -65,7 +65,7 @@ static CHECKED bool find_earlier(const struct call *call, const char *digest, st
            && (!*found || sweep_find(call->services->store, id, out, error));
 }
 
-/* A server that is down, or lacks the model, is reported now and leaves no sweep behind. */
+/* If the server is down or lacks the model, this is reported now, and no sweep is stored. */
 static CHECKED bool check_server(const struct call *call, const struct deployment *deployment,
                                  struct error *error)
 {
@@ -134,7 +134,7 @@ static CHECKED bool start(struct call *call, const struct sweep_request *request
     return true;
 }
 
-/* A repeated call answers with what it started before, whatever that plan would cost now. */
+/* A repeated call returns what the first one started, no matter what the plan would take now. */
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -152,7 +152,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Whether no plan arguments are given beside the digest. */
+/* Whether the call has no plan arguments besides the digest. */
 static bool is_digest_alone(const json_t *arguments)
 {
     static const char *const others[] = { "plan_digest", "deployment", "purpose",
@@ -164,7 +164,7 @@ static bool is_digest_alone(const json_t *arguments)
     return found == json_object_size(arguments);
 }
 
-/* The plan that plan_digest names, with the arguments given beside it. */
+/* Finds the plan with the digest plan_digest, and adds the call's other arguments. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {

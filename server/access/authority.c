@@ -14,7 +14,7 @@
 #include "base/core/random.h"
 #include "server/access/key_marker.h"
 
-#define NOTE_MS 1000 /* the shortest time between two notes of a key's use */
+#define NOTE_MS 1000 /* the shortest time between two updates of a key's last use */
 
 struct authority {
     struct store *store;
@@ -26,12 +26,12 @@ struct authority {
     pthread_mutex_t lock; /* protects the rest */
     void (*changed)(void *context);
     void *context;
-    struct recognized_key *keys; /* all of the store's, in order of digest */
+    struct recognized_key *keys; /* all keys of the store, in order of digest */
     size_t key_count;
-    bool is_stale; /* they have changed, and could not be read */
+    bool is_stale; /* the keys have changed, and could not be read */
 };
 
-/* Whether both decide alike who may call: labels and times of use do not matter. */
+/* Whether both lists let the same callers in: labels and times of use do not matter. */
 static bool is_same_key(const struct recognized_key *a, const struct recognized_key *b)
 {
     return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
@@ -49,8 +49,8 @@ static bool are_same_keys(const struct authority *authority, const struct recogn
     return true;
 }
 
-/* Until changed keys can be read, nobody is let in with the old ones. *changed: others than before
- * may call. */
+/* Replaces the keys. Until changed keys can be read, nobody is let in with the old ones. *changed:
+ * it lets other callers in than before. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct recognized_key *keys = NULL;

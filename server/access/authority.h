@@ -12,36 +12,38 @@ struct authority;
 #define KEY_PREFIX "obk_"
 #define KEY_SIZE 72 /* prefix, 64 hex digits of 32 random bytes, NUL */
 
-/* `mode` is the setting: auto, keys or none. On an address that is not loopback, refused if anyone
- * could do anything: with none always, with auto as long as no key is valid. With auto also refused
- * if the data folder once had keys and has none now (server/access/key_marker.h). */
+/* `mode` is the setting: auto, keys or none. Fails if anyone on the network could do anything: on
+ * an address that is not loopback, with none always, and with auto as long as no key is valid. With
+ * auto it also fails if the data folder once had keys and has none now
+ * (server/access/key_marker.h). */
 CHECKED bool authority_create(struct store *store, const char *data_folder, const char *mode,
                               bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
-/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send; BUSY:
+/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED: says what to send; BUSY:
  * the keys changed, but could not be read. Any thread: it answers from memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
-/* The principal of a key, by its digest; fails likewise. Also where no keys are needed. */
+/* The principal of a key, by its digest; fails in the same way. It also works if no keys are
+ * needed. */
 CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                                     struct principal *out, struct error *error);
 /* Whether a caller that authority_check let in may continue: not if its key was revoked or expired
- * since, or now has a lesser role, or the keys cannot be read. Any thread: it answers from memory.
+ * since, or now has a lower role, or the keys cannot be read. Any thread: it answers from memory.
  */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
-/* Whether its key is known to be revoked or expired, or to have a lesser role: not while the keys
+/* Whether its key is known to be revoked or expired, or to have a lower role; false while the keys
  * cannot be read. */
 bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it when keys or roles may have changed: reads them again, and calls the listener if others
- * may call than before, or if they cannot be read: nobody is let in then. */
+/* Call it when keys or roles may have changed: reads them again. Calls the listener if this lets
+ * other callers in than before, or if the keys cannot be read, which lets nobody in. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);
 /* Sets the listener; NULL: none. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
-/* A new key, and its digest as lower-case hex. */
+/* Makes a new key, and its digest as lower-case hex. */
 void authority_generate_key(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);

@@ -13,8 +13,8 @@
 
 #define ID_LIMIT 1024 /* bytes of an id that is echoed */
 
-/* A message's id as written, found without parsing the whole message: "" if there is none that can
- * be echoed, or it is a batch. */
+/* Finds a message's id as it is written, without parsing the whole message; "" if there is none
+ * that can be echoed, or if it is a batch. */
 static void find_id(const struct text *body, struct text *out)
 {
     struct json_scan scan;
@@ -61,7 +61,7 @@ static bool is_limited(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->limited;
 }
 
-/* Without keys every caller is `local`, and there are no limits unless they were set. */
+/* Without keys every caller is `local`, and only limits that were set explicitly apply. */
 static bool has_rate(const struct call_limits *limits)
 {
     return limits->settings->rate_per_principal != RATE_BY_DEFAULT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits what one principal may use, so that its flood starves nobody else: requests per second,
- * calls that run or wait at once, and time of the HTTP threads. */
+/* Limits what one principal may use, so that a flood from one does not starve the others: requests
+ * per second, calls that run or wait at once, and time of the HTTP threads. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,14 +20,15 @@ struct call_limits { /* lent */
     struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
 };
 
-/* To be called once a request's body is read. False: it was answered with 429. */
+/* Call it once a request's body is read. False: it was answered with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
 /* Runs a short call on the thread of its connection, which others share. False, and nothing was
- * run: its principal has recently used more than its share of that thread, so that its calls go to
- * the workers for a while, and are counted. */
+ * run: its principal has recently used more than its share of that thread, so that for a while its
+ * calls go to the workers, where they are counted. */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
-/* Takes a place for a call; BUSY says how many there are. Give it back with call_limits_leave. */
+/* Takes a place for a call. BUSY: says how many calls the principal has. Give it back with
+ * call_limits_leave. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);
 void call_limits_leave(const struct call_limits *limits, struct exchange *exchange);

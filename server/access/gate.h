@@ -7,7 +7,7 @@
 
 struct store;
 
-/* http->gate_context, for gate_functions. */
+/* The http->gate_context for gate_functions. */
 struct gate {
     struct store *store; /* for the audit log */
     struct authority *authority;
@@ -15,5 +15,5 @@ struct gate {
 };
 extern const struct http_gate gate_functions;
 
-/* Counts in the audit log that somebody at the request's address was not let in. */
+/* Counts in the audit log that a caller at the request's address was refused. */
 void gate_count_refused_login(const struct exchange *exchange, const char *why);

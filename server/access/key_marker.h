@@ -7,8 +7,8 @@
 
 #include "base/core/error.h"
 
-/* Failures are only logged. An existing file stays. */
+/* Writes the record. Failures are only logged, and an existing file stays. */
 void key_marker_write(const char *data_folder);
 bool key_marker_exists(const char *data_folder);
-/* NOT_FOUND if there is none. */
+/* Removes the record. NOT_FOUND: there is none. */
 CHECKED bool key_marker_remove(const char *data_folder, struct error *error);

@@ -12,7 +12,7 @@
 #include "store/ledger/browser_sessions.h"
 
 #define PER_KEY_MAX 32
-#define NOTE_MS 10000 /* the shortest time between two notes of a session's use */
+#define NOTE_MS 10000 /* the shortest time between two updates of a session's last use */
 
 struct sign_ins {
     struct store *store;
@@ -77,7 +77,7 @@ static struct browser_session *find(const struct sign_ins *sign_ins, const char 
     return NULL;
 }
 
-/* *out: the session as it was. */
+/* Ends a session. *out: what it was. */
 static void take_out(struct sign_ins *sign_ins, struct browser_session *session,
                      struct browser_session *out)
 {
@@ -115,7 +115,8 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
     return true;
 }
 
-/* The one of this key that was unused for longest, if there are too many; NULL: there is room. */
+/* The session of this key that was unused for longest, if there are too many; NULL: there is room.
+ */
 static struct browser_session *find_excess(const struct sign_ins *sign_ins,
                                            const uint8_t key_digest[DIGEST_BYTES])
 {
@@ -159,7 +160,7 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
         log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
 }
 
-/* It is stored; of too many with its key another ends. */
+/* Adds a session that is stored already. If its key has too many, another one ends. */
 static void keep(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
@@ -217,7 +218,7 @@ bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct princip
     return admitted;
 }
 
-/* The session of a cookie, copied; with `ends` it is taken out. False: there is none. */
+/* Copies the session of a cookie; with `ends` also removes it. False: there is none. */
 static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
                     struct browser_session *out)
 {
@@ -233,7 +234,8 @@ static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
     return session != NULL;
 }
 
-/* The store comes first: what only memory forgot would be valid again after a restart. */
+/* Removes it from the store first: a session that only memory has forgotten would be valid again
+ * after a restart. */
 bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
                     struct error *error)
 {
@@ -257,7 +259,7 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
     return is_over(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
 }
 
-/* One that ended; false: there is none. */
+/* Finds a session that has ended; false: there is none. */
 static bool take_ended(struct sign_ins *sign_ins, struct browser_session *out)
 {
     bool found = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Browsers that signed in: each is recognized by what its cookie holds, of which only the digest is
- * kept, and has the rights of the key that it signed in with, as long as that key is valid. Held in
- * memory, as HTTP threads ask, and stored, so that they survive a restart. Any thread. */
+/* Browsers that signed in. Each is recognized by its cookie, of which only the digest is kept, and
+ * has the rights of the key that it signed in with, as long as that key is valid. They are in
+ * memory, because HTTP threads need them, and in the store, so that they survive a restart. Any
+ * thread. */
 #pragma once
 
 #include "store/ledger/principals.h"
@@ -12,8 +13,8 @@ struct sign_ins;
 #define SIGN_IN_COOKIE_SIZE 65 /* 32 random bytes in hex, NUL */
 
 struct sign_in_limits {
-    int64_t idle_ms;     /* it ends after so long without a request */
-    int64_t lifetime_ms; /* it ends after so long in any case */
+    int64_t idle_ms;     /* it ends after this time without a request */
+    int64_t lifetime_ms; /* it ends after this time in any case */
 };
 
 /* Reads those that are stored. Free with sign_ins_destroy. */
@@ -22,25 +23,26 @@ CHECKED bool sign_ins_create(struct store *store, struct authority *authority,
                              struct error *error);
 void sign_ins_destroy(struct sign_ins *sign_ins); /* NULL is fine */
 
-/* What is called, on any thread, with the digest of a cookie that is no longer valid: signed out,
- * expired, replaced, or its key was revoked. One listener, set before the first call of the others.
- */
+/* Sets the listener. It is called, on any thread, with the digest of a cookie that is no longer
+ * valid: signed out, expired, replaced, or its key was revoked. Call this before any of the other
+ * functions. */
 void sign_ins_listen(struct sign_ins *sign_ins,
                      void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]),
                      void *context);
-/* What the cookie's browser is known by. */
+/* The digest by which the cookie's browser is recognized. */
 void sign_in_digest(const char *cookie, uint8_t out[DIGEST_BYTES]);
 
-/* Signs in with a key; waits for the store. UNAUTHENTICATED: it is not valid. `cookie` is for the
- * browser alone. Of one principal's sign-ins beyond a few dozen the one unused for longest ends. */
+/* Signs in with a key; waits for the store. UNAUTHENTICATED: the key is not valid. Only the browser
+ * may get `cookie`. If the principal is signed in more than a few dozen times, the session that was
+ * unused for longest ends. */
 CHECKED bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
                          char cookie[SIGN_IN_COOKIE_SIZE], struct error *error);
 /* The principal of a cookie, from memory. UNAUTHENTICATED: unknown, expired, or its key was
- * revoked, expired or has a lesser role; BUSY: the keys cannot be read. */
+ * revoked, expired or has a lower role; BUSY: the keys cannot be read. */
 CHECKED bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct principal *out,
                            struct error *error);
-/* Signs out; waits for the store. Nothing happens for an unknown cookie. */
+/* Signs out; waits for the store. Does nothing for an unknown cookie. */
 CHECKED bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
                             struct error *error);
-/* Removes those that ended; to be called now and then. */
+/* Removes sessions that have ended. Call it now and then. */
 void sign_ins_expire(struct sign_ins *sign_ins);

@@ -40,7 +40,7 @@ void acceptor_close(struct http_loop *loop)
     loop->acceptor.resume_ns = 0;
 }
 
-/* One line in ten seconds: a flood of connections must not flood the log. */
+/* At most one line in ten seconds: a flood of connections must not flood the log. */
 static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 {
     if (acceptor->logged_ns != 0 && now_ns - acceptor->logged_ns < LOG_EVERY_NS)
@@ -51,7 +51,7 @@ static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 
 /* ---- Limits on all connections ---- */
 
-/* How many connections wait in the kernel; at least one does. */
+/* How many connections wait in the kernel, and at least 1. */
 static unsigned count_waiting(const struct acceptor *acceptor)
 {
     struct tcp_info info = { 0 };
@@ -77,8 +77,8 @@ void acceptor_make_room(struct note *room_note)
     http_connection_make_room((struct http_loop *)room_note, false);
 }
 
-/* Connections of known clients are only closed if there is none of an unknown client, here or, at
- * the next attempt, on another loop. */
+/* Makes room. Connections of known clients are only closed if no unknown client has one, on this
+ * loop or, at the next attempt, on another. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;
@@ -128,7 +128,7 @@ static bool is_full(struct http_loop *loop)
 
 /* ---- Addresses ---- */
 
-/* Anyone has a whole network of IPv6 addresses, which therefore counts as one. */
+/* One client may have a whole network of IPv6 addresses, which therefore counts as one address. */
 static bool count_address(struct http_loop *loop, const struct ip_address *address, bool comes)
 {
     const struct ip_address network = ip_client_network(address);
@@ -156,7 +156,7 @@ static void enter(struct acceptor *acceptor, struct http_connection *connection)
     ip_format(&connection->address, connection->address_text);
 }
 
-/* A connection closes: a pause may end. */
+/* Handles the end of a connection: a pause may end. */
 static void leave(struct http_loop *loop, const struct http_connection *connection)
 {
     if (connection->is_counted)

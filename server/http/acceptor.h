@@ -22,5 +22,5 @@ void acceptor_resume(struct http_loop *loop, int64_t now_ns);
 /* Called by libmicrohttpd when a connection begins and ends; the context is the loop. */
 void acceptor_notify(void *loop, struct MHD_Connection *mhd, void **slot,
                      enum MHD_ConnectionNotificationCode code);
-/* The function of the loop's room_note, with which another loop's acceptor asks for room. */
+/* The function of the loop's room_note, by which the acceptor of another loop asks for room. */
 void acceptor_make_room(struct note *room_note);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* By errno. */
+/* Sets the error by errno. */
 static CHECKED bool fail(struct error *error)
 {
     int cause = errno;

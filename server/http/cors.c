@@ -13,8 +13,8 @@
     "Mcp-Method, Mcp-Name, traceparent, tracestate, baggage"
 #define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 #define PARAM_PREFIX "Mcp-Param-"
-#define PARAM_BYTES_LIMIT 2048 /* of the names that are echoed */
-#define KEPT_S "7200"          /* the longest that browsers keep it */
+#define PARAM_BYTES_LIMIT 2048 /* bytes of the names that are echoed */
+#define KEPT_S "7200"          /* the longest time for which browsers keep it */
 
 bool cors_is_preflight(const struct exchange *exchange)
 {
@@ -29,7 +29,7 @@ void cors_allow(struct exchange *exchange)
     exchange_add_header(exchange, "Vary", "Origin");
 }
 
-/* The names of headers that repeat a tool's parameters are chosen by the tools. */
+/* Tools choose the names of the headers that repeat their parameters. */
 static void add_param_headers(const char *asked, struct text *out)
 {
     while (*asked != '\0') {

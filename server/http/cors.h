@@ -9,7 +9,7 @@ struct exchange;
 
 /* Whether the request is a browser's preflight. */
 bool cors_is_preflight(const struct exchange *exchange);
-/* Lets the requesting page, whose origin was checked, read the answer. */
+/* Allows the requesting page, whose origin was checked, to read the answer. */
 void cors_allow(struct exchange *exchange);
-/* Answers a preflight: these verbs, and the headers of MCP. */
+/* Answers a preflight: allows these verbs, and the headers of MCP. */
 void cors_answer_preflight(struct exchange *exchange, const char *verbs);

@@ -94,7 +94,7 @@ static void stop_counting(struct exchange *exchange)
     exchange->counted = false;
 }
 
-/* There may be thousands of such streams, for days. */
+/* Frees memory of a stream: there may be thousands of them, for days. */
 void exchange_update_standing(struct exchange *exchange)
 {
     if (!exchange->standing || exchange->working)
@@ -148,8 +148,8 @@ void exchange_abandon(struct exchange *exchange)
     exchange_resume(exchange);
 }
 
-/* An answer in one piece is still finished and written: many clients end their side after the
- * request. */
+/* An answer in one piece is finished and written nevertheless: many clients end their side after
+ * the request. */
 void exchange_hang_up(struct exchange *exchange)
 {
     if (exchange->connection->gone)
@@ -205,7 +205,7 @@ void exchange_submit_or_refuse(struct exchange *exchange, struct workers *worker
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-/* Where a route is for everybody, there is no principal. */
+/* On a route for everybody there is no principal. */
 bool exchange_may_continue(const struct exchange *exchange)
 {
     return exchange->principal.name[0] == '\0' || exchange->http->gate->may_continue(exchange);

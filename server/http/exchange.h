@@ -31,8 +31,7 @@ struct exchange_carried {
     void *owner; /* a reference; NULL: nothing */
     void (*release)(void *owner);
     void (*end)(void *owner); /* the server is stopping: sends the closing message */
-    void (*received)(void *owner,
-                     int64_t sequence); /* the newest event that a connection received */
+    void (*received)(void *owner, int64_t sequence); /* a connection received this event */
 };
 
 struct exchange {
@@ -45,51 +44,51 @@ struct exchange {
 
     /* the request */
     const struct route *route; /* NULL: none */
-    void *context;             /* of the route's set */
+    void *context;             /* context of the route's set */
     const char *verb;          /* GET, POST, ... */
-    char *authority;           /* of a target that is a whole URI; NULL: a path */
-    struct ip_address client;  /* the caller's address, by the connection or a trusted proxy */
+    char *authority; /* authority of a target that is a whole URI; NULL: the target is a path */
+    struct ip_address client; /* the caller's address, from the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
     struct principal principal;
-    void *request; /* what the route made of it, and how to free it */
+    void *request; /* the route's own data, and how to free it */
     void (*request_finish)(void *request);
 
     /* the answer */
     struct http_reply reply;
-    struct sse_queue *sse_queue; /* instead of a reply: events */
+    struct sse_queue *sse_queue; /* events instead of a reply */
     struct exchange_carried carried;
     bool standing;    /* a stream that lasts until one side ends it; not waited for at shutdown */
     int64_t received; /* the newest event that was passed to `carried` */
     atomic_bool left; /* the client is gone */
 
-    /* for the log and the metrics: */
+    /* the next members are for the log and the metrics */
     const char *method, *subject; /* of tables; "" for none */
     char trace[TRACE_ID_SIZE];    /* the id of the trace it belongs to; "" for none */
     struct telemetry_row *row;
 
-    /* of the loop's thread alone: */
+    /* the next members are for the loop's thread only */
     struct http_connection *connection;
     struct http_request in_work;
     struct MHD_Connection *mhd; /* NULL once it is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
-    size_t keep_alive_read; /* bytes that the client had received at the last check */
-    unsigned stalls;        /* successive checks at which it had received nothing */
-    bool is_probed;         /* since its client stopped sending */
-    size_t body_seen,
-        read_limit;             /* of the body, kept or not; beyond that the connection is closed */
-    bool counted, working;      /* counted: among those in flight */
-    bool has_place, over_limit; /* counted among its principal's calls; see call_limits.h */
+    size_t keep_alive_read;       /* bytes that the client had received at the last check */
+    unsigned stalls;              /* successive checks at which it had received nothing */
+    bool is_probed;               /* running since its client stopped sending */
+    size_t body_seen, read_limit; /* bytes of the body that are read, kept or not; beyond that the
+                                     connection is closed */
+    bool counted, working;        /* it counts among the requests in flight */
+    bool has_place, over_limit;   /* it counts among its principal's calls; see call_limits.h */
     void (*work)(struct exchange *exchange);
-    void (*worked)(struct exchange *exchange); /* called after it; NULL: nothing */
+    void (*worked)(struct exchange *exchange); /* called when it is over; NULL: nothing */
 };
 
 void exchange_release(struct exchange *exchange);
 
-/* Whether it may still be served, although keys changed or expired since it was admitted. Any
- * thread. */
+/* Whether the caller is still allowed, in case keys changed or expired since the request was
+ * admitted. Any thread. */
 bool exchange_may_continue(const struct exchange *exchange);
 
 /* Sets the whole answer; `body` (may be NULL) is moved into it. */
@@ -99,12 +98,14 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
     __attribute__((format(printf, 3, 4)));
 /* `name` is static, `value` copied. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
-/* Answers with events; on the loop's thread. Borrowed. */
+/* Answers with the events of a queue, which is borrowed; on the loop's thread. */
 struct sse_queue *exchange_begin_stream(struct exchange *exchange);
-/* A queue that a worker created, with one reference, which is taken over; for `worked`. */
+/* Answers with the events of a queue that a worker created; takes over its one reference. For
+ * `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
 void exchange_wake(void *exchange); /* the callback for such a queue */
-/* Sets what the stream carries, before anything is sent; `carried` is taken over. */
+/* Sets the object whose events the stream sends, before anything is sent; `carried` is taken over.
+ */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
 /* Undoes exchange_begin_stream, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
@@ -112,30 +113,29 @@ void exchange_drop_stream(struct exchange *exchange);
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
-/* The same, and refuses where it is not called: 429 for a principal with too many calls, else 503.
- */
+/* The same, and refuses if that fails: 429 for a principal with too many calls, else 503. */
 void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
                                void (*work)(struct exchange *exchange));
 
 /* Sets the header Retry-After, in whole seconds, which it returns. */
 int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms);
-/* An error as the answer, in the form that the server's clients know. */
+/* Answers with an error, in the form that the server's clients know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for failures of our own: a full disk, or too many waiting calls, is reported (503);
- * other failures go to the log, and the client gets the request's id (500). */
+/* The same for failures of the server itself: a full disk, or too many waiting calls, is reported
+ * (503); others are logged, and the client gets the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
 /* A parameter of the query, or NULL; borrowed from the request. This and the next three: on the
  * loop's thread. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
-/* Calls for each parameter of the query; `value` may be NULL. */
+/* Calls `each` for each parameter of the query; its `value` may be NULL. */
 void exchange_each_query(const struct exchange *exchange,
                          void (*take)(void *context, const char *name, const char *value),
                          void *context);
 /* Whether its client is connected over TLS: only a trusted proxy can say so. */
 bool exchange_is_over_tls(const struct exchange *exchange);
-/* Calls for each header; values have no NUL. */
+/* Calls `each` for each header; values have no NUL. */
 void exchange_each_header(const struct exchange *exchange,
                           void (*take)(void *context, const char *name, size_t name_size,
                                        const char *value, size_t value_size),

@@ -7,17 +7,16 @@
 struct exchange;
 struct http_loop;
 
-/* For http_thread.c: what libmicrohttpd calls (its context is the loop), and what the loop reports
- * to an exchange.
- */
+/* For http_thread.c: the functions that libmicrohttpd calls (their context is the loop), and those
+ * by which the loop informs an exchange. */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot);
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
 void exchange_keep_alive(struct exchange *exchange);
-void exchange_abandon(
-    struct exchange *exchange); /* the client disconnected, or is treated as if it had */
+/* The client disconnected, or is treated as if it had. */
+void exchange_abandon(struct exchange *exchange);
 /* The client stopped sending, or disconnected, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
 /* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
@@ -31,9 +30,8 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
                                  const char *verb);
 /* Finds out soon whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* A standing stream is not waited for, and no longer needs its request; while the server stops it
- * ends.
- */
+/* Makes the exchange a standing stream: it is not waited for, no longer needs its request, and ends
+ * when the server stops. */
 void exchange_update_standing(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);

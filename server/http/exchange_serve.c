@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libmicrohttpd calls: from the headers of a request to the end of its answer. */
+/* The functions that libmicrohttpd calls, from the headers of a request to the end of its answer.
+ */
 
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #include "server/telemetry/telemetry.h"
 
 /* How much of a refused body is read, so that a client that sends all of it before reading can
- * still read why; more of a file, since those who may send one do not try again and again. */
+ * still read why; more if the body is a file, since those who may send files do not do so again and
+ * again. */
 #define READ_OFF_LIMIT ((size_t)8 << 20)
 #define READ_OFF_FILE_LIMIT ((size_t)256 << 20)
 
@@ -31,7 +33,7 @@ static bool takes_file(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->take != NULL;
 }
 
-/* Little of a request that is refused by its headers. */
+/* Of a request that is refused by its headers, only little is read. */
 static size_t read_limit(const struct exchange *exchange)
 {
     if (exchange->reply.status != 0)
@@ -47,8 +49,8 @@ static void refuse_length(struct exchange *exchange)
                     body_limit(exchange), is_setting ? " (setting body_limit_bytes)" : "");
 }
 
-/* Checks the length that the headers state; if they state none, it is counted as the body arrives.
- */
+/* Checks the length that the headers state; if they state none, the bytes are counted as the body
+ * arrives. */
 static void check_length(struct exchange *exchange, bool *readable)
 {
     const char *stated = exchange->headers.content_length;
@@ -65,7 +67,7 @@ static void check_length(struct exchange *exchange, bool *readable)
         log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
 }
 
-/* The fault is in this build, not in the request: see http_reader.c. */
+/* The error is in this build, not in the request: see http_reader.c. */
 static void refuse_unguarded(struct exchange *exchange)
 {
     log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
@@ -73,7 +75,7 @@ static void refuse_unguarded(struct exchange *exchange)
     exchange->reply.closes = true;
 }
 
-/* A client that still sends its body can read why it need not. */
+/* Answers early, so that a client that still sends its body can read the reason. */
 static enum MHD_Result refuse_early(struct exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
@@ -93,7 +95,7 @@ static void find_client(struct exchange *exchange)
     if (connection->is_proxy) {
         forwarded_find(exchange->mhd, &exchange->http->trusted_proxies, &exchange->client);
         ip_format(&exchange->client, exchange->client_text);
-    } else { /* which is every request's */
+    } else { /* every request has this one */
         memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
     }
 }
@@ -121,7 +123,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
-/* A file is allowed the time of a body for each of its mebibytes. */
+/* A file may take the time of a body for each of its mebibytes. */
 static void give_time(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
@@ -139,8 +141,8 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
     exchange->route->take(exchange, bytes, size);
 }
 
-/* A refused body is read to its end, so that the connection can continue; one that does not end is
- * not. */
+/* Reads a refused body to its end, so that the connection can be used again; one that is too long
+ * is not read to its end. */
 static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
@@ -202,7 +204,8 @@ static void add_word(struct text *line, const char *word, const char *otherwise)
     text_add_char(line, ' ');
 }
 
-/* Piece by piece: printf formatting would take as long as the rest of the request's bookkeeping. */
+/* Builds the line piece by piece: formatting by printf would take as long as the rest of the
+ * request's bookkeeping. */
 static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
 {
     struct log_lines *lines = &exchange->loop->log;

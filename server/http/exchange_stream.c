@@ -9,7 +9,8 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-#define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
+#define STALLS_LIMIT                                                                               \
+    4 /* a stream is cut after this many keep-alive periods in which its client reads nothing */
 #define STREAM_BLOCK 1024
 
 /* Also the interval at which the client is checked while events are sent. */
@@ -19,7 +20,7 @@ static void set_keep_alive(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* A stream may outlive the key it was begun with. */
+/* A stream may last longer than the key that it was begun with. */
 static void watch_expiry(struct exchange *exchange)
 {
     int64_t at_ms = exchange->principal.key_expires_ms, *first_ms = &exchange->loop->key_expiry_ms;
@@ -28,7 +29,7 @@ static void watch_expiry(struct exchange *exchange)
         *first_ms = at_ms;
 }
 
-/* Writing to a client that left triggers a reset, which reveals it. */
+/* Writing to a client that has disconnected triggers a reset, which reveals it. */
 void exchange_probe(struct exchange *exchange)
 {
     if (exchange->is_probed)
@@ -49,9 +50,9 @@ static void note_received(struct exchange *exchange)
     exchange->carried.received(exchange->carried.owner, received);
 }
 
-/* If the content ended with an error, libmicrohttpd would close the connection only after all older
- * ones: it would next examine it when its timeout is due, but there is none. So the next write
- * fails. */
+/* Makes the next write fail. If the content ended with an error instead, libmicrohttpd would not
+ * notice for a long time: it would look at the connection again when its timeout is due, but there
+ * is none. */
 static ssize_t cut(const struct exchange *exchange)
 {
     shutdown(exchange->connection->fd, SHUT_RDWR);
@@ -99,7 +100,7 @@ void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue)
 {
     exchange->sse_queue = sse_queue;
     if (exchange->mhd == NULL) {
-        sse_queue_close(sse_queue); /* the client did not wait */
+        sse_queue_close(sse_queue); /* the client has disconnected */
         return;
     }
     set_keep_alive(exchange);

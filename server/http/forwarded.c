@@ -30,7 +30,7 @@ static bool read_hop(const char *hop, size_t length, struct ip_address *out)
     return ip_parse(hop, length, out);
 }
 
-/* The last hop before `end`, without the blanks around it. */
+/* Finds the last hop before `end`, without the blanks around it. */
 static const char *last_hop(const char *begin, const char *end, size_t *length)
 {
     const char *hop = end;

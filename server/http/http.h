@@ -19,22 +19,22 @@ struct rate_limit;
 struct route_set;
 struct text;
 
-/* Who may use the server, and how much of it. */
+/* Callbacks that decide who may use the server, and how much. */
 struct http_gate {
     /* Finds the principal by the request's headers, and sets exchange->principal. False: it was
      * answered. */
     bool (*admit)(struct exchange *exchange);
-    /* Whether it may still be served, although keys changed or one expired. Any thread. */
+    /* Whether the caller is still allowed, in case keys changed or expired. Any thread. */
     bool (*may_continue)(const struct exchange *exchange);
-    /* To be called once a request's body is read. False: it was answered. */
+    /* Called once a request's body is read. False: it was answered. */
     bool (*check_rate)(struct exchange *exchange);
-    /* Takes a place among the calls of its principal; BUSY says how many there are. */
+    /* Takes a place among the calls of its principal. BUSY: says how many there are. */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
 
-/* The body of a refusal, in the form that the clients of this server know. `id` is that of the
- * request, as JSON; NULL: none. */
+/* Writes the body of a refusal, in the form that the clients of this server know. `id` is that of
+ * the request, as JSON; NULL: none. */
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
@@ -42,7 +42,7 @@ typedef void http_write_refusal(unsigned status, const char *id, const char *mes
 typedef void http_reply_page(struct exchange *exchange, unsigned status, const char *message);
 
 struct http {
-    /* given */
+    /* these are given by the program */
     const struct settings *settings;
     const struct route_set *routes; /* ends with a set without routes */
     const struct http_gate *gate;
@@ -54,8 +54,9 @@ struct http {
     char address_text[LISTEN_TEXT_SIZE];
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
-    struct rate_limit *addresses; /* connections of each */
-    int64_t connections_limit;    /* the setting, or what the limit of open files allows */
+    struct rate_limit *addresses; /* counts the connections of each address */
+    int64_t connections_limit; /* the most connections: the setting, or what the limit of open files
+                                  allows */
 
     struct http_loop **loops;
     unsigned loop_count;

@@ -83,9 +83,10 @@ static bool is_waiting(const struct http_connection *connection)
     return connection->deadline.list != NULL;
 }
 
-/* A suspended request does not read its socket, so it learns here that the client disconnected, or
- * may have: a client that stopped sending may still wait for the answer. Otherwise libmicrohttpd
- * notices the end of the input, except when it arrives together with the last bytes. */
+/* Handles a hang-up. The socket of a suspended request is not read, so this is how it learns that
+ * the client disconnected, or may have: a client that stopped sending may still wait for the
+ * answer. In all other states libmicrohttpd notices the end of the input, unless it arrives
+ * together with the last bytes. */
 static void hang_up(struct http_connection *connection, bool gone)
 {
     enum deadline_kind waits_for = connection->waits_for;
@@ -106,7 +107,8 @@ static void begin_headers(struct http_connection *connection)
         http_connection_wait(connection, DEADLINE_HEADER);
 }
 
-/* No handler of ours runs before the headers of a request are whole. */
+/* libmicrohttpd calls no handler before the headers of a request are complete, so the deadline is
+ * set here. */
 static void note_bytes(struct http_connection *connection)
 {
     const struct http_request *request = connection->request;
@@ -125,7 +127,7 @@ void http_connection_take_event(struct http_connection *connection, uint32_t eve
         note_bytes(connection);
 }
 
-/* Nothing else shows that a request has begun if it came together with the previous one. */
+/* If a request came together with the previous one, only this call shows that it has begun. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
 {
     struct http_connection *connection =
@@ -159,8 +161,8 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
     return connection->guard.passed > connection->answered;
 }
 
-/* Its turn comes when the earlier requests are answered, and libmicrohttpd has had time to close
- * the connection after the last of them. */
+/* Whether it is time to refuse: the earlier requests must be answered, and libmicrohttpd must have
+ * had time to close the connection after the last of them. */
 void http_connection_refuse_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
@@ -184,7 +186,7 @@ static void write_head(const struct http_reply *reply, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* A client that cannot receive so little at once does not get it. */
+/* A client that cannot receive these few bytes at once does not get them. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
@@ -255,7 +257,7 @@ void http_connection_expire(struct http_connection *connection)
 static const struct {
     bool known;
     enum deadline_kind waits_for;
-    int64_t least_ns; /* for at least this time */
+    int64_t least_ns; /* idle for at least this time */
 } closable[] = {
     { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
     { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },

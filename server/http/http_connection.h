@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client's TCP connection, from accepting to closing: what it waits for, when it times out, and
- * what is refused before libmicrohttpd reads it. Only on its loop's thread. */
+/* A client's TCP connection, from accepting to closing: its state, its deadlines, and refusals
+ * before libmicrohttpd reads it. Only on its loop's thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 struct MHD_Connection;
 struct http_reply;
 
-/* The current request, as its connection knows it. */
+/* The state of the connection's current request. */
 struct http_request {
     const char *id;
     bool dispatched; /* it is read, and being answered */
@@ -26,18 +26,19 @@ struct http_request {
 struct http_connection {
     struct http_loop *loop;
     int fd;
-    struct ip_address address; /* the client's, or its proxy's */
+    struct ip_address address; /* the address of the client, or of its proxy */
     char address_text[IP_TEXT_SIZE];
-    bool is_proxy;   /* a trusted proxy: it names the client of each request */
-    bool is_counted; /* counted among those of its address */
+    bool is_proxy;   /* it comes from a trusted proxy, which names the client of each request */
+    bool is_counted; /* it counts among those of its address */
     bool is_known;   /* a request on it was authenticated */
     bool ended;      /* the client stopped sending; it may still read */
-    bool gone;       /* it does not read either: it was reset, or both sides are closed */
-    bool sent_more;  /* after the request that is being answered */
+    bool gone;       /* the client does not read either: the connection was reset, or both sides are
+                        closed */
+    bool sent_more;  /* it closes after the request that is being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of the dropped input */
     struct timeout deadline;
-    enum deadline_kind waits_for; /* the list in which the deadline is set */
+    enum deadline_kind waits_for; /* the list in which its deadline is set */
     struct http_request *request; /* NULL: none */
     struct request_guard guard;
     bool target_is_sound; /* of the current request: request_target.h */
@@ -52,18 +53,19 @@ void http_connection_close(struct http_connection *connection);
  * The context is the loop. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
-/* Sets what it waits for from now on. */
+/* Sets what the connection waits for from now on, and its deadline. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
-void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
-void http_connection_expire(
-    struct http_connection *connection); /* the expected input did not arrive in time */
+void http_connection_take_event(struct http_connection *connection,
+                                uint32_t events);                /* handles an event of epoll */
+void http_connection_expire(struct http_connection *connection); /* its deadline has passed */
 /* Its request is answered. */
 void http_connection_end_request(struct http_connection *connection);
-/* Answers at once, bypassing libmicrohttpd, and lets the client read it: the connection closes when
- * the client closes, or its deadline passes. No other request may be in progress on it. */
+/* Refuses at once, without libmicrohttpd, and gives the client time to read the answer: the
+ * connection closes when the client closes it, or when its deadline has passed. No other request
+ * may be in progress on it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
-/* Closes a waiting connection to make room for another client: the oldest of the first kind that
- * exists, either only of unknown clients or also of known ones. False: there is none. */
+/* Closes an idle connection to make room for another client: the oldest one of an unknown client
+ * or, if `also_known`, else of a known one. False: there is none. */
 bool http_connection_make_room(struct http_loop *loop, bool known);
 /* Whether the current request passed the guard, and whether its whole body has arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);
@@ -71,7 +73,7 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
 
 /* ---- For http_reader.c ---- */
 
-/* The loop's connection with that descriptor; NULL: none. */
+/* The loop's connection with that descriptor; NULL: there is none. */
 struct http_connection *http_connection_find(const struct http_loop *loop, int fd);
-/* After its guard found a fault: refuses it when its turn has come. */
+/* After its guard has found a fault: refuses it as soon as the earlier requests are answered. */
 void http_connection_refuse_fault(struct http_connection *connection);

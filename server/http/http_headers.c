@@ -8,7 +8,7 @@
 
 #include "base/core/memory.h"
 
-#define TRIMMED_SIZE 256U /* of all values of a request */
+#define TRIMMED_SIZE 256U /* bytes of all values of a request */
 #define AT(member) offsetof(struct http_headers, member)
 #define NAME(text) (text), sizeof(text) - 1
 
@@ -32,7 +32,7 @@ static const struct {
     { NAME("If-None-Match"), AT(if_none_match) },
 };
 
-/* "text/event-stream;q=0.5" of a list: whether the item names the type. */
+/* Whether an item of a list, such as "text/event-stream;q=0.5", names the type. */
 static bool item_is(const char *item, size_t length, const char *type)
 {
     size_t type_length = strlen(type);
@@ -41,7 +41,7 @@ static bool item_is(const char *item, size_t length, const char *type)
            && (length == type_length || strchr("; \t", item[type_length]) != NULL);
 }
 
-/* Each call of an official client says the same, and is read at once. */
+/* The official clients always send this very value, which is therefore compared as a whole. */
 static void read_accept(struct http_headers *headers, const char *value)
 {
     headers->has_accept = true;

@@ -9,7 +9,8 @@
 struct MHD_Connection;
 
 struct http_headers {
-    /* Borrowed from the connection: the HTTP thread's, gone with the request. NULL: absent. */
+    /* Borrowed from the connection, only for the HTTP thread, and valid as long as the request.
+     * NULL: absent. */
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *last_event;                                 /* Last-Event-ID */
@@ -17,18 +18,18 @@ struct http_headers {
     const char *content_length;
     const char *cors_verb,
         *cors_headers;       /* the headers that a page of another origin wants to send */
-    const char *traceparent; /* "" if it came twice */
+    const char *traceparent; /* "" if the header came twice */
     const char *repeated;    /* the name of one of the above that came twice */
-    bool needs_host;         /* as all do since HTTP/1.1 */
+    bool needs_host;         /* as every request since HTTP/1.1 must */
     bool has_accept, accepts_json, accepts_events;
-    bool accepts_html; /* said so: a browser that shows the answer */
+    bool accepts_html; /* Accept names HTML: a browser shows the answer */
     char *trimmed; /* copies of values that had blanks at their end; NULL: none, the usual case */
     size_t trimmed_length;
 };
 
-/* `version`: "HTTP/1.1". To be finished, by any thread. */
+/* Reads the headers. `version`: "HTTP/1.1". Free with http_headers_finish, on any thread. */
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out);
 void http_headers_finish(struct http_headers *headers);
-/* Media type of a Content-Type value, whatever its parameters? */
+/* Whether a Content-Type value has this media type, with any parameters. */
 bool http_media_type_is(const char *value, const char *type);

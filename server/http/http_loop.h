@@ -20,8 +20,7 @@ struct http_connection;
 struct http;
 struct exchange;
 
-/* Something to do on the loop's thread. Whoever posts it keeps it alive until deliver() is called.
- */
+/* Something to do on the loop's thread. Its owner keeps it alive until deliver() is called. */
 struct note {
     struct note *next;
     bool posted; /* under the loop's lock */
@@ -29,26 +28,26 @@ struct note {
 };
 
 enum deadline_kind {
-    DEADLINE_HEADER,     /* from connecting, or the first byte, to the end of the headers */
-    DEADLINE_IDLE,       /* from an answer to the first byte of the next request */
-    DEADLINE_BODY,       /* from the headers to the end of the body */
-    DEADLINE_SEND,       /* for the client to read the answer */
-    DEADLINE_LEFT,       /* the client stopped sending: until the rest of its request arrives */
-    DEADLINE_REFUSAL,    /* none: the connection is refused in the next turn */
-    DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
-    DEADLINE_PROBE,      /* the same, but soon, since the client stopped sending */
+    DEADLINE_HEADER, /* from connecting, or the first byte, to the end of the headers */
+    DEADLINE_IDLE,   /* from an answer to the first byte of the next request */
+    DEADLINE_BODY,   /* from the headers to the end of the body */
+    DEADLINE_SEND,   /* for the client to read the answer */
+    DEADLINE_LEFT, /* from when the client stops sending to when the rest of its request arrives */
+    DEADLINE_REFUSAL,    /* no time: the connection is refused in the next turn */
+    DEADLINE_KEEP_ALIVE, /* until a stream needs a comment */
+    DEADLINE_PROBE,      /* the same, but shorter, since the client stopped sending */
     DEADLINE_KINDS,
 };
 
-/* Of acceptor.c. */
+/* For acceptor.c. */
 struct acceptor {
-    int fd;            /* listens; -1 once closed */
-    bool ready;        /* connections wait on it */
+    int fd;            /* the listening socket; -1 once closed */
+    bool ready;        /* connections wait to be accepted */
     int64_t resume_ns; /* when to try again, monotonic; 0: not paused */
-    int64_t logged_ns; /* the last log line */
-    bool found_none;   /* in the last pause this loop had nothing to close */
+    int64_t logged_ns; /* time of the last log line */
+    bool found_none;   /* in the last pause, this loop found nothing to close */
 
-    /* of the connection that is being opened */
+    /* concerns the connection that is being opened */
     struct ip_address address;
     bool is_proxy, is_counted;
 };
@@ -66,16 +65,16 @@ struct http_loop {
     atomic_bool draining, stopping;
     atomic_bool keys_changed; /* callers in progress may no longer be allowed */
 
-    /* of the loop's thread alone */
-    int64_t now_ns;        /* when this turn began: good enough for deadlines */
-    int64_t key_expiry_ms; /* of the first key to expire that a stream uses, UTC; 0: none */
-    struct timeout_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
+    /* the next members are for the loop's thread only */
+    int64_t now_ns;        /* when this turn began, which is exact enough for deadlines */
+    int64_t key_expiry_ms; /* when the first key that a stream uses expires, UTC; 0: none does */
+    struct timeout_list deadlines[2][DEADLINE_KINDS]; /* [1]: those of known clients */
     struct exchange *exchanges;
     struct http_connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;
     struct acceptor acceptor;
     bool resumed;         /* a connection that libmicrohttpd will examine only in its next run */
-    struct log_lines log; /* of the requests that ended in this turn */
+    struct log_lines log; /* log lines of the requests that ended in this turn */
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmicrohttpd receives by recv(), and offers no place between the socket and its parser where the
- * bytes could be examined. Examining them before (MSG_PEEK) costs another call for each request and
- * misses what arrives in between; afterwards, chunk lines and NULs are gone. So recv() is defined
- * here: a program's own symbol comes before that of libc, also for libraries. On an HTTP thread it
- * is the guard; everything else is passed on as it is. If libmicrohttpd ever receives in another
- * way, its requests are refused (http_connection_is_guarded). */
+/* libmicrohttpd receives with recv(), and has no hook between the socket and its parser where the
+ * bytes could be examined. To examine them beforehand (MSG_PEEK) costs another call for each
+ * request and misses what arrives in between; afterwards, chunk lines and NULs are gone. So recv()
+ * is defined here: a program's own symbol takes precedence over that of libc, even for libraries.
+ * On an HTTP thread it passes the bytes through the guard; other calls go straight to the kernel.
+ * If libmicrohttpd ever receives in another way, its requests are refused
+ * (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 
@@ -14,9 +15,9 @@
 #include "server/http/http_connection.h"
 
 #define DROPPED_AT_ONCE ((size_t)256 << 10)
-#define DROPPED_LIMIT ((size_t)32 << 20) /* of one connection */
+#define DROPPED_LIMIT ((size_t)32 << 20) /* bytes dropped of one connection */
 
-/* The loop of this thread: recv() has no parameter that could bring it. */
+/* The loop of this thread: recv() has no parameter for it. */
 static _Thread_local const struct http_loop *guarded;
 
 void http_reader_begin(struct http_loop *loop)
@@ -30,8 +31,8 @@ static ssize_t fail(int error_number)
     return -1;
 }
 
-/* A client that ended its side after a request waits for the answer, which libmicrohttpd would not
- * write if it knew. */
+/* Hides the end of the input: a client that ended its side after a request still waits for the
+ * answer, which libmicrohttpd would then not write. */
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
@@ -40,8 +41,8 @@ static ssize_t receive(const struct http_connection *connection, void *bytes, si
     return length == 0 && request != NULL && request->dispatched ? fail(EAGAIN) : length;
 }
 
-/* Input after a refused request: it is read and dropped until the client has read why and closes,
- * since closing first would reset the connection and lose the answer. */
+/* Reads and drops the input after a refused request, until the client has read the reason and
+ * closes: to close first would reset the connection, and the answer would be lost. */
 static ssize_t drop(struct http_connection *connection)
 {
     char bytes[16384];
@@ -54,7 +55,7 @@ static ssize_t drop(struct http_connection *connection)
         dropped += (size_t)length;
         connection->dropped += (size_t)length;
         if (connection->dropped > DROPPED_LIMIT)
-            return 0; /* as if the client had disconnected */
+            return 0; /* looks to libmicrohttpd as if the client had disconnected */
     }
     return fail(EINTR); /* there may be more */
 }

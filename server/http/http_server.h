@@ -8,7 +8,7 @@ struct telemetry;
 
 struct http_parts {
     const struct settings *settings;
-    struct route_set *routes; /* lent, as is the rest; their rows are created here */
+    struct route_set *routes; /* lent, like the rest; their rows are created here */
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP status that an error of a tool has where its caller sees one: uploads and pages. */
+/* The HTTP status for an error of a tool, for callers who see one: uploads and pages. */
 #pragma once
 
 #include "base/core/error.h"

@@ -17,8 +17,8 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* All but letters and "-", of which names of headers consist. What follows a byte beyond ASCII may
- * be wrong: its sum carries. */
+/* Marks all bytes but letters and "-", of which the names of headers consist. The marks after a
+ * byte beyond ASCII may be wrong, because its sum carries. */
 static uint64_t find_others(uint64_t eight)
 {
     uint64_t lower = eight | EACH_BYTE(0x20);
@@ -41,7 +41,7 @@ const char *http_pass(const char *at, const char *end, unsigned class)
     return at;
 }
 
-/* Eight bytes at once. */
+/* Examines eight bytes at once. */
 const char *http_pass_text(const char *at, const char *end, unsigned class)
 {
     uint8_t least = class == HTTP_TARGET ? '!' : ' ';

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which characters may stand where in the head of an HTTP message (RFC 9110, 5). */
+/* The classes of characters in the head of an HTTP message (RFC 9110, 5). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A name's or a verb's; those of the target of a request; those of a header's value, blanks too. */
+/* Characters of a name or verb; of the target of a request; of a header's value, including blanks.
+ */
 enum { HTTP_TOKEN = 1, HTTP_TARGET = 2, HTTP_VALUE = 4 };
 
-/* The first byte from `at` on that is of another class, or `end`. */
+/* The first byte from `at` on that is not of the class, or `end`. */
 const char *http_pass(const char *at, const char *end, unsigned class);
 /* The same, faster for long texts: only for HTTP_TARGET and HTTP_VALUE. */
 const char *http_pass_text(const char *at, const char *end, unsigned class);

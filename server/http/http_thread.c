@@ -29,9 +29,10 @@
 #define KEYS_CHECK_MS INT64_C(3600000) /* longest time between two checks for expired keys */
 #define IDLE_S 75                      /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
-    (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
-#define LEFT_S 1  /* for the rest of a request whose client stopped sending */
-#define PROBE_S 1 /* until a client that stopped sending gets a keep-alive */
+    (10 * 1024UL) /* bytes for the request headers and buffers of one connection, which stay       \
+                     resident */
+#define LEFT_S 1  /* time for the rest of a request whose client stopped sending */
+#define PROBE_S 1 /* time until a client that stopped sending gets a keep-alive */
 #define STOP_TURNS 100
 
 /* ---- Time ---- */
@@ -70,7 +71,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Milliseconds to sleep at most; -1: for ever. */
+/* The most milliseconds to sleep; -1: for ever. */
 static int sleep_limit_ms(struct http_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG asked_ms;

@@ -83,8 +83,9 @@ bool listen_is_loopback(const struct listen_address *address)
     return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* A bound socket; with `shared` other sockets of this process may have the same port. Reusing the
- * address lets a restart ignore connections that are still closing, not a socket that listens. */
+/* Opens a bound socket; with `shared` other sockets of this process may have the same port. Reusing
+ * the address lets a restart ignore connections that are still closing, but not a socket that
+ * listens. */
 static int open_socket(const struct listen_address *address, bool shared)
 {
     int fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -113,7 +114,7 @@ static CHECKED bool refuse(const struct listen_address *address, struct error *e
                      strerror(errno));
 }
 
-/* Also finds the port if none was requested. */
+/* Also finds out the port if none was requested. */
 static CHECKED bool probe(struct listen_address *address, struct error *error)
 {
     int fd = open_socket(address, false);

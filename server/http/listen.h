@@ -14,16 +14,16 @@ struct listen_address {
     socklen_t length;
 };
 
-/* "127.0.0.1:8080", "[::1]:8080", "localhost:8080"; port 0: one that is free. */
+/* Reads "127.0.0.1:8080", "[::1]:8080", "localhost:8080"; port 0: any that is free. */
 CHECKED bool listen_parse(const char *text, struct listen_address *out, struct error *error);
 bool listen_is_loopback(const struct listen_address *address);
 #define LISTEN_TEXT_SIZE 64
-/* "127.0.0.1:8080", "[::1]:8080". */
+/* Writes "127.0.0.1:8080", "[::1]:8080". */
 void listen_format(const struct listen_address *address, char out[LISTEN_TEXT_SIZE]);
 uint16_t listen_port(const struct listen_address *address);
 
-/* `count` sockets on one port, among which the kernel spreads connections. A port that another
- * process has is refused first, since sharing would make that process lose connections to us. With
- * port 0 the address gets the one that was found. False: what was opened is closed, and -1. */
+/* Opens `count` sockets on one port, among which the kernel spreads connections. Fails if another
+ * process has the port, since it would lose connections to us. With port 0, the address gets the
+ * port that was found. False: all are closed, and -1. */
 CHECKED bool listen_open(struct listen_address *address, int *sockets, unsigned count,
                          struct error *error);

@@ -50,7 +50,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* By its name, or as written with its port. */
+/* Whether a host is allowed, by its name, or as it is written with its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
     static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
@@ -67,7 +67,8 @@ static bool host_is_allowed(const struct origin_rules *rules, const char *text, 
            || is_listed(rules->allowed_hosts, text, length);
 }
 
-/* An origin is a scheme and a host; a page of an allowed host is our own. */
+/* Whether an origin, which is a scheme and a host, is allowed: a page of an allowed host is our
+ * own. */
 static bool origin_is_allowed(const struct origin_rules *rules, const char *origin)
 {
     const char *host = strstr(origin, "://");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host and Origin of a request: the defence against web pages that try to reach a server on the
- * reader's own machine (DNS rebinding, cross-site requests). */
+/* Checks Host and Origin of a request, against web pages that try to reach a server on the reader's
+ * own machine (DNS rebinding, cross-site requests). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 struct origin_rules {
     const char *allowed_hosts;   /* names with commas; "*": any */
     const char *allowed_origins; /* the same */
-    bool any_address;            /* an IP address as Host is fine: no name, so nothing to rebind */
+    bool any_address; /* an IP address is allowed as Host: it is no name that could be rebound */
 };
 
 /* `host` and `origin` may be NULL (absent). FORBIDDEN names the setting that would allow it. */

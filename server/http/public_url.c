@@ -8,14 +8,14 @@
 #include "server/http/http.h"
 #include "server/settings/settings.h"
 
-#define HOST_LIMIT 261 /* a name, and a port */
+#define HOST_LIMIT 261 /* the bytes of a name and a port */
 
 static bool is_plain_character(unsigned char c)
 {
     return isalnum(c) || (c != '\0' && strchr(".-_:[]", c) != NULL);
 }
 
-/* origin_check() looks at the name alone: what follows the colon is the caller's. */
+/* origin_check() looks at the name only: the caller chose what follows the colon. */
 static bool is_plain(const char *host)
 {
     size_t length = 0;

@@ -7,8 +7,8 @@
 #define PUBLIC_URL_SIZE 512
 
 /* The setting public_url, without a slash at its end, or the request's scheme and Host, which
- * origin_check() accepted; "" where it has none. On the loop's thread. Returns `out`. */
+ * origin_check() accepted; "" if it has none. On the loop's thread. Returns `out`. */
 const char *public_url_of(const struct exchange *exchange, char out[PUBLIC_URL_SIZE]);
-/* The same of a setting, a scheme and a Host, which may be NULL. */
+/* The same, given a setting, a scheme and a Host, which may be NULL. */
 const char *public_url_make(const char *setting, const char *scheme, const char *host,
                             char out[PUBLIC_URL_SIZE]);

@@ -26,4 +26,4 @@ struct request_fault {
     const char *message;
 };
 
-extern const struct request_fault request_faults[]; /* by kind */
+extern const struct request_fault request_faults[]; /* indexed by the kind */

@@ -8,14 +8,14 @@
 #include "server/http/http_text.h"
 
 /* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of them for
- * the line of a chunk: without room, it spins. */
+ * the line of a chunk: without that, libmicrohttpd loops for ever. */
 #define HEAD_BYTES (9 * 1024U)
 #define RECORD_BYTES 80U /* more than it needs for a header besides its text */
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
 #define CASE_BIT 0x20
-#define EXTENSION_BYTES 255 /* of one chunk */
+#define EXTENSION_BYTES 255 /* bytes of one chunk */
 
 enum part {
     PART_START, /* between requests */
@@ -86,7 +86,7 @@ static bool complete(struct request_guard *guard)
     return true;
 }
 
-/* In the headers, or in those that follow a chunked body. */
+/* Whether the guard is in the headers, or in those after a chunked body. */
 static bool end_head(struct request_guard *guard)
 {
     if (guard->in_trailer)
@@ -119,8 +119,9 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
-/* Clients repeat most of a head: what is the same as before need not be read again. This covers the
- * lines before the first header that matters here, so that their whole effect is `known`. */
+/* Clients repeat most of a head, and lines that are the same as before need not be read again. This
+ * covers the lines before the first header that matters here, so that their whole effect is
+ * `known`. */
 static bool recall(struct request_guard *guard, struct input *input)
 {
     size_t length = guard->known.length;
@@ -148,7 +149,7 @@ static void remember(struct request_guard *guard, const struct input *input)
     guard->knew = true;
 }
 
-/* Empty lines before it are harmless. */
+/* Empty lines before the request line are harmless. */
 static bool read_start(struct request_guard *guard, struct input *input)
 {
     if (*input->at == '\r')
@@ -205,7 +206,7 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Stores a name, or a value that matters. One that does not fit is longer than any valid one. */
+/* Stores a name, or a value that matters. If it does not fit, it is longer than any valid one. */
 static void keep(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
@@ -329,7 +330,7 @@ static bool read_name(struct request_guard *guard, struct input *input)
     return begin(guard, PART_VALUE);
 }
 
-/* The end of a line that is complete and does not matter here, as most lines; NULL: it must be
+/* The end of a line that is complete and does not matter here, like most lines; NULL: it must be
  * examined. */
 static const char *pass_line(const char *at, const char *end)
 {

@@ -19,25 +19,25 @@ struct request_guard {
     uint64_t heads,
         passed; /* requests whose headers have arrived, and those that have arrived completely */
 
-    /* of request_guard.c: what is kept between requests */
+    /* for request_guard.c: kept between requests */
     struct {
         char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of the previous head */
         uint16_t length;                 /* 0: none */
-        uint32_t records;                /* what they take in libmicrohttpd's memory besides */
+        uint32_t records; /* bytes that they take in libmicrohttpd's memory besides */
         bool is_old;
     } known;
 
-    /* of request_guard.c: of one request; zero at its beginning */
+    /* for request_guard.c: concerns one request; zero at its beginning */
     uint8_t part, next; /* what the next byte belongs to, and what follows the end of the line */
     uint8_t field;      /* the current header */
     bool is_old, has_length, has_coding, in_trailer, had_blank, knew;
-    uint16_t length; /* bytes of the part so far */
+    uint16_t length; /* bytes of the current part so far */
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */
-    uint32_t head_bytes; /* what the head takes in libmicrohttpd's memory */
-    uint64_t body_left;  /* bytes of the body, or of the chunk */
+    uint32_t head_bytes; /* bytes that the head takes in libmicrohttpd's memory */
+    uint64_t body_left;  /* bytes left of the body, or of the chunk */
 };
 
-/* Checks the next bytes. Returns how many of them may be read: all, or, where there is a fault,
- * those of the requests before the faulty one. After a fault it must not be called again. */
+/* Checks the next bytes. Returns how many of them may be read: all, or, if there is a fault, those
+ * of the requests before the faulty one. After a fault it must not be called again. */
 size_t request_guard_check(struct request_guard *guard, const char *bytes, size_t size);

@@ -17,7 +17,7 @@ static void add_place(struct route_places *places, const char *pattern, size_t b
     place->length = length;
 }
 
-/* "{id}.svg" and "run_1.svg": what stands before and after the place is the same. */
+/* Whether "run_1.svg" fits "{id}.svg": the text before and after the place is the same. */
 static bool segment_matches(const char *pattern, size_t pattern_length, const char *path,
                             size_t length, struct route_places *out)
 {

@@ -8,7 +8,7 @@
 
 #define ROUTE_PLACES 2
 
-/* What stands at the places of a path, in their order; borrowed from the pattern and the path. */
+/* The values at the places of a path, in order; borrowed from the pattern and the path. */
 struct route_places {
     struct route_place {
         const char *name, *text;
@@ -17,5 +17,5 @@ struct route_places {
     size_t count;
 };
 
-/* With or without a slash at the path's end. */
+/* Whether a path fits, with or without a slash at its end. */
 bool route_pattern_matches(const char *pattern, const char *path, struct route_places *out);

@@ -50,7 +50,7 @@ static void find(struct exchange *exchange, const char *path)
             }
 }
 
-/* The methods of a path, separated by commas; empty: there is no such path. */
+/* Lists the methods of a path, separated by commas; empty: there is no such path. */
 static void list_verbs(const struct route_set *set, const char *path, struct text *out,
                        bool *is_page)
 {
@@ -92,7 +92,8 @@ static bool check_headers(struct exchange *exchange)
         exchange_refuse(exchange, 400, "the header %s occurs twice", headers->repeated);
     else if (headers->needs_host && headers->host == NULL)
         exchange_refuse(exchange, 400, "the header Host is missing");
-    exchange->reply.closes = exchange->reply.status != 0; /* what follows is not to be trusted */
+    exchange->reply.closes =
+        exchange->reply.status != 0; /* the rest of the connection cannot be trusted */
     return exchange->reply.status == 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server answers: tables passed in by the program. */
+/* The routes that the server answers, in tables that the program passes in. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct route {
     const char *path; /* may contain placeholders: route_pattern.h */
     bool open;        /* no check of Host, Origin and key, for probes */
     bool quiet;       /* no log line */
-    bool limited;     /* counts against its principal's limits */
+    bool limited;     /* it counts towards its principal's limits */
     void (*serve)(struct exchange *exchange);
     enum role role; /* the lowest role, checked before the body is read; none for `open` ones */
     /* For pages: finds the principal instead of the gate, by its own rules; false: it was answered.
@@ -28,15 +28,15 @@ struct route {
     size_t body_limit; /* in bytes; 0: the setting */
 };
 
-/* Routes that share a context. */
+/* A set of routes that share a context. */
 struct route_set {
     const struct route *routes;  /* ends with a NULL path */
     void *context;               /* exchange->context of their requests */
     struct telemetry_row **rows; /* in their order */
 };
 
-/* Checks that each row is open, for a role, or for those that it admits itself. INTERNAL names the
- * row that is not. */
+/* Checks that each row is open, needs a role, or admits callers itself. INTERNAL: names the row
+ * that does not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. A

@@ -21,16 +21,16 @@ struct sse_queue {
     struct note note; /* first: the note is the queue */
     atomic_int references;
     struct http_loop *loop;
-    void (*wake)(void *owner); /* this and `owner`: only on the loop's thread */
+    void (*wake)(void *owner); /* like `owner`, only used on the loop's thread */
     void *owner;
 
     pthread_mutex_t lock; /* protects the rest */
     struct frame *first, **end;
     size_t frames, bytes;
-    size_t offset; /* into the first frame */
+    size_t offset; /* bytes of the first frame that are read */
     size_t bytes_read;
     int64_t sequence; /* of the newest event that was read completely */
-    bool begun;       /* an event was put, or it ended: there is an answer to send */
+    bool begun;       /* an event was put, or the queue ended: there is an answer to send */
     bool ended, cut, closed;
 };
 
@@ -88,7 +88,8 @@ static void post(struct sse_queue *sse_queue)
 {
     sse_queue_retain(sse_queue);
     if (!http_loop_post(sse_queue->loop, &sse_queue->note))
-        atomic_fetch_sub(&sse_queue->references, 1); /* never the last: the caller has one */
+        atomic_fetch_sub(&sse_queue->references,
+                         1); /* never the last reference: the caller has one */
 }
 
 /* Under the lock. */

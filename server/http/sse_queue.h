@@ -10,8 +10,8 @@
 struct http_loop;
 struct sse_queue;
 
-/* Room for the stored part of a stream, sent again at once, and as much again that is added
- * meanwhile. */
+/* Room for the stored part of a stream, when it is sent again at once, and as much again for events
+ * that are added meanwhile. */
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
@@ -23,21 +23,21 @@ void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
 
 /* An event with the lines `head` ("" or each with its end) and one JSON message as its data.
  * `sequence`: the event's number in its stream, ascending; 0: it has none. False if the client
- * disconnected, the queue ended, or it is full: then it is cut, since a client that lost a frame
- * must not believe that it received all. */
+ * disconnected, or the queue ended or is full. A full queue is cut, since a client that lost a
+ * frame must not believe that it received all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
 /* Whether the queue is less than half full. Optional events, such as progress, are added only then.
  */
 bool sse_queue_has_room(struct sse_queue *sse_queue);
-/* A comment, which keeps proxies from closing an idle connection; only if nothing waits. */
+/* Puts a comment, which keeps proxies from closing an idle connection; only if nothing waits. */
 void sse_queue_put_comment(struct sse_queue *sse_queue);
-void sse_queue_end(struct sse_queue *sse_queue); /* after what is waiting */
+void sse_queue_end(struct sse_queue *sse_queue); /* ends it after the waiting events */
 /* Ends it at once: waiting events are dropped, since another queue replaces it. */
 void sse_queue_supersede(struct sse_queue *sse_queue);
 bool sse_queue_is_open(struct sse_queue *sse_queue);
-/* A queue begins when an event is put, when it ends, or now. Until then the answer may still be
- * something other than events. */
+/* Begins the queue now; otherwise it begins when an event is put, or when it ends. Until it begins,
+ * the answer may still be something other than events. */
 void sse_queue_begin(struct sse_queue *sse_queue);
 bool sse_queue_is_begun(struct sse_queue *sse_queue);
 /* Closes a queue that has not begun: nothing can be put any longer. False: it has begun. */
@@ -56,5 +56,5 @@ enum sse_queue_state sse_queue_read(struct sse_queue *sse_queue, char *out, size
 size_t sse_queue_bytes_read(struct sse_queue *sse_queue);
 void sse_queue_close(struct sse_queue *sse_queue); /* the connection is over */
 
-/* The number of the newest event that was read completely; 0: none was. Any thread. */
+/* The number of the newest event that was read completely; 0: there is none. Any thread. */
 int64_t sse_queue_sequence(struct sse_queue *sse_queue);

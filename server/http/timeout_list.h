@@ -12,7 +12,7 @@ struct timeout {
     struct timeout *previous, *next; /* NULL: not set */
     struct timeout_list *list;
     int64_t at_ns;
-    void *owner; /* the setter's */
+    void *owner; /* the owner's pointer */
 };
 
 struct timeout_list {
@@ -21,12 +21,13 @@ struct timeout_list {
 };
 
 void timeout_list_init(struct timeout_list *list, int64_t length_ns);
-/* Sets it to now plus the list's length; one already set, in this list or another, moves. */
+/* Sets the deadline to now plus the list's length; if it is already set, in this list or another,
+ * it moves. */
 void timeout_set(struct timeout_list *list, struct timeout *deadline, int64_t now_ns);
 void timeout_clear(struct timeout *deadline); /* does nothing if it is not set */
-/* Removes and returns the first that has passed; NULL if there is none. */
+/* Removes and returns the first deadline that has passed; NULL: none has. */
 struct timeout *timeout_expired(struct timeout_list *list, int64_t now_ns);
-/* The owner of the first that is set; NULL: there is none. */
+/* The owner of the first deadline; NULL: none is set. */
 void *timeout_first(const struct timeout_list *list);
-/* When the first will pass; INT64_MAX in an empty list. */
+/* When the first deadline will pass; INT64_MAX: none is set. */
 int64_t timeout_next_ns(const struct timeout_list *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* W3C trace context: which trace a request belongs to, for the log. */
+/* W3C trace context: finds the trace of a request, for the log. */
 #pragma once
 
 #include <stdbool.h>

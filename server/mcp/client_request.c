@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a call asks its client: with sessions by requests on the call's stream, which it waits for;
- * in 2026-07-28 by an answer of its own (multi_round.c). */
+/* Asks the client of a call. With sessions this sends requests on the call's stream and waits for
+ * the answers; in 2026-07-28 it ends the call with an answer that asks (multi_round.c). */
 
 #include "server/mcp/client_request.h"
 
@@ -24,23 +24,23 @@
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
-#define LOOK_MS 200 /* between checks whether the call is still wanted */
+#define LOOK_MS 200 /* time between checks whether the client still waits for the call */
 #define REASON_BYTES 200
 
 /* One request on its way to the client. */
 struct asked {
-    struct asked *next; /* of the session, under its lock, as are the next two */
+    struct asked *next; /* in the session's list, under its lock, as are the next two */
     struct inquiry *inquiry;
-    json_t *response;         /* the client's message, our copy; NULL: none yet */
+    json_t *response;         /* our copy of the client's message; NULL: none yet */
     char id[ID_SIZE];         /* unguessable, so that only the addressed client can answer */
     char quoted[ID_SIZE + 2]; /* as JSON text */
 };
 
-/* All that a call asks at once. */
+/* All questions that a call asks at once. */
 struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
-    size_t count, open; /* `open`: not answered yet, under the session's lock */
+    size_t count, open; /* `open`: the number that is not answered yet, under the session's lock */
     pthread_cond_t answered;
     struct asked *asked; /* one per question */
 };
@@ -132,7 +132,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* Waits until all is answered, the call is cancelled, or the time is over. */
+/* Waits until all questions are answered, the call is cancelled, or the time is over. */
 static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
 {
     struct rpc *rpc = inquiry->rpc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of the server to a session's client, during a call and on its stream. */
+/* Sends requests to a session's client, during a call and on its stream. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -7,7 +7,7 @@
 struct rpc;
 struct session;
 
-/* struct call's `ask`, whatever the era; call->host is the struct rpc. */
+/* The `ask` of struct call, in every era; call->host is the struct rpc. */
 CHECKED bool client_request_ask(struct call *call, const struct question *questions, size_t count,
                                 json_t **answers, struct error *error);
 /* Passes a response that a client posted to the waiting call of its session; a response that no

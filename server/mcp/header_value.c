@@ -13,7 +13,7 @@
 #define PREFIX "=?base64?"
 #define SUFFIX "?="
 
-/* Text alone: UTF-8 without a NUL. */
+/* Whether the bytes are text: UTF-8 without a NUL. */
 static char *decode_text(const char *encoded, size_t length)
 {
     TEXT_AUTO out = { 0 };

@@ -24,7 +24,7 @@ json_t *input_request_requests(const struct question *questions, size_t count)
 
 /* ---- Capabilities ---- */
 
-/* A client that declares just {} supports forms. */
+/* A client that declares only {} supports forms. */
 static bool knows_elicitation(const json_t *capability, const struct question *question)
 {
     if (elicitation_is_by_url(question->params))

@@ -48,7 +48,7 @@ static void post_free(void *context)
 
 /* ---- Replies ---- */
 
-/* As JSON, or as a stream of one event for clients that accept nothing else. */
+/* Replies with JSON, or with a stream of one event for clients that accept nothing else. */
 static void reply_json(struct exchange *exchange, unsigned status, struct text *json)
 {
     struct text event = { 0 };
@@ -105,7 +105,8 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
         rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
 }
 
-/* For those who read it: clients that left do not, those whose key was revoked may with another. */
+/* Why nothing was done, for clients that are still there: one whose key was revoked may have
+ * another. */
 static void fail_unbegun(struct rpc *rpc)
 {
     struct error error;
@@ -154,7 +155,7 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && sse_queue_withdraw(exchange->sse_queue);
 }
 
-/* A client that comes back for an answer that was too large to store learns that. */
+/* Tells a client that reconnects for an answer why it is missing: it was too large to store. */
 static void push_answer(struct stream *stream, const struct rpc *rpc)
 {
     struct rpc too_large = { .id = rpc->id, .era = rpc->era };
@@ -307,12 +308,12 @@ static void submit(struct exchange *exchange, struct post *post)
         refuse_busy(exchange, post, &error);
 }
 
-/* Whatever can be refused is refused here, before anything is queued. */
+/* Refuses whatever can be refused, before anything is queued. */
 static void admit(struct rpc *rpc)
 {
     bool good = rpc->era == ERA_MODERN ? mcp_modern_admit(rpc) : mcp_legacy_admit(rpc);
 
-    rpc->placement = PLACE_INLINE; /* of a refusal, and of messages that need no answer */
+    rpc->placement = PLACE_INLINE; /* the status of a refusal, or of messages that need no answer */
     trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
         return;
@@ -346,7 +347,7 @@ static void place(struct exchange *exchange, struct post *post)
 
 /* ---- Reading ---- */
 
-/* A message that claims a version is of the modern era; so is a request whose header does. */
+/* A message is of the modern era if it, or its request's header, claims such a version. */
 static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
     const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");

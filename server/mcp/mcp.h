@@ -16,26 +16,27 @@ void mcp_delete(struct exchange *exchange); /* ends a session */
 bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
-/* Makes the stream of a session's call resumable, if the client's revision supports that. To be
- * called before its first event; blocks on the store. */
+/* Makes the stream of a session's call resumable, if the client's revision supports that. Call it
+ * before the first event; waits for the store. */
 void mcp_streams_keep(struct rpc *rpc); /* mcp_streams.c */
-/* To be called after its last event. */
+/* Call it after the last event. */
 void mcp_streams_end(struct rpc *rpc);
 
-/* For GET and DELETE. The session of the header, with a reference; NULL: refused. */
+/* For GET and DELETE: the session that the header names, with a reference; NULL: the request was
+ * refused. */
 struct session *mcp_legacy_session(struct exchange *exchange);
-/* 2026-07-28 has neither. True: it was refused. */
+/* Refuses GET and DELETE of 2026-07-28, which has neither. True: the request was refused. */
 bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
-/* The legacy revision of that name; NULL: not supported. `mcp_legacy_latest` is offered instead.
- */
+/* The legacy revision of that name; NULL: it is not supported, and `mcp_legacy_latest` is offered
+ * instead. */
 const char *mcp_legacy_version(const char *name);
 extern const char *const mcp_legacy_latest;
 extern const char *const mcp_legacy_versions[]; /* ends with NULL */
-/* One JSON-RPC error that answers no request in particular. */
+/* Writes a JSON-RPC error that answers no request in particular. */
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The server's http_write_refusal (server/http/http.h): as a JSON-RPC error. */
+/* The server's http_write_refusal (server/http/http.h): writes a JSON-RPC error. */
 void mcp_write_refusal(unsigned status, const char *id, const char *message, struct text *out);
 
 extern const struct route mcp_routes[]; /* their context: struct mcp_server */

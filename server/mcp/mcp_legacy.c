@@ -10,7 +10,8 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
-#define DEFAULT_VERSION "2025-03-26" /* of a request that names none: the specification's rule */
+#define DEFAULT_VERSION                                                                            \
+    "2025-03-26" /* the version of a request that names none, by the specification */
 
 const char *const mcp_legacy_versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION,
                                             "2024-11-05", NULL };
@@ -24,7 +25,7 @@ const char *mcp_legacy_version(const char *name)
     return NULL;
 }
 
-/* A client's session belongs to its principal: for others it does not exist. */
+/* Finds a session. It belongs to its principal: for others it does not exist. */
 static bool find_session(struct rpc *rpc, const char *id)
 {
     struct sessions *sessions = rpc->server->sessions;
@@ -51,8 +52,8 @@ static bool find_version(struct rpc *rpc)
     return true;
 }
 
-/* A request without a session is served if it needs none: only cancelling and the standing stream
- * depend on a session. */
+/* A request without a session is served nevertheless: only cancelling and the standing stream need
+ * a session. */
 bool mcp_legacy_admit(struct rpc *rpc)
 {
     const char *session = rpc->exchange->headers.session;
@@ -71,7 +72,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
     if (rpc->kind == RPC_REQUEST && (rpc->method == NULL || rpc->method->notification))
         return rpc_fail(rpc, RPC_METHOD_NOT_FOUND, 200, "there is no method \"%.80s\"", rpc->name);
     if (rpc->kind == RPC_NOTIFICATION && rpc->method != NULL && !rpc->method->notification)
-        rpc->method = NULL; /* a request without an id: no answer is expected */
+        rpc->method = NULL; /* it has no id: no answer is expected */
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2026-07-28: every request describes itself in its envelope and, for proxies, again in its
- * headers. */
+/* The era of 2026-07-28: every request has its version and method in its envelope and, for proxies,
+ * again in its headers. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -32,14 +32,14 @@ struct mcp_server {
     const struct call_limits *limits;
     struct sessions *sessions;
     struct notifier *notifier;
-    struct rate_limit *kept_bytes; /* of each principal's events */
+    struct rate_limit *kept_bytes; /* limit of the stored bytes of each principal's events */
     struct workers *workers, *waiting;
 
-    uint8_t sealing_key[DIGEST_BYTES]; /* of the state that clients carry between the rounds of a
-                                          request */
+    uint8_t sealing_key[DIGEST_BYTES]; /* signs the state that clients send back in the next round
+                                          of a request */
     struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
     struct param_headers **param_headers;            /* in the order of the tools */
     struct text *tool_descriptions;                  /* the same, as JSON */
     struct text instructions;
-    atomic_bool cancelling; /* calls that still run are asked to stop */
+    atomic_bool cancelling; /* set when calls that still run are asked to stop */
 };

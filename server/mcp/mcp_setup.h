@@ -10,11 +10,11 @@ struct telemetry;
 struct telemetry_row;
 struct tool;
 
-/* Completes one whose lent members are set; `instructions` is copied. Free with mcp_setup_finish.
- */
+/* Completes a struct whose lent members are set; `instructions` is copied. Free with
+ * mcp_setup_finish. */
 CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
                        const char *instructions, struct error *error);
-void mcp_setup_finish(struct mcp_server *server); /* a zeroed one is fine */
+void mcp_setup_finish(struct mcp_server *server); /* works on a zeroed struct, too */
 
 const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
 const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of sessions: those of calls, the standing one of GET, and the resumption of either.
- */
+/* The streams of sessions: those of calls, the standing stream of GET, and resuming them. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@
 
 /* ---- Of calls ---- */
 
-#define CALL_BYTES 1024 /* of the stored events of one, without its answer */
+#define CALL_BYTES 1024 /* bytes of a stream's stored events, without its answer */
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
 {
@@ -31,7 +30,7 @@ static void create_stream_id(char out[STREAM_ID_SIZE])
     snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
 }
 
-/* The streams of a principal that has used up its storage cannot be resumed. */
+/* If a principal has used up its storage, its streams cannot be resumed. */
 static bool may_keep(const struct rpc *rpc)
 {
     int64_t ignored_ms;
@@ -79,8 +78,7 @@ void mcp_streams_end(struct rpc *rpc)
 /* ---- Resuming ---- */
 
 #define SEQUENCE_LIMIT                                                                             \
-    (INT64_C(1) << 53) /* larger than any real one, with room for what follows                     \
-                        */
+    (INT64_C(1) << 53) /* larger than any real sequence number, with room for later ones */
 
 /* A GET that needs the store: read by a worker, then begun on the loop's thread. */
 struct stream_request {
@@ -117,7 +115,7 @@ static bool read_event_id(const char *id, struct stream_request *out)
     return true;
 }
 
-/* The answer to a call that was lost with the process that ran it. */
+/* Writes the answer to a call that was lost with the process that ran it. */
 static void answer_lost(struct store *store, struct stream *stream,
                         const struct stream_request *stream_request, const struct event_call *call)
 {
@@ -210,7 +208,8 @@ static void run_resume(struct exchange *exchange)
                                                  stream_request->sse_queue, &error);
     else
         stream_request->resumed = resume_call(server->services->store, stream_request, &error);
-    /* 204 ends it: clients would request an event stream without events again. */
+    /* Answers with 204, which ends it: clients would request an event stream without events again
+     * and again. */
     if (stream_request->complete)
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!stream_request->resumed)
@@ -227,7 +226,7 @@ static void note_received(void *session, int64_t sequence)
     session_note_received(session, sequence);
 }
 
-/* It carries the session's standing stream, for as long as the client likes. */
+/* Makes the exchange carry the session's standing stream until the client disconnects. */
 static void carry(struct exchange *exchange, struct session *session)
 {
     exchange->standing = true;
@@ -271,7 +270,7 @@ static void submit(struct exchange *exchange, const struct stream_request *wante
 
 /* ---- GET ---- */
 
-/* If nothing waits for the client that received event `last`. */
+/* Whether nothing is left for a client that received event `last`. */
 static bool stand(struct exchange *exchange, struct session *session, int64_t last)
 {
     struct sse_queue *sse_queue = exchange_begin_stream(exchange);

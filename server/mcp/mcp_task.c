@@ -79,7 +79,7 @@ json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job)
     return task;
 }
 
-/* The questions without an answer, by key. */
+/* The questions that have no answer yet, by key. */
 static json_t *requests_of(const struct question_row *rows, size_t count)
 {
     json_t *requests = json_object();
@@ -90,7 +90,7 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
     return requests;
 }
 
-/* Answered since the job was read: it works again. */
+/* They were answered since the job was read: it continues. */
 static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {

@@ -10,9 +10,9 @@ struct mcp_server;
 
 #define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 
-/* Without its result: the first answer to the call. New reference. */
+/* The task without its result: the first answer to the call. New reference. */
 json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job);
-/* In full, with result, error or open questions. `base_url`: as in struct call. NOT_FOUND: there is
- * no such job. New reference. */
+/* The task in full, with result, error or open questions. `base_url`: as in struct call. NOT_FOUND:
+ * there is no such job. New reference. */
 CHECKED bool mcp_task_show(const struct mcp_server *server, const char *id, const char *base_url,
                            json_t **out, struct error *error);

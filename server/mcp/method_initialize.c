@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* initialize and server/discover: what the server is and can do. */
+/* initialize and server/discover: the server's name, version and capabilities. */
 
 #include <stdlib.h>
 #include <string.h>

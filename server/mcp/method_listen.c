@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subscriptions/listen (2026-07-28): a standing stream of the notifications a client asked for. */
+/* subscriptions/listen (2026-07-28): a standing stream of the notifications that a client asked
+ * for. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,9 @@
 /* The requested subscriptions that the server can serve. */
 struct honoured {
     unsigned lists;
-    const char *uris[SUBSCRIPTIONS_LIMIT]; /* borrowed from the message */
+    const char *uris[SUBSCRIPTIONS_LIMIT]; /* URIs, borrowed from the message */
     size_t count;
-    const char *tasks[SUBSCRIPTIONS_LIMIT]; /* the same */
+    const char *tasks[SUBSCRIPTIONS_LIMIT]; /* ids of tasks, borrowed from the message */
     size_t task_count;
 };
 
@@ -33,7 +34,7 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Of the URIs, those of resources that exist now. */
+/* Keeps the URIs of resources that exist now. */
 static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *uris = json_object_get(requested, "resourceSubscriptions");
@@ -52,7 +53,7 @@ static void read_requested(const struct rpc *rpc, const json_t *requested, struc
     }
 }
 
-/* Those that exist. */
+/* Keeps the ids of tasks that exist. */
 static void read_tasks(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *ids = json_object_get(requested, "taskIds");
@@ -91,7 +92,7 @@ static json_t *honoured_json(const struct honoured *honoured)
     return json;
 }
 
-/* The first message of the stream; from then on the notifier writes to it. */
+/* Writes the first message of the stream; from then on the notifier writes to it. */
 static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
 {
     json_auto_t *acknowledged = honoured_json(honoured);

@@ -26,7 +26,7 @@ bool method_prompts_list_run(struct rpc *rpc)
 
 bool method_prompts_get_run(struct rpc *rpc)
 {
-    struct call call = rpc_make_call(rpc);
+    struct call call = method_make_call(rpc);
     const char *name = json_get_text(rpc->params, "name", NULL);
     const struct prompt *prompt;
     json_auto_t *messages = NULL;

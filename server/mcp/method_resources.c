@@ -18,7 +18,7 @@
 
 /* ---- The lists ---- */
 
-/* A list of JSON objects as a member of the result. */
+/* Adds a list of JSON objects to the result. */
 static void add_list(struct rpc *rpc, const char *name, const json_t *list)
 {
     FREE_AUTO char *json = json_write(list);
@@ -71,7 +71,7 @@ bool method_resources_templates_run(struct rpc *rpc)
 
 /* ---- Reading ---- */
 
-/* NULL: refused. */
+/* The URI of the request; NULL: it was refused. */
 static const char *uri_of(struct rpc *rpc)
 {
     const char *uri = json_get_text(rpc->params, "uri", NULL);
@@ -146,7 +146,7 @@ static bool check_size(struct rpc *rpc, const char *uri)
 
 bool method_resources_read_run(struct rpc *rpc)
 {
-    struct call call = rpc_make_call(rpc);
+    struct call call = method_make_call(rpc);
     const char *uri = json_get_text(rpc->params, "uri", "");
     const struct resource *resource;
     TEXT_AUTO contents = { 0 };

@@ -20,7 +20,7 @@
 #include "server/mcp/protocol.h"
 #include "store/ledger/questions.h"
 
-#define ANSWERS_LIMIT 64 /* of one tasks/update */
+#define ANSWERS_LIMIT 64 /* the most answers in one tasks/update */
 
 bool method_tasks_known(const struct rpc *rpc)
 {
@@ -40,7 +40,7 @@ bool method_tasks_require(struct rpc *rpc)
                     "this needs the client capability extensions[\"" TASKS_EXTENSION "\"]");
 }
 
-/* The members of an object as those of the result. */
+/* Adds the members of an object to the result. */
 static void add_members(struct rpc *rpc, const json_t *object)
 {
     FREE_AUTO char *written = json_write(object);
@@ -92,7 +92,7 @@ bool method_tasks_get_run(struct rpc *rpc)
 
 bool method_tasks_cancel_run(struct rpc *rpc)
 {
-    struct call call = rpc_make_call(rpc);
+    struct call call = method_make_call(rpc);
     struct error error;
 
     return task_call_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
@@ -108,7 +108,7 @@ static CHECKED bool check_answer(const struct question_row *row, const json_t *a
     return answer == NULL || row->answer != NULL || input_request_check(&question, answer, error);
 }
 
-/* Answers to open questions must have the right form; others are ignored. */
+/* Checks the form of answers to open questions; others are ignored. */
 static CHECKED bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
 {
     struct question_row *rows;
@@ -126,7 +126,7 @@ static CHECKED bool check_answers(const struct rpc *rpc, const json_t *answers, 
 bool method_tasks_update_run(struct rpc *rpc)
 {
     json_t *answers = json_object_get(rpc->params, "inputResponses");
-    struct call call = rpc_make_call(rpc);
+    struct call call = method_make_call(rpc);
     struct error error;
 
     if (!json_is_object(answers))

@@ -21,7 +21,7 @@
 
 /* ---- The list ---- */
 
-/* For a tool that only reads, the other two hints mean nothing. */
+/* The other two hints have no meaning for a tool that only reads. */
 static json_t *hints(const struct tool *tool)
 {
     json_t *hints =
@@ -57,8 +57,8 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. They are read when the
- * connection may be gone. */
+/* The sets in the URL, /mcp?tools=measure,fleet, or in the setting. They are copied, because the
+ * connection may be gone when they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -80,8 +80,7 @@ static void add_description(struct rpc *rpc, size_t index, bool has_apps)
     text_add_char(&rpc->result, '}');
 }
 
-/* There is one page, so no cursor can be valid. Tools that the caller's role may not call are not
- * listed. */
+/* Lists the tools that the caller's role may call. There is one page, so no cursor can be valid. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
@@ -147,7 +146,7 @@ bool method_tools_call_prepare(struct rpc *rpc)
     return true;
 }
 
-/* Progress is sent on the call's stream, and only if it rises. */
+/* Sends progress on the call's stream, but only if it rises. */
 static void send_progress(struct call *call, double progress, double total, const char *message)
 {
     struct rpc *rpc = call->host;
@@ -169,9 +168,10 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
-#define RESULT_SIZE 192 /* of most answers, besides their texts */
+#define RESULT_SIZE 192 /* bytes of most answers, besides their texts */
 
-/* Clients of earlier revisions do not know resource_link, and might refuse the whole answer. */
+/* Whether the client knows resource_link: one of an earlier revision might refuse the whole answer.
+ */
 #define LINKS_SINCE "2025-06-18"
 
 static void add_link(const char *name, const char *uri, struct text *out)
@@ -187,7 +187,7 @@ static void add_link(const char *name, const char *uri, struct text *out)
     text_add_char(out, ']');
 }
 
-/* The links to a file and to the page, as the list's last blocks. */
+/* Adds the links to a file and to the page, as the last blocks of the list. */
 static void add_links(const struct rpc *rpc, const struct answer *answer, struct text *out)
 {
     if (rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
@@ -214,7 +214,8 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
     text_add(out, ",\"isError\":false");
 }
 
-/* The kind is for programs; structuredContent would have to conform to the tool's output. */
+/* Adds the kind of the error, for programs. It cannot be in structuredContent, which has to conform
+ * to the tool's output schema. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error)
 {
     text_add(&rpc->result, "\"content\":");
@@ -224,7 +225,8 @@ void method_tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(mcp_setup_tool_row(rpc->server, rpc->tool));
 }
 
-/* An agent can ask again for less; a client that chokes on an answer cannot. */
+/* Replaces an answer that is too long by an error: an agent can ask for less, but a client that
+ * fails on a long answer cannot. */
 static void check_size(struct rpc *rpc)
 {
     int64_t limit = rpc->server->settings->answer_limit_bytes;
@@ -248,7 +250,7 @@ static void close_stream(struct call *call)
         stream_hang_up(rpc->stream);
 }
 
-/* Among calls that wait. */
+/* Whether others wait for this thread. */
 static bool is_wanted(void *host)
 {
     const struct rpc *rpc = host;
@@ -256,7 +258,7 @@ static bool is_wanted(void *host)
     return workers_queued(rpc->server->waiting) > 0;
 }
 
-struct call rpc_make_call(struct rpc *rpc)
+struct call method_make_call(struct rpc *rpc)
 {
     struct exchange *exchange = rpc->exchange;
 
@@ -287,7 +289,7 @@ static bool answers_task(struct rpc *rpc, const struct answer *answer)
 
 bool method_tools_call_run(struct rpc *rpc)
 {
-    struct call call = rpc_make_call(rpc);
+    struct call call = method_make_call(rpc);
     struct answer answer = { 0 };
     struct error error;
 

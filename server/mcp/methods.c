@@ -9,7 +9,7 @@
 #include "server/streams/session.h"
 
 #define BOTH (ERA_LEGACY | ERA_MODERN)
-#define KEPT_MS 300000 /* for lists that change only with the program */
+#define KEPT_MS 300000 /* how long lists that change only with the program may be cached */
 
 static bool answer_empty(struct rpc *rpc)
 {
@@ -17,7 +17,8 @@ static bool answer_empty(struct rpc *rpc)
     return true;
 }
 
-/* Only a call of the same session can be meant: ids are the client's own and may collide. */
+/* Cancels a call of the same session: the client chooses the ids, so those of two clients may be
+ * equal. */
 static bool cancel(struct rpc *rpc)
 {
     FREE_AUTO char *id = rpc_token(json_object_get(rpc->params, "requestId"));

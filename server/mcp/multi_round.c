@@ -23,7 +23,7 @@
 struct multi_round {
     char nonce[ID_SIZE]; /* "" in the first round */
     char digest[DIGEST_TEXT_SIZE];
-    json_t *given;   /* answers by key: of this round and those before */
+    json_t *given;   /* answers of this round and of those before, by key */
     json_t *used;    /* those that were requested */
     json_t *wanted;  /* MCP's InputRequests: the questions still to be answered */
     json_t *missing; /* capabilities */
@@ -70,8 +70,7 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Answers to questions that we did not ask are ignored: every effect requires a question that was
- * asked. */
+/* Answers to questions that were not asked are ignored: they can have no effect. */
 static bool take_responses(struct rpc *rpc, json_t *responses)
 {
     bool asked = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;

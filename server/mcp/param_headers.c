@@ -18,10 +18,10 @@ struct param_headers {
     char *name;                 /* "Mcp-Param-Region" */
     const char *path[DEPTH_LIMIT];
     size_t depth;
-    json_t *schema; /* in which the path's names live */
+    json_t *schema; /* which contains the names of the path */
 };
 
-/* ---- What a schema marks ---- */
+/* ---- The marked parameters of a schema ---- */
 
 static void add(struct param_headers **list, json_t *schema, const char *name,
                 const char *const *path, size_t depth)
@@ -79,7 +79,7 @@ void param_headers_destroy(struct param_headers *headers)
     }
 }
 
-/* ---- What a request says ---- */
+/* ---- The headers of a request ---- */
 
 struct wanted {
     const char *name;
@@ -144,7 +144,7 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
-/* A value that is not text, number or boolean is refused by the tool. */
+/* The tool itself refuses a value that is not text, number or boolean. */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
     const json_t *value = argument(header, rpc);

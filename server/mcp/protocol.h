@@ -13,7 +13,8 @@
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_NAME "}"
-/* As sent by initialize since 2025-11-25; the icon is an SVG, a curve on a screen. */
+/* The description that initialize sends since 2025-11-25; the icon is an SVG of a curve on a
+ * screen. */
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_NAME                                                                                \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \

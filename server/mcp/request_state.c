@@ -61,7 +61,7 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
     return true;
 }
 
-/* The JSON of a state with a valid signature; NULL: it is invalid. */
+/* Reads the JSON of a state; NULL: its signature is invalid. */
 static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
 {
     size_t length = strlen(sealed);

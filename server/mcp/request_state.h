@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state that a client of 2026-07-28 carries from one round of a request to the next: signed, so
- * that it can neither be forged nor used by another principal, for another request or for long. */
+/* The state that a client of 2026-07-28 sends back in the next round of a request. It is signed, so
+ * that it can neither be forged nor used by another principal, for another request, or after its
+ * time. */
 #pragma once
 
 #include <jansson.h>
@@ -11,24 +12,24 @@
 #include "base/core/random.h"
 
 #define REQUEST_STATE_BYTES ((size_t)256 << 10)
-#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* the time for people to answer a round */
+#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* the time that people have to answer a round */
 
 struct request_state {
-    char nonce[ID_SIZE]; /* of the request, the same at every round */
+    char nonce[ID_SIZE]; /* nonce of the request, the same in every round */
     char principal[64];
-    char digest[DIGEST_TEXT_SIZE]; /* of method, name and arguments */
+    char digest[DIGEST_TEXT_SIZE]; /* digest of method, name and arguments */
     int64_t expires_ms;
-    json_t *answers; /* of earlier rounds, by key; an object */
+    json_t *answers; /* answers of earlier rounds, by key; an object */
 };
 
-/* The digest that ties a state to its request; `name`: of the tool or prompt, or the URI. */
+/* The digest that ties a state to its request; `name`: that of the tool or prompt, or the URI. */
 void request_state_digest(const char *method, const char *name, const json_t *arguments,
                           char out[DIGEST_TEXT_SIZE]);
 /* *out is heap memory. INVALID: it would be longer than REQUEST_STATE_BYTES. */
 CHECKED bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
                                 char **out, struct error *error);
-/* False, with INVALID and a sentence: not signed by this server, not for this principal and
- * request, or expired at now_ms. out->answers is then untouched, else a new reference. */
+/* Reads a state. INVALID: it was not signed by this server, is not for this principal and request,
+ * or has expired at now_ms. out->answers is a new reference. */
 CHECKED bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed,
                                 const char *principal, const char *digest, int64_t now_ms,
                                 struct request_state *out, struct error *error);

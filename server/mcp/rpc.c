@@ -36,7 +36,7 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
     return RPC_BROKEN;
 }
 
-/* The members of a message. One pass over them costs less than a search for each. */
+/* Reads the members of a message. One pass over them costs less than a search for each. */
 struct members {
     json_t *version, *id, *method, *params, *result, *error;
 };
@@ -175,11 +175,11 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_add_char(out, '}');
 }
 
-#define ENVELOPE_SIZE 384 /* of most results */
+#define ENVELOPE_SIZE 384 /* bytes of most results */
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
-/* Members before a result's own: in 2026-07-28 those of every result. */
+/* Adds the members that in 2026-07-28 every result has, before its own. */
 static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;

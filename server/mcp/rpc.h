@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One JSON-RPC message and the answer to it, whatever the era and the transport. */
+/* One JSON-RPC message and the answer to it, for both eras. */
 #pragma once
 
 #include <jansson.h>
@@ -24,7 +24,7 @@ enum {
     RPC_METHOD_NOT_FOUND = -32601,
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL = -32603,
-    RPC_REFUSED = -32000, /* by the transport: session, version, media type */
+    RPC_REFUSED = -32000, /* set by the transport: session, version, media type */
     RPC_SESSION_NOT_FOUND = -32001,
     RPC_RESOURCE_NOT_FOUND = -32002, /* legacy only */
     RPC_HEADER_MISMATCH = -32020,
@@ -38,15 +38,15 @@ enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
 
 struct rpc;
 
-/* A row of the methods' table (methods.h). */
+/* A row of the table of methods (methods.h). */
 struct method {
     const char *name;
-    unsigned eras;            /* in which it exists */
-    bool notification;        /* has no answer */
+    unsigned eras;            /* eras that have it */
+    bool notification;        /* a notification: it has no answer */
     bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
     unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
-    bool stands;              /* is answered by a standing stream */
+    bool stands;              /* its answer is a standing stream */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
     /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
     bool (*prepare)(struct rpc *rpc);
@@ -57,15 +57,15 @@ struct method {
 struct rpc {
     struct mcp_server *server;
     struct exchange *exchange;
-    struct stream *stream; /* the stream that the exchange carries for it; NULL: none */
+    struct stream *stream; /* the stream on which it is answered; NULL: none */
     enum era era;
     enum rpc_kind kind;
-    const char *version;     /* of the protocol; static */
-    struct session *session; /* legacy; NULL: none. A reference. */
+    const char *version;     /* version of the protocol; static */
+    struct session *session; /* session of a legacy client; NULL: none. A reference. */
     const char *name;        /* the method's name as requested; borrowed from the message */
     const struct method *method;
     const struct tool *tool;
-    char *tool_sets; /* the sets requested of tools/list */
+    char *tool_sets; /* the sets of tools that tools/list is to list */
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
@@ -74,21 +74,22 @@ struct rpc {
     struct multi_round
         *multi_round;        /* 2026-07-28: the client's questions and answers; NULL: none */
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
-    char *progress_token;    /* the same; NULL: none */
-    double progress;         /* the last one sent; -1: none yet */
+    char *progress_token;    /* the progress token as JSON text; NULL: none */
+    double progress;         /* the last progress that was sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants log messages, */
     enum severity log_level; /* of at least this severity */
-    char base_url[PUBLIC_URL_SIZE]; /* of the pages, as the client reaches them; "" */
+    char base_url[PUBLIC_URL_SIZE]; /* address of the pages, as the client reaches them; "": not
+                                       known */
     char client[128];               /* "name/version", for the audit log */
 
     struct session_call call; /* `id` is heap memory */
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
-    const char *error_kind;  /* of a tool that failed; included in the result's _meta; NULL: none */
+    const char *error_kind;  /* kind of a failed tool's error, for the result's _meta; NULL: none */
     bool introduces;         /* the answer describes the server in full */
-    bool silent;             /* answered in another way, or needs no answer */
-    int error_code;          /* 0: a result */
+    bool silent;             /* it is answered in another way, or needs no answer */
+    int error_code;          /* the code of an error; 0: a result */
     unsigned http_status;
     char error_message[480];
     json_t *error_data; /* NULL: none */
@@ -99,26 +100,26 @@ struct rpc {
 void rpc_read(struct rpc *rpc, const json_t *message);
 void rpc_finish(struct rpc *rpc);
 
-/* The answer is an error; returns false. */
+/* Makes the answer an error; returns false. */
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same for an error of a handler; its kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
 /* The same for internal failures, as exchange_refuse_fault reports them. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
-/* The response, whole: result or error, in the form of its era. */
+/* Writes the whole response, result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
-/* A notification about the request, as JSON. */
+/* Writes a notification about the request, as JSON. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Whether the work should stop, or not begin: after notifications/cancelled, in the modern era also
- * after the client left, when the server stops, and once the caller's key is no longer valid. `rpc`
- * is a struct rpc. Any thread. */
+/* Whether the work should stop, or not begin: after notifications/cancelled, when the server stops,
+ * and when the caller's key is no longer valid; in the modern era also when the client has
+ * disconnected. `rpc` is a struct rpc. Any thread. */
 bool rpc_is_cancelled(void *rpc);
-const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL */
-/* A resource_link content block to an HTML page or file. New reference. */
+const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL: there is none */
+/* A content block of type resource_link, for an HTML page or file. New reference. */
 json_t *rpc_link_block(const char *name, const char *uri);
-/* An id or a progress token as JSON text (heap); NULL if it is neither string nor integer. */
+/* An id or a progress token as JSON text (heap); NULL: it is neither a string nor an integer. */
 char *rpc_token(const json_t *token);
-/* Name and version of an Implementation object as "name/version"; "" if it has none. */
+/* Name and version of an Implementation object as "name/version"; "" if they are missing. */
 void rpc_client_name(const json_t *info, char *out, size_t size);

@@ -21,15 +21,15 @@
 #include "server/streams/stream.h"
 #include "store/ledger/page_questions.h"
 
-#define LOOK_MS 200 /* between looks at the answer */
+#define LOOK_MS 200 /* time between two checks for the answer */
 
-/* A question as the client is asked it. */
+/* One question, in the form in which the client gets it. */
 struct posed {
-    char id[ID_SIZE]; /* of its page; "": it is the client's own */
+    char id[ID_SIZE]; /* id of its page; "": the client shows it itself */
     json_t *params;
 };
 
-/* All that a call asks at once. */
+/* All questions that a call asks at once. */
 struct inquest {
     struct rpc *rpc;
     const struct question *questions;
@@ -55,7 +55,7 @@ bool url_elicitation_is_needed(const struct rpc *rpc)
 
 /* ---- Pages ---- */
 
-/* The same in every round of a request. */
+/* The id of a page, which is the same in every round of a request. */
 static void make_id(struct rpc *rpc, const char *key, char out[ID_SIZE])
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -92,7 +92,7 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
     return page_question_add(rpc->server->services->store, &row, error);
 }
 
-/* To the pages that show it. */
+/* Notifies the pages that show it. */
 static void announce(const struct rpc *rpc, const char *id)
 {
     notifier_resource_changed(rpc->server->notifier, id);
@@ -151,7 +151,7 @@ static void drop(const struct rpc *rpc, const char *id)
     page_question_finish(&ignored);
 }
 
-/* True where it is answered, expired, or the call is over; false: look again. */
+/* Whether the wait is over: the question is answered or expired, or the call has ended. */
 static bool is_over(struct rpc *rpc, const struct page_question *question, int64_t end_ms)
 {
     int64_t now_ms = clock_utc_ms();
@@ -160,7 +160,7 @@ static bool is_over(struct rpc *rpc, const struct page_question *question, int64
            || rpc_is_cancelled(rpc);
 }
 
-/* Until it is answered, or has no more time. */
+/* Waits until the question is answered, or its time is over. */
 static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *out,
                          struct error *error)
 {
@@ -221,7 +221,7 @@ static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, s
     return answered;
 }
 
-/* `reply` is the client's: whether its person agreed to open the page. */
+/* `reply` is that of the client: whether its person agreed to open the page. */
 static CHECKED bool add_answer(const struct inquest *inquest, size_t i, json_t *reply,
                                json_t *answers, struct error *error)
 {

@@ -7,7 +7,7 @@
 #include "base/formats/percent.h"
 
 #define NAME_BYTES_MAX 200
-#define READ_FOR(limit) (2 * (limit)) /* bytes that are looked at, since some are dropped */
+#define READ_FOR(limit) (2 * (limit)) /* bytes that are examined; some of them are dropped */
 
 void form_finish(struct form *form)
 {
@@ -24,7 +24,7 @@ struct page_values form_values(const struct form *form)
     return (struct page_values){ .at = form->at, .count = form->count };
 }
 
-/* Lines of a form end with CR LF. */
+/* Turns the CR LF at the end of a form's lines into LF. */
 static char *take_printable(const char *bytes, size_t length, size_t limit)
 {
     TEXT_AUTO lines = { 0 };

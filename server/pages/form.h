@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and values that a browser sent: of a form, a query or a path. They are foreign text, kept
- * in printable form. */
+/* The names and values that a browser sent, in a form, a query or a path. They are foreign text,
+ * kept in printable form. */
 #pragma once
 
 #include "web/page.h"
@@ -9,7 +9,7 @@
 #define FORM_VALUE_BYTES_MAX ((size_t)64 << 10)
 
 struct form {
-    struct page_value *at; /* heap, as are the texts */
+    struct page_value *at; /* heap, like the texts */
     size_t count;
 };
 void form_finish(struct form *form);
@@ -18,5 +18,5 @@ struct page_values form_values(const struct form *form);
 /* Values beyond FORM_VALUES_MAX are dropped, longer ones are cut. */
 void form_add(struct form *form, const char *name, size_t name_length, const char *value,
               size_t length);
-/* "a=1&b=two+words%21", as application/x-www-form-urlencoded. */
+/* Reads "a=1&b=two+words%21" (application/x-www-form-urlencoded). */
 void form_read(struct form *form, const char *bytes, size_t length);

@@ -30,7 +30,7 @@ struct part {
     size_t head_length, length;
 };
 
-/* name="value" of the part's head, case-insensitive; NULL: it has none. */
+/* Finds name="value" in the part's head, in any case; NULL: there is none. */
 static const char *find_parameter(const struct part *part, const char *name, size_t *length)
 {
     size_t name_length = strlen(name);
@@ -69,7 +69,8 @@ static void take_part(struct form *form, const struct part *part, const char **f
     *file_bytes = part->length;
 }
 
-/* The part whose delimiter ends at `*bytes`, which moves on to the next; false: there is none. */
+/* Reads the part whose delimiter ends at `*bytes`, and moves on to the next; false: there is none.
+ */
 static bool next_part(const char *delimiter, const char **bytes, const char *end, struct part *out)
 {
     size_t length = strlen(delimiter);

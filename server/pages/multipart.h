@@ -6,9 +6,9 @@
 
 #define MULTIPART_BOUNDARY_SIZE 71
 
-/* The boundary of a Content-Type value; false: it is of another type, or names none. */
+/* Finds the boundary in a Content-Type value; false: it has another type, or no boundary. */
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_SIZE]);
-/* The fields; of the field with a file its name is the value, and *file its content, borrowed from
- * `bytes` (NULL: none). What is not well-formed is skipped. */
+/* Reads the fields. The value of a field with a file is the file's name, and *file its content,
+ * borrowed from `bytes` (NULL: none). Malformed parts are skipped. */
 void multipart_read(struct form *form, const char *boundary, const char *bytes, size_t length,
                     const char **file, size_t *file_bytes);

@@ -14,7 +14,7 @@ static bool refuse(struct exchange *exchange, const struct error *error)
     return false;
 }
 
-/* No fault of ours: it is not logged as one. */
+/* Refuses without logging an error: the server is not at fault. */
 static bool refuse_busy(struct exchange *exchange)
 {
     exchange_add_header(exchange, "Retry-After", "5");
@@ -22,7 +22,7 @@ static bool refuse_busy(struct exchange *exchange)
     return false;
 }
 
-/* At the first piece. */
+/* Prepares for the body at its first piece. */
 static bool begin(struct page_body *body, struct exchange *exchange, struct page_server *server)
 {
     struct error error;

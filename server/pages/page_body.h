@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a page's POST: a form, or a form with a file, which is received onto the disk. */
+/* The body of a page's POST: a form, or a form with a file, which is written to the disk as it
+ * arrives. */
 #pragma once
 
 #include "server/http/body_file.h"
@@ -12,14 +13,15 @@ struct page_server;
 
 struct page_body {
     char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": nothing was received yet */
-    struct page_server *server;             /* counts it among the files; NULL: not counted */
+    struct page_server *server; /* the count of files that includes it; NULL: it is not counted */
     struct body_file stored;
-    const char *mapped; /* NULL: nothing is */
-    const char *file;   /* that the form came with, within `mapped`; NULL: none */
+    const char *mapped; /* NULL: nothing is mapped */
+    const char *file;   /* the file in the form, within `mapped`; NULL: none */
     size_t file_bytes;
 };
 
-/* A piece of a body that may hold a file; on the loop's thread. False: it was refused. */
+/* Receives a piece of a body that may contain a file; on the loop's thread. False: it was refused.
+ */
 bool page_body_add(struct page_body *body, struct exchange *exchange, struct page_server *server,
                    const char *bytes, size_t size);
 /* Reads the form from the file, or from the exchange's body. */

@@ -13,7 +13,7 @@
 #define COOKIE_NAME_SIZE 48
 #define HEX "0123456789abcdef"
 
-/* "8080" of "localhost:8080" and "[::1]:8080"; "80" without. */
+/* Finds the port "8080" in "localhost:8080" and "[::1]:8080"; "80" if there is none. */
 static void read_port(const char *host, char out[8])
 {
     const char *colon = host != NULL ? strrchr(host, ':') : NULL;
@@ -35,7 +35,8 @@ static void write_name(const struct page_caller *caller, enum page_cookie cookie
 
 /* ---- Reading ---- */
 
-/* The value of "a=1; name=2"; other values than ours count as none. */
+/* Finds a cookie's value in "a=1; name=2". A value that this server cannot have set counts as none.
+ */
 static void find_cookie(const char *header, const char *name, char out[SIGN_IN_COOKIE_SIZE])
 {
     size_t length = strlen(name);
@@ -73,8 +74,8 @@ static void read_header(void *context, const char *name, size_t name_size, const
     find_cookie(value, cookie, caller->anonymous);
 }
 
-/* Whether the request was for the host of the setting public_url, which is reached over TLS: a
- * proxy that is not trusted ended it. */
+/* Whether the request was for the host of the setting public_url, which begins with https: then a
+ * proxy that is not trusted ended TLS. */
 static bool is_for_public_url(const struct exchange *exchange)
 {
     static const char SCHEME[] = "https://";
@@ -139,8 +140,8 @@ void page_caller_token(const struct page_caller *caller, char out[DIGEST_TEXT_SI
     digest_sha256_text(text_string(&words), words.length, out);
 }
 
-/* The anonymous one also comes with a link from another site (Lax): a new one would replace it, and
- * the forms that are open in other tabs would no longer be valid. */
+/* The anonymous cookie is also sent when a link on another site is followed (Lax). Otherwise it
+ * would be replaced then, and forms in other tabs would no longer be valid. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds)
 {

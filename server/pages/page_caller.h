@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The browser that asks: its cookies, and whether one of our own pages sent its form. */
+/* The browser that sent a request: its cookies, and whether one of our own pages sent its form. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,12 +10,12 @@
 struct exchange;
 
 struct page_caller {
-    bool is_over_tls;                    /* as a trusted proxy or the setting public_url says */
-    bool is_from_elsewhere;              /* by a link on another site: its cookie was not sent */
+    bool is_over_tls;       /* over TLS, according to a trusted proxy or the setting public_url */
+    bool is_from_elsewhere; /* a link on another site led here: the cookie was not sent */
     char session[SIGN_IN_COOKIE_SIZE];   /* the cookies' values; "": none */
-    char anonymous[SIGN_IN_COOKIE_SIZE]; /* of who is not signed in */
-    char site[16];                       /* Sec-Fetch-Site */
-    char port[8];                        /* of Host */
+    char anonymous[SIGN_IN_COOKIE_SIZE]; /* the cookie of somebody who is not signed in */
+    char site[16];                       /* the header Sec-Fetch-Site */
+    char port[8];                        /* the port in Host */
 };
 
 enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };
@@ -23,7 +23,7 @@ enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };
 /* On the loop's thread. */
 void page_caller_read(const struct exchange *exchange, struct page_caller *out);
 /* Whether a page of this server sent the form, by Origin and Sec-Fetch-Site. False: it was answered
- * with 403. A site in allowed_origins may call /mcp, but may not send forms in a person's name.
+ * with 403. A site in allowed_origins may call /mcp, but may not send forms on behalf of a person.
  */
 bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller);
 
@@ -31,5 +31,5 @@ bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller
  * HTTP its name has the port, since servers on one host share their cookies. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds);
-/* What a form of this browser holds: derived from a cookie that no other site can read. */
+/* The token in the forms of this browser, derived from a cookie that no other site can read. */
 void page_caller_token(const struct page_caller *caller, char out[DIGEST_TEXT_SIZE]);

@@ -9,7 +9,7 @@
 #include "server/pages/page_reply.h"
 #include "server/streams/notifier.h"
 
-/* It may have been signed out since it was admitted: who then listens would not be ended. */
+/* The browser may have been signed out since it was admitted: its stream would then never end. */
 static CHECKED bool watch(const struct page_server *server, struct exchange *exchange,
                           struct sse_queue *sse_queue, struct error *error)
 {

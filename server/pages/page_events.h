@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /events: a stream for an open tab, which only names what changed. */
+/* GET /events: a stream for an open tab; its events only name what changed. */
 #pragma once
 
 struct exchange;

@@ -71,7 +71,7 @@ void page_exchange_read_query(struct exchange *exchange)
     exchange_each_query(exchange, keep_query, &page_exchange_of(exchange)->query);
 }
 
-/* To the sign-in page, which leads back here. */
+/* Redirects to the sign-in page, which leads back here. */
 static void send_to_sign_in(struct exchange *exchange)
 {
     const struct page_exchange *page = page_exchange_of(exchange);
@@ -90,7 +90,7 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
-/* By the cookie; a route without a role needs nobody to be signed in. */
+/* Identifies the caller by the cookie; on a route without a role nobody needs to be signed in. */
 static bool find_signed_in(struct exchange *exchange)
 {
     struct page_exchange *page = page_exchange_of(exchange);
@@ -108,7 +108,8 @@ static bool find_signed_in(struct exchange *exchange)
     return exchange->reply.status == 0;
 }
 
-/* Without keys everybody is `local`. A program may read pages with its key, but sends no forms. */
+/* Without keys everybody is `local`. A program may read pages with its key, but may not send forms.
+ */
 static bool find_principal(struct exchange *exchange)
 {
     bool reads = strcmp(exchange->route->verb, "GET") == 0;
@@ -131,7 +132,7 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
     return find_principal(exchange);
 }
 
-/* The boundary is kept, since its header is the connection's. */
+/* Copies the boundary, since the header belongs to the connection. */
 void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct page_body *body = &page_exchange_of(exchange)->body;

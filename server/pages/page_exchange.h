@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request for a page: who asks, what it holds, and its function on a worker. */
+/* A request for a page: identifies the caller, reads the form, and runs the page's function on a
+ * worker. */
 #pragma once
 
 #include "server/pages/page_body.h"
@@ -8,30 +9,30 @@
 
 struct exchange;
 
-/* What exchange->request is. */
+/* The struct at exchange->request. */
 struct page_exchange {
     char *path;
     char *known; /* If-None-Match: what the browser has; NULL: nothing */
     struct form places, query, form;
     struct page_caller caller;
     struct page_body body;
-    bool is_signed_in; /* with its session's cookie */
+    bool is_signed_in; /* the caller, with the cookie of its session */
     char token[DIGEST_TEXT_SIZE];
 };
 
-/* The routes' functions. */
+/* The functions of the routes. */
 bool page_exchange_admit(struct exchange *exchange, const char *path);
 void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size);
 void page_exchange_serve(struct exchange *exchange);
 
-/* For the routes that are no rows of pages[]. */
+/* For routes that are not rows of pages[]. */
 struct page_exchange *page_exchange_of(const struct exchange *exchange);
 const struct page_server *page_exchange_server(const struct exchange *exchange);
-/* On the loop's thread, before the others. */
+/* Call it on the loop's thread, before the others. */
 void page_exchange_read_query(struct exchange *exchange);
-/* Reads the form; false: it lacks the token of our pages, and was answered. */
+/* Reads the form; false: it lacks the token of our pages, and was refused. */
 bool page_exchange_read_form(struct exchange *exchange);
 struct page_request page_exchange_request(struct exchange *exchange);
-/* Before the page's HTML is written: its forms are bound to a cookie, a new one if the browser has
- * none. */
+/* Call it before the page's HTML is written: binds its forms to a cookie, a new one if the browser
+ * has none. */
 void page_exchange_prepare_token(struct exchange *exchange);

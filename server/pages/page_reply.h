@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page's answer as HTTP: headers that keep other sites and injected markup out, status, body. */
+/* Answers with a page: status, body, and headers that keep other sites and injected markup out. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,11 +8,12 @@ struct exchange;
 struct page_answer;
 struct page_request;
 
-/* What every answer of a page has. `policy`: its Content-Security-Policy; NULL: the pages'. */
+/* Sets the headers of every answer with a page. `policy`: its Content-Security-Policy; NULL: that
+ * of the pages. */
 void page_reply_headers(struct exchange *exchange, const char *policy);
-/* Names the version of what is answered by its digest. True: the browser has it (`known`:
- * If-None-Match, or NULL), and was answered so. */
+/* Sets the ETag, which is a digest of the content. True: the browser already has it (`known`:
+ * If-None-Match, or NULL), and was answered with 304. */
 bool page_reply_is_known(struct exchange *exchange, const char *digest, const char *known);
-/* Framed, if it is HTML. Moves the body. */
+/* Answers with the body, which is moved; HTML gets the frame of the pages. */
 void page_reply_send(struct exchange *exchange, const struct page_request *request,
                      struct page_answer *answer);

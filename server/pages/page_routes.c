@@ -10,7 +10,7 @@
 #include "server/pages/page_sign_in.h"
 #include "web/page.h"
 
-/* A key, and the address of a page; the sender need not have signed in. */
+/* The bytes of a form with a key and the address of a page; its sender need not be signed in. */
 #define SIGN_IN_BODY_MAX ((size_t)16 << 10)
 
 static const struct route others[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of the pages: one for each row of web/pages.c, and those that are no pages. */
+/* The routes of the pages: one for each row of web/pages.c, and some for what is no page. */
 #pragma once
 
 #include "server/http/routes.h"
 #include "server/pages/page_server.h"
 
-/* Kept in server->routes; freed with page_routes_finish. */
+/* Makes them and keeps them in server->routes; free with page_routes_finish. */
 const struct route *page_routes_create(struct page_server *server);
 void page_routes_finish(struct page_server *server);

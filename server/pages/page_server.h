@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the HTTP side of the pages receives. */
+/* What the HTTP side of the pages gets from the program. */
 #pragma once
 
 #include <stdatomic.h>
@@ -20,9 +20,9 @@ struct page_server {
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* of each address */
+    struct rate_limit *sign_in_attempts; /* limits the attempts of each address to sign in */
     struct notifier *notifier;
     struct workers *workers, *waiting;
-    atomic_int files;     /* that are being received or read */
+    atomic_int files;     /* files that are being received or read */
     struct route *routes; /* page_routes.h: those of pages[], in its order, then the others */
 };

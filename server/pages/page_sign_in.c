@@ -12,7 +12,7 @@
 #include "server/settings/settings.h"
 #include "web/sign_in.h"
 
-/* A path of this server, as it was asked for; no other may come from a form or a query. */
+/* Whether it is a path of this server: only to such a one may a form or query lead back. */
 static const char *safe_path(const char *path)
 {
     if (path == NULL || path[0] != '/' || path[1] == '/' || path[1] == '\\')
@@ -92,7 +92,7 @@ static void submit(struct exchange *exchange, void (*work)(struct exchange *exch
     exchange_submit_or_refuse(exchange, page_exchange_server(exchange)->workers, work);
 }
 
-/* Attempts that succeed count, too: nobody signs in so often. */
+/* Attempts that succeed count, too: nobody needs to sign in that often. */
 static bool check_rate(struct exchange *exchange)
 {
     const struct ip_address network = ip_client_network(&exchange->client);

@@ -252,7 +252,7 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* As the transport sets it: without a server there is none. */
+/* The transport sets this member: without a server there is none. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -271,7 +271,7 @@ static const struct command {
     const char *name;
     CHECKED bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                             struct error *error);
-    bool creates; /* a data folder, if there is none */
+    bool creates; /* it may create a data folder */
 } commands[] = {
     { "key_add", execute_add, true },
     { "key_list", execute_list, false },
@@ -303,7 +303,7 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* An administrator of the machine can create another key: revoking a lost key is never refused. */
+/* Revoking a lost key is never refused: an administrator of the machine can create another one. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
@@ -328,7 +328,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* As the server has it, if it runs in the same environment. */
+/* The same folder as the server's, if it runs in the same environment. */
 static CHECKED bool use_key(struct store *store, const char *folder, struct error *error)
 {
     const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
@@ -336,7 +336,7 @@ static CHECKED bool use_key(struct store *store, const char *folder, struct erro
     return audit_notes_use_key(store, folder, file == NULL ? "" : file, error);
 }
 
-/* The requests of one command, each made from the last one's reply. */
+/* The requests of one command; each is made from the reply to the one before. */
 struct dialogue {
     const char *folder;
     json_t *request;
@@ -387,7 +387,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
     return true;
 }
 
-/* For when no server runs. */
+/* Carries out the command when no server runs. */
 static CHECKED bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
                                  struct error *error)
 {

@@ -32,7 +32,7 @@ CHECKED bool admin_execute(const struct access *access, const json_t *request, j
 /* Sets who is at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
-/* Answers at the folder's socket on a thread of its own, and notifies `authority` of changes.
+/* Answers at the folder's socket, on a thread of its own, and notifies `authority` of changes.
  * `address`: where the server listens; borrowed. */
 CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, const char *address, struct admin **out,
@@ -43,12 +43,12 @@ void admin_destroy(struct admin *admin); /* NULL is fine */
  * member "patience_s" says. *running false: there is no server, and nothing was asked. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
-/* Asks it or, if there is none, executes the request here, with this folder of secrets. Only a
- * first key creates a data folder. */
+/* Asks the server or, if there is none, carries out the request here, with this folder of secrets.
+ * Only a first key creates a data folder. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
 /* The same for a command of several requests: next() receives each reply and makes the next
- * request; false: that was the last. */
+ * request; it returns false after the last one. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);

@@ -11,7 +11,7 @@
 
 #define ROWS_LIMIT 1000
 
-/* A reader is recorded once a minute, however often it reads. */
+/* A reader is recorded once a minute, no matter how often it reads. */
 static void note(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };

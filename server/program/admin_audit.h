@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration's requests to the audit log; see admin.h. */
+/* The requests of administration to the audit log; see admin.h. */
 #pragma once
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration's requests about the fleet; see admin.h. */
+/* The requests of administration about the fleet; see admin.h. */
 #pragma once
 
 #include <jansson.h>

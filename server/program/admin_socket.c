@@ -34,8 +34,8 @@ struct admin {
     bool started;
 };
 
-/* A socket's path has at most 107 bytes, but a folder's any number, so the socket is addressed
- * through /proc. */
+/* The path of a socket has at most 107 bytes, but that of a folder may be longer, so the socket is
+ * addressed through /proc. */
 static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
                                 struct sockaddr_un *address, struct error *error)
 {
@@ -155,7 +155,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* The folder is locked, so an existing socket is that of a dead process. */
+/* The folder is locked, so an existing socket was left by a dead process. */
 static CHECKED bool start_listening(struct admin *admin, const char *folder, struct error *error)
 {
     struct sockaddr_un address;

@@ -76,7 +76,8 @@ static int run_action(const struct command *command, const struct action *action
         text_add(&text, ": an argument is missing");
         return fail_with_usage(command, text_string(&text));
     }
-    /* config_read skips a program's name: here that is the last operand, or the action. */
+    /* config_read skips its first argument, usually the program's name: here that is the last
+     * operand, or the action. */
     if (!config_read(command->flags, command->flag_count, argc - wanted - 1, argv + wanted + 1,
                      options, &error)) {
         command_fail(error.message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of several actions, as in `opsbrain key add NAME [--FLAG VALUE]...`. */
+/* Runs commands with several actions, like `opsbrain key add NAME [--FLAG VALUE]...`. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ struct action {
     const char *name;     /* "add" */
     const char *operands; /* "NAME", "NAME ROLE", or "" */
     const char *help;
-    /* `options` holds the command's flags; `operands` are those that the action requires. */
+    /* `options` has the command's flags; `operands` are those that the action requires. */
     CHECKED bool (*run)(const void *options, char *const *operands, struct error *error);
 };
 

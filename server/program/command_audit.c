@@ -11,7 +11,7 @@
 #include "server/program/commands.h"
 #include "server/settings/settings.h"
 
-#define PATIENCE_S 600 /* the time for reading all of a long log */
+#define PATIENCE_S 600 /* seconds that reading a long log may take */
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
@@ -79,7 +79,7 @@ static void print_line(const json_t *value)
     puts(text_string(&line));
 }
 
-/* Up to the newest row at the start: rows written meanwhile are not waited for. */
+/* Exports up to the row that was the newest at the start, without rows written meanwhile. */
 static bool print_page(void *context, const json_t *reply, json_t *request)
 {
     const json_t *rows = json_object_get(reply, "rows"), *row;
@@ -100,7 +100,7 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
 }
 
 /* A line for each row; the last line names the newest row with its digest, so that an export proves
- * what the audit log was. */
+ * what the audit log contained. */
 static CHECKED bool export(const struct options *options, struct error *error)
 {
     json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain bench: gives the client a server where none is named, in this process if need be. */
+/* opsbrain bench: finds a server for the client if none is named, or starts one in this process. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "server/program/process.h"
 #include "server/program/serving.h"
 
-/* A server that listens on all addresses is reached on loopback. */
+/* A server that listens on all addresses can be reached on loopback. */
 static void write_url(const char *address, char url[LOGIN_URL_SIZE])
 {
     static const char *const all[] = { "0.0.0.0:", "[::]:", "*:" };
@@ -64,7 +64,7 @@ static CHECKED bool move_log(const char *folder, struct error *error)
     return true;
 }
 
-/* Signals are left to the client; the settings of `serve` in the environment count. */
+/* Leaves signals to the client. The settings of `serve` in the environment apply. */
 static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error)
 {

@@ -30,7 +30,7 @@ static const char usage[] =
     "  fleet resume                      A moved database changes its clouds again\n"
     "\n";
 
-/* Of a command of the process, or of the client. */
+/* Prints the help of a command of the process, or of the client. */
 static int help_on(char *name)
 {
     static const struct {

@@ -33,7 +33,7 @@ static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
 };
 
-/* "30d" from now, or the beginning of a day (UTC). 0: never. */
+/* Reads "30d" from now, or a date, which is the beginning of that day (UTC). 0: never. */
 static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *error)
 {
     size_t length = strlen(text);
@@ -64,7 +64,7 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
                      text);
 }
 
-/* Only the key itself goes to standard output. */
+/* Prints only the key itself on standard output. */
 static void show_key(const char *key, const char *id, const char *name, const char *role,
                      int64_t expires_ms)
 {

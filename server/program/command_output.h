@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands print. */
+/* Prints the results of commands. */
 #pragma once
 
 #include <jansson.h>

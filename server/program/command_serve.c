@@ -11,7 +11,8 @@
 #include "server/program/process.h"
 #include "server/program/serving.h"
 
-/* Called before any thread is created, so that all of them leave these signals to main. */
+/* Blocks the signals that main waits for. Call it before any thread is created, so that all of them
+ * inherit this. */
 static void claim_signals(sigset_t *ending)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -21,7 +22,7 @@ static void claim_signals(sigset_t *ending)
     pthread_sigmask(SIG_BLOCK, ending, NULL);
 }
 
-/* The name of the signal. */
+/* Waits for a signal, and returns its name. */
 static const char *wait_for_signal(const sigset_t *ending)
 {
     int number = 0;

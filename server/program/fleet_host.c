@@ -27,8 +27,8 @@
 #define ROUND_S 60
 #define PATIENCE_MS (60 * 60000LL)
 
-/* One credential of one target, with its tokens. A changed target gets another; the old one stays,
- * as somebody may be using it. */
+/* One credential of one target, with its tokens. If the target changes, it gets another one; the
+ * old one stays, since somebody may be using it. */
 struct held_cloud {
     char target[64];
     int64_t revision;
@@ -56,7 +56,7 @@ struct fleet_host {
     bool started;
 };
 
-/* ---- What the frame calls ---- */
+/* ---- Callbacks of fleet/managed/ ---- */
 
 static bool is_stopping(void *context)
 {

@@ -20,7 +20,7 @@ static void path_of(const char *folder, const char *suffix, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%s/" NAME "%s", folder, suffix);
 }
 
-/* "" if there is none. */
+/* Reads the file; "" if there is none. */
 static void read_number(const char *folder, char out[NUMBER_SIZE])
 {
     char path[PATH_MAX];
@@ -60,9 +60,8 @@ static CHECKED bool write_number(const char *folder, const char *number, struct 
            || error_set(error, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-/* Of path, folder and number: a copied folder differs in the first two, a restored file in the
- * last.
- */
+/* A digest of path, folder and number: a copied folder differs in the first two, a restored file in
+ * the last. */
 static void describe(const char *folder, const char *number, char out[DIGEST_TEXT_SIZE])
 {
     char path[PATH_MAX] = "";
@@ -77,7 +76,7 @@ static void describe(const char *folder, const char *number, char out[DIGEST_TEX
     digest_sha256_text(text_string(&all), all.length, out);
 }
 
-/* Ended at any point, database and file still agree. */
+/* Database and file still agree if the process ends at any point of this. */
 static CHECKED bool renew(struct store *store, const char *folder, const char *place,
                           struct error *error)
 {

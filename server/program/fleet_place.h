@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the database is the one that was used last, at the place where it was: a copy, or a
- * backup that was restored, must not change what runs in a cloud, because another may do so too,
- * and because it does not know what was done since. Each start leaves a new random number in the
- * file fleet.place of the folder; database and file agree only if neither was replaced. */
+/* Finds out whether the database is the one that was used last, in the place where it was. A copy,
+ * or a backup that was restored, must not change what runs in a cloud, because another copy may do
+ * so too, and because it does not know what has happened since. Each start leaves a new random
+ * number in the file fleet.place of the folder; database and file agree only if neither was
+ * replaced. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"
 
-/* Reads the id, and makes it where there is none. Where the database is in its place, that is noted
- * anew. */
+/* Reads the id, or makes one if there is none. If the database is in its place, records that again.
+ */
 CHECKED bool fleet_place_read(struct store *store, const char *folder, struct fleet_instance *out,
                               struct error *error);
-/* From now on the database is used wherever it is read next. */
+/* Lets the database be used in the place where it is opened next. */
 CHECKED bool fleet_place_resume(struct store *store, struct change *change, struct error *error);

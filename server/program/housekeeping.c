@@ -61,7 +61,7 @@ static void compact(struct server *server, int64_t now_ms)
         log_warning("scraped metrics are not rolled up: %s", error.message);
 }
 
-/* Until they can be read, nobody with a key is let in. */
+/* Reads the keys again if they could not be read: until then nobody with a key is let in. */
 static void read_stale_keys(struct server *server)
 {
     struct error error;
@@ -87,7 +87,7 @@ static void check_disk(struct housekeeping *housekeeping)
     housekeeping->disk_is_full = disk_is_full;
 }
 
-/* Changes that other programs made to the audit log are found here at the latest. */
+/* Checks the audit log: changes by other programs are found here at the latest. */
 static void check_audit(struct housekeeping *housekeeping)
 {
     struct audit_verdict verdict;
@@ -107,8 +107,8 @@ static void check_audit(struct housekeeping *housekeeping)
         log_error("%s", text_string(&words));
 }
 
-/* An attacker who rewrites the whole audit log does not control this log too: `opsbrain audit-log
- * verify` takes the digest as --digest. */
+/* Logs the newest row and its digest, for `opsbrain audit-log verify --digest`: an attacker who
+ * rewrites the whole audit log cannot also change a log that is kept elsewhere. */
 static void log_newest(struct server *server)
 {
     struct audit_mark newest;
@@ -128,7 +128,7 @@ static void write_counts(struct server *server)
         log_warning("counted calls are not written to the audit log: %s", error.message);
 }
 
-/* False: it is time to stop. */
+/* Waits for the next round. False: it is time to stop. */
 static bool sleep_round(struct housekeeping *housekeeping)
 {
     struct timespec until;

@@ -96,7 +96,7 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    char line[128] = ""; /* "total resident ...", in pages */
+    char line[128] = ""; /* reads "total resident ...", in pages */
     const char *resident;
 
     if (file == NULL)
@@ -111,7 +111,7 @@ static double resident_bytes(void)
 static double open_descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    double count = -3; /* without its own descriptor, . and .. */
+    double count = -3; /* without the folder's own descriptor, . and .. */
 
     if (folder == NULL)
         return 0;

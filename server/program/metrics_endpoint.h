@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /metrics: the server about itself, in the Prometheus text format. */
+/* GET /metrics: the server's own metrics, in the Prometheus text format. */
 #pragma once
 
 #include "base/core/text.h"
@@ -10,7 +10,7 @@ struct sessions;
 struct telemetry;
 struct workers;
 
-/* The parts that it reports on; lent. */
+/* The parts whose metrics it reports; lent. */
 struct metrics_sources {
     const struct services *services;
     struct http *http;

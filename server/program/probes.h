@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers the probes of a supervisor: is the server alive, is it ready, how is it. */
+/* Answers the probes of a supervisor: /health, /ready and /metrics. */
 #pragma once
 
 #include "server/http/routes.h"

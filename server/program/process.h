@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Few malloc arenas: each keeps the memory that its threads once needed, so memory would grow for
- * hours. */
+/* Limits the number of malloc arenas: each keeps the memory that its threads once needed, so that
+ * memory would grow for hours. */
 void process_limit_memory(void);
-/* In release builds: no core dumps, no debugger, and no new privileges for programs it starts. In
- * other builds it does nothing, since sanitizers attach to their own process. What the kernel
+/* In release builds: no core dumps, no debugger, and no new privileges for programs it starts. Does
+ * nothing in other builds, since sanitizers attach to their own process. A setting that the kernel
  * refuses is logged. */
 void process_harden(void);

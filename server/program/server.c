@@ -24,8 +24,8 @@
 
 #define CANCEL_PATIENCE_MS 1000
 #define INLINE_US_AT_ONCE 50000
-#define INLINE_US_PER_S 200000 /* a fifth of a thread */
-#define SIGN_INS_PER_S 1       /* attempts from one address */
+#define INLINE_US_PER_S 200000 /* share of an HTTP thread */
+#define SIGN_INS_PER_S 1       /* attempts to sign in from one address */
 #define SIGN_INS_AT_ONCE 10
 #define KEPT_BYTES_AT_ONCE (16 << 20)
 #define KEPT_BYTES_PER_S (64 << 10) /* they are kept for ten minutes */
@@ -75,7 +75,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
     return http_server_create(&parts, &server->http, error);
 }
 
-/* The port comes last, so that no client waits on it in vain. */
+/* The port is taken last, so that no client connects before the server can answer. */
 static CHECKED bool open_access(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
@@ -197,7 +197,7 @@ static CHECKED bool open_parts(struct server *server, const struct server_parts 
     return mcp_setup(&server->mcp, server->telemetry, parts->instructions, error);
 }
 
-/* An incomplete row is refused before anything is served. */
+/* Refuses incomplete rows before anything is served. */
 static CHECKED bool check_tables(const struct server_parts *parts, struct error *error)
 {
     return methods_check(methods, error) && routes_check(mcp_routes, error)
@@ -226,7 +226,7 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* With another role a caller may call other tools: subscribers of the list are notified. */
+/* Notifies subscribers of the list of tools: with another role a caller may call other tools. */
 static void check_keys(void *context)
 {
     const struct server *server = context;
@@ -235,7 +235,7 @@ static void check_keys(void *context)
     http_server_check_keys(server->http);
 }
 
-/* NULL: no longer. */
+/* `notifier` NULL: nobody is notified any more. */
 static void listen_to_services(struct server *server, struct notifier *notifier)
 {
     const struct services *services = server->services;
@@ -268,7 +268,7 @@ const char *server_address(const struct server *server)
     return server->http->address_text;
 }
 
-/* Jobs may continue, but nobody is notified any more. */
+/* From here on jobs may continue, but nobody is notified any more. */
 static void stop_notifying(struct server *server)
 {
     if (server->listening)

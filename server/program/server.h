@@ -12,30 +12,30 @@
 
 struct authority;
 
-/* A page takes tens of milliseconds of CPU time, and a person waits that long without noticing; the
- * agents' calls beside it do not. */
+/* A page takes tens of milliseconds of CPU time. People do not notice such a wait, but the calls of
+ * agents would. */
 #define PAGE_WORKERS 2
 #define PAGE_WAITING_WORKERS 4
 #define PAGE_NICENESS 10
 
 struct server {
-    const struct settings *settings; /* lent, as the next */
+    const struct settings *settings; /* lent, like the next member */
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* of each address */
+    struct rate_limit *sign_in_attempts; /* limits each address */
     struct rate_limit *principals;       /* calls of each */
-    struct rate_limit *inline_us;        /* each principal's time on the HTTP threads */
-    struct rate_limit *kept_bytes;       /* of each principal's events */
+    struct rate_limit *inline_us;        /* limits each principal's time on the HTTP threads */
+    struct rate_limit *kept_bytes;       /* limit of the stored bytes of each principal's events */
     struct telemetry *telemetry;
     struct workers *workers, *waiting;
-    struct workers *pages_workers, *pages_waiting; /* pages make way for calls */
+    struct workers *pages_workers, *pages_waiting; /* of lower priority than those for calls */
     struct sessions *sessions;
     struct notifier *notifier;
-    bool listening; /* to jobs and scrapes, for the notifier */
+    bool listening; /* listens to jobs and scrapes, for the notifier */
     struct http *http;
 
-    /* What the parts receive. */
+    /* What each part receives from the program. */
     struct gate gate;
     struct mcp_server mcp;
     struct uploads uploads;
@@ -46,7 +46,7 @@ struct server {
 
 struct server_parts {
     const struct settings *settings;
-    const struct services *services;         /* complete when the server starts */
+    const struct services *services;         /* the rows must be complete when the server starts */
     const struct tool *const *tools;         /* ends with NULL */
     const struct resource *const *resources; /* the same; NULL: there are none */
     const struct prompt *const *prompts;     /* the same */

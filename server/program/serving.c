@@ -20,18 +20,18 @@
 #define STORE_READERS 4
 #define REQUESTS_MS 2000 /* for requests to finish when the process ends */
 #define JOBS_MS 3500     /* for jobs to reach a point from which they can continue */
-#define STOP_LIMIT_S 8   /* then the process is ended: everything acknowledged is on disk */
+#define STOP_LIMIT_S 8   /* after this the process ends: everything acknowledged is on disk */
 
 struct serving {
     struct settings settings;
     char host[256];
-    struct server_list *servers; /* that may be called */
+    struct server_list *servers; /* tools that may be called */
     struct services services;
     struct server *server;
     struct admin *admin;
     struct housekeeping *housekeeping;
     struct fleet_host *fleet;
-    bool announced; /* in the audit log */
+    bool announced; /* name of the process in the audit log */
 };
 
 static unsigned count_readers(const struct settings *settings)
@@ -93,7 +93,7 @@ static bool announce(struct serving *serving)
     return true;
 }
 
-/* The port and the folder are taken before jobs run or anyone is served. */
+/* Takes the port and the folder before jobs run or anybody is served. */
 static CHECKED bool build(struct serving *serving, struct error *error)
 {
     struct settings *settings = &serving->settings;

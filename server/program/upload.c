@@ -21,13 +21,13 @@
 #define STORING "storing an uploaded file"
 #define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
 
-/* What exchange->request is. */
+/* The struct at exchange->request. */
 struct upload {
     struct uploads *uploads;
     struct body_file file;
     const struct tool *tool; /* the tool that imports it */
     json_t *arguments;
-    char base_url[PUBLIC_URL_SIZE]; /* of the pages, as the client reaches them */
+    char base_url[PUBLIC_URL_SIZE]; /* address of the pages, as the client reaches them */
 };
 
 static struct uploads *uploads_of(const struct exchange *exchange)
@@ -45,7 +45,7 @@ static void upload_finish(void *request)
     free(upload);
 }
 
-/* Called before a file is received that could not be stored. */
+/* Refuses before receiving a file that could not be stored. */
 static bool check_room(struct exchange *exchange)
 {
     struct error error;
@@ -57,7 +57,7 @@ static bool check_room(struct exchange *exchange)
     return false;
 }
 
-/* At the first piece: creates a file that disappears when it is closed. */
+/* Creates, for the first piece, a file that disappears when it is closed. */
 static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
@@ -97,8 +97,8 @@ static void take(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* A parameter of the query in the type that the tool expects; text that is not a number stays text,
- * and the tool reports it. */
+/* Converts a parameter of the query to the type that the tool expects. Text that is not a number
+ * stays text, and the tool refuses it. */
 static json_t *argument(const struct param *param, const char *word)
 {
     TEXT_AUTO printable = { 0 };
@@ -112,7 +112,7 @@ static json_t *argument(const struct param *param, const char *word)
     return json_string(text_string(&printable));
 }
 
-/* A parameter that may occur several times. */
+/* Adds a parameter that may occur several times. */
 static void append(json_t *arguments, const char *name, json_t *word)
 {
     if (json_object_get(arguments, name) == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* POST /v1/imports: the results of another tool as a file, streamed to the disk and read from
- * there. The query has what run_import takes beside it: name, format, model, ... */
+ * there. The query has the other arguments of run_import: name, format, model, ... */
 #pragma once
 
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ struct workers;
 
 #define UPLOAD_LIMIT_BYTES ((size_t)64 << 20)
 
-/* What uploads need; lent. */
+/* The parts that uploads need; lent. */
 struct uploads {
     const struct settings *settings;
     const struct services *services;
@@ -24,6 +24,6 @@ struct uploads {
     atomic_int count; /* files that are being received or read */
 };
 
-/* POST /v1/imports answers as run_import does, 201 for a new run, 200 for one that was known; POST
- * /v1/datasets as dataset_import. Their context: struct uploads. */
+/* POST /v1/imports answers as run_import does, 201 for a new run, 200 for one that was known
+ * already; POST /v1/datasets as dataset_import. Their context: struct uploads. */
 extern const struct route upload_routes[];

@@ -74,7 +74,7 @@ const struct setting settings_table[] = {
     { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
       "sweeps of one principal that may be queued or running; 0: no limit" },
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
-      "calls that may wait for a worker; more are told to try again" },
+      "calls that may wait for a worker; more are refused for now" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
       "open connections at most; beyond that, idle ones close, those without a key first" },
     { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
@@ -139,7 +139,8 @@ const struct setting settings_table[] = {
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
-/* The platform's PORT replaces the defaults, so that flags and the environment take precedence. */
+/* PORT, which the platform sets, replaces the default, so that flags and the environment take
+ * precedence. */
 static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
@@ -149,7 +150,7 @@ static CHECKED bool apply_port(struct error *error)
     if (port == NULL || port[0] == '\0')
         return true;
     setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0",
-           0); /* all connections come from the platform's proxies */
+           0); /* all connections come from the platform's proxies, so that none is limited */
     if (getenv("OPSBRAIN_LISTEN") != NULL)
         return true;
     if (!text_to_integer(port, 0, 65535, &number))
@@ -168,7 +169,7 @@ static CHECKED bool check_proxies(const struct settings *settings, struct error 
            || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
 }
 
-/* Links of answers begin with it. */
+/* Checks public_url, with which links in answers begin. */
 static CHECKED bool check_public_url(const struct settings *settings, struct error *error)
 {
     char host[URL_HOST_SIZE];

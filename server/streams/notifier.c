@@ -19,21 +19,21 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define LOAD_ROUND_NS 5000000000 /* between two notes that metrics were scraped */
+#define LOAD_ROUND_NS 5000000000 /* time between two events that say that metrics were scraped */
 #define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
-#define RUNS_LIMIT 1000  /* of a sweep */
+#define RUNS_LIMIT 1000  /* deployments of a sweep */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];
     size_t count;
 };
 
-/* What happened since the last round. */
+/* What has happened since the last round. */
 struct news {
     struct names jobs, resources;
     bool all;
     bool load;      /* metrics were scraped */
-    bool followers; /* there are new ones, which must receive the state of their tasks */
+    bool followers; /* there are new followers, which must receive the state of their tasks */
     unsigned lists;
 };
 
@@ -49,7 +49,7 @@ struct notifier {
     bool stopping;
     struct subscribers *subscribers;
     struct news news;
-    int64_t load_due_ns; /* not earlier are pages told of news.load */
+    int64_t load_due_ns; /* when pages may next be notified of news.load */
 };
 
 struct notifier *notifier_create(const struct notifier_parts *parts)
@@ -169,8 +169,8 @@ static void add_name(struct names *names, const char *name)
     text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
 }
 
-/* `names` are the notifier's changes of one kind. Without subscriptions there is nobody to notify.
- */
+/* Records a change. `names` are the notifier's changes of one kind. Without subscriptions there is
+ * nobody to notify. */
 static void note(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
@@ -244,7 +244,7 @@ static void add_runs(struct store *store, const char *sweep_id, struct names *mo
     run_rows_free(runs, count);
 }
 
-/* Names and ids of everything that moved with the jobs. */
+/* Collects names and ids of everything that changed together with the jobs. */
 static void find_moved(struct store *store, const struct names *jobs, struct names *moved)
 {
     struct error error;
@@ -289,7 +289,7 @@ static void add_mark(const char *mark, struct text *json)
     text_addf(json, "%s\"%s\"", json->length > 1 ? "," : "", mark);
 }
 
-/* ["job_...", "sim"]; "*" stands for anything. */
+/* Writes ["job_...", "sim"]; "*" stands for anything. */
 static void notify_watchers(struct notifier *notifier, const struct news *news,
                             const struct names *moved)
 {
@@ -348,7 +348,7 @@ static void wait_for_wake(struct notifier *notifier)
         pthread_cond_wait(&notifier->woken, &notifier->lock);
 }
 
-/* A load that is not due yet stays. */
+/* Takes the news; news.load stays until it is due. */
 static void take_news(struct notifier *notifier, struct news *out)
 {
     bool load = is_load_due(notifier);
@@ -360,7 +360,7 @@ static void take_news(struct notifier *notifier, struct news *out)
         notifier->load_due_ns = clock_monotonic_ns() + LOAD_ROUND_NS;
 }
 
-/* Under the lock: until something happened. False: it is time to stop. */
+/* Under the lock: waits until something has happened. False: it is time to stop. */
 static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
     while (!notifier->stopping && !are_news(notifier))
@@ -369,7 +369,7 @@ static bool wait_for_news(struct notifier *notifier, struct news *out)
     return !notifier->stopping;
 }
 
-/* Under the lock: changes that happen meanwhile are sent together. */
+/* Under the lock: waits a moment, so that changes that happen meanwhile are sent together. */
 static void wait_for_round(struct notifier *notifier)
 {
     struct timespec until;

@@ -19,7 +19,7 @@ struct sse_queue;
 struct store;
 struct stream;
 
-/* What the notifier receives; lent. */
+/* The parts that the notifier needs; lent. */
 struct notifier_parts {
     struct store *store;
     struct sessions *sessions;
@@ -50,21 +50,21 @@ void notifier_listen(struct notifier *notifier, struct stream *stream, const str
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *base_url, const char *const *ids, size_t count);
 
-/* Sends the names of all that changes, as a JSON list, until the connection is over: to a page. "*"
- * stands for a list that changed, "*load" for metrics that were scraped, which is sent every few
- * seconds at most. `principal`, `session`: as watchers_add. BUSY: there are too many. */
+/* For a page: sends the names of everything that changes, as a JSON list, until the connection is
+ * over. "*" stands for a list that changed, "*load" for metrics that were scraped, which is sent
+ * every few seconds at most. `principal`, `session`: as watchers_add. BUSY: there are too many. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
                             const char *principal, const uint8_t session[DIGEST_BYTES],
                             struct error *error);
 /* Ends the streams of a browser that is signed out; the context is the notifier. */
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
-/* Report what happened; any thread. The context is the notifier: the signature is that of a
- * callback. News of a job is also news of its sweep, its runs and its deployment. */
+/* These report a change; any thread. The context is the notifier: they are used as callbacks. A
+ * change of a job is also one of its sweep, its runs and its deployment. */
 void notifier_job_moved(void *context, const char *job_id);
 void notifier_scraped(void *context, const char *deployment);
-void notifier_resource_changed(struct notifier *notifier,
-                               const char *name); /* a deployment's, say */
+/* Such as those of a deployment. */
+void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
-/* A tool changed resources: this deployment ("": none), and the list. */
+/* A tool changed resources: this deployment ("": none), and the list of resources. */
 void notifier_tool_changed(struct notifier *notifier, const char *deployment);

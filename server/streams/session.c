@@ -25,7 +25,7 @@ struct sessions {
     size_t count;
 };
 
-/* Ids are random, but a client may ask for any. */
+/* Checks an id: ours are random, but a client may ask for any. */
 static struct session **bucket_of(struct sessions *sessions, const char *id)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -99,8 +99,9 @@ static struct session *take_out(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Numbers continue above all that were used: those of priming events are not stored, but there was
- * less than one event a millisecond. If nothing waits, all counts as received. */
+/* Restores the stream's numbers. They continue above all that were used: those of priming events
+ * are not stored, but there was less than one event per millisecond. If nothing waits, all events
+ * count as received. */
 static void keep_standing(struct sessions *sessions, struct session *session, int64_t received,
                           int64_t last_event)
 {
@@ -116,7 +117,7 @@ static void keep_standing(struct sessions *sessions, struct session *session, in
         stream_set_received(session->standing, received);
 }
 
-/* NULL: one that this program does not know. */
+/* NULL: this program does not know the revision. */
 static const char *find_version(const struct sessions *sessions, const char *name)
 {
     for (const char *const *version = sessions->limits.versions; *version != NULL; version++)
@@ -195,7 +196,7 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* From now on nobody can reach its calls or read its stream. */
+/* Takes the session out: from now on nobody can reach its calls or read its stream. */
 static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
@@ -216,7 +217,8 @@ static bool is_busy(struct session *session)
     return busy;
 }
 
-/* Sessions that are not in use go first, the one unused for longest before all others. */
+/* Whether one session should be removed before another: sessions that are not in use go first, and
+ * among them the one unused for longest. */
 static bool goes_before(struct session *session, struct session *other)
 {
     bool busy = is_busy(session);
@@ -373,7 +375,7 @@ bool session_end(struct sessions *sessions, struct session *session, const char 
 
 /* ---- Cleaning up ---- */
 
-/* Every session, with a reference each; free the array. */
+/* Lists all sessions, with a reference each; free the array. */
 static struct session **snapshot(struct sessions *sessions, size_t *count)
 {
     struct session **all;
@@ -390,7 +392,7 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
-/* A time in the future, from a clock that was set back since, counts as now. */
+/* A time in the future, left by a clock that has been set back since, counts as now. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;

@@ -17,26 +17,26 @@ struct rate_limit;
 struct sessions;
 struct stream;
 
-/* A call that notifications/cancelled can find; part of it. */
+/* The part of a call by which notifications/cancelled can find it. */
 struct session_call {
     const char *id; /* as JSON text; NULL: none */
     atomic_bool cancelled;
-    struct session_call *next; /* of session_streams.c */
+    struct session_call *next; /* for session_streams.c */
 };
 
-#define SESSION_LOG_LEVEL SEVERITY_INFO /* until its client sets another */
+#define SESSION_LOG_LEVEL SEVERITY_INFO /* the level until the client sets another */
 
 struct session {
     struct store *store;
     char id[ID_SIZE];
     char principal[64];
-    const char *version;     /* of the legacy revisions' table */
+    const char *version;     /* from the table of legacy revisions */
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
-    struct stream *standing; /* what is sent to the client's GET */
-    atomic_int log_level;    /* an enum severity: the lowest that is sent to its client's log */
+    struct stream *standing; /* the stream that the client's GET reads */
+    atomic_int log_level;    /* an enum severity: the lowest that is sent for its client's log */
 
-    /* of session.c */
+    /* for session.c */
     struct session *next; /* in its bucket */
     atomic_int references;
     atomic_int_fast64_t last_seen_ms;
@@ -44,7 +44,7 @@ struct session {
     pthread_mutex_t lock; /* protects the rest */
     bool over;
     struct session_call *running; /* calls that can be cancelled */
-    struct stream **streams;      /* of calls that are not answered yet */
+    struct stream **streams;      /* streams of calls that are not answered yet */
     size_t stream_count;
     uint64_t *waiting; /* digests of messages sent while nobody read the standing stream */
     size_t waiting_count;
@@ -53,35 +53,36 @@ struct session {
 };
 
 struct session_limits {
-    const char *const *versions; /* of the protocol, that have sessions; ends with NULL */
+    const char *const *versions; /* revisions of the protocol that have sessions; ends with NULL */
     size_t total, per_principal;
     int64_t idle_ms;
-    struct rate_limit *kept_bytes; /* of a principal's events; lent; NULL: any */
+    struct rate_limit
+        *kept_bytes; /* limit of the stored bytes of a principal's events; lent; NULL: none */
 };
 /* Takes up the stored sessions that were used within idle_ms. */
 CHECKED bool sessions_create(struct store *store, const struct session_limits *limits,
                              struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
 size_t sessions_count(struct sessions *sessions);
-/* Every minute or so: removes sessions that idled too long and events that are too old, and stores
- * when the other sessions were last used. */
+/* Call it about once a minute: removes sessions that were idle for too long and events that are too
+ * old, and stores when the other sessions were last used. */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
-/* Blocks until the session is stored. Over a limit (the principal's first) the one unused for
- * longest goes. The result has a reference for the caller. */
+/* Blocks until the session is stored. If there are too many, of the principal or in all, the one
+ * that was unused for longest is removed. The result has a reference for the caller. */
 CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                            const char *client, const char *capabilities, struct session **out,
                            struct error *error);
-/* Any principal's, not marked as used; otherwise the same. */
+/* The same for a session of any principal, which does not count as used. */
 struct session *sessions_find(struct sessions *sessions, const char *id);
 /* A principal's own session, marked as used, with a reference; NULL if it does not exist. */
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
-/* Notes, soon, the newest event of its standing stream that a connection took. */
+/* Stores, a little later, the newest event of its standing stream that a connection received. */
 void session_note_received(struct session *session, int64_t sequence);
 bool session_is_over(struct session *session); /* ended, or removed */
-/* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit log. */
+/* Ends it, its stream and its calls. Waits for the store. `why` is for the audit log. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
                          struct error *error);
 
@@ -89,13 +90,16 @@ CHECKED bool session_end(struct sessions *sessions, struct session *session, con
 bool session_keeps_streams(const struct session *session);
 /* Whether its revision begins them with an event without a message. */
 bool session_primes_streams(const struct session *session);
-/* Sends one JSON message on its standing stream; while nobody reads that, it waits in the store, if
- * the revision supports it, unless the same message is already waiting. */
+/* Sends one JSON message on its standing stream. While nobody reads that, the message waits in the
+ * store, if the revision supports it, unless the same message is already waiting. */
 void session_notify(struct session *session, const char *json, size_t length);
-void sessions_notify(struct sessions *sessions, const char *json, size_t length); /* each */
-/* From now on this connection carries the standing stream; false as stream_attach. */
+/* To every session. */
+void sessions_notify(struct sessions *sessions, const char *json, size_t length);
+/* From now on this connection carries the standing stream; false for the same reasons as
+ * stream_attach. */
 bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue);
-/* The same, beginning with what followed event `after`; false as stream_resume. */
+/* The same, beginning with what followed event `after`; false for the same reasons as
+ * stream_resume. */
 CHECKED bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                             struct error *error);
 /* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */

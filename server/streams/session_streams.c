@@ -18,7 +18,7 @@ bool session_keeps_streams(const struct session *session)
     return strcmp(session->version, "2025-03-26") >= 0;
 }
 
-/* Older clients fail at an event without data. */
+/* Older clients cannot read an event without data. */
 bool session_primes_streams(const struct session *session)
 {
     return strcmp(session->version, "2025-11-25") >= 0;

@@ -18,7 +18,7 @@
 
 #define EVENT "event: message\n"
 #define HEAD_SIZE 128
-#define REPLAYS_LIMIT 100 /* while new events come */
+#define REPLAYS_LIMIT 100 /* rounds of replaying while new events come */
 
 _Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the queue");
 
@@ -33,7 +33,7 @@ struct stream {
     pthread_mutex_t lock;        /* protects the rest */
     struct sse_queue *sse_queue; /* NULL: none yet */
     int64_t sequence;            /* of the newest event */
-    int64_t received;            /* of the newest that a connection before this one took */
+    int64_t received; /* number of the newest event that an earlier connection received */
     char *closing_message;
     bool primed, ended;
 };
@@ -96,7 +96,7 @@ static bool may_keep(const struct stream *stream, size_t length)
                                     clock_monotonic_ns(), &ignored_ms);
 }
 
-/* Under the lock. A frame that is not stored is only missed by a client that resumes. */
+/* Under the lock: stores a frame. If that fails, only a client that resumes misses it. */
 static void keep(struct stream *stream, const char *json, size_t length, const char *otherwise)
 {
     struct error error;
@@ -115,7 +115,7 @@ static bool put(struct stream *stream, const char *head, const char *json, size_
            && sse_queue_put(stream->sse_queue, stream->sequence, head, json, length);
 }
 
-/* The lines before an event's data. */
+/* Writes the lines before an event's data. */
 static void write_head(const struct stream *stream, int64_t sequence, char out[HEAD_SIZE])
 {
     snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)sequence);
@@ -208,7 +208,7 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     return complete;
 }
 
-/* Sends again the events after one and up to another. Without the lock, since it waits for the
+/* Sends the events after one and up to another again. Without the lock, since it waits for the
  * disk. */
 static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
                            struct sse_queue *sse_queue, struct error *error)

@@ -26,28 +26,29 @@ void stream_release(struct stream *stream); /* NULL is fine */
  * one's number is `sequence` + 1. */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
-/* Limits the stored bytes to what `principal` may store; before anything is pushed. The name is
- * copied. */
+/* Limits the stored bytes to what `principal` may store; call it before anything is pushed. The
+ * name is copied. */
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
 /* One JSON message as an event. False: the stream ended, or nobody reads it and it is not stored,
- * or the client reads too slowly and was cut. True if the event was stored even so: the client may
- * resume. */
+ * or the client reads too slowly and was cut. True if the event was stored nevertheless: the client
+ * may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
-/* The same; if it is too large to store, `otherwise` is stored in its place. */
+/* The same; if the message is too large to store, `otherwise` is stored in its place. */
 bool stream_push_answer(struct stream *stream, const char *json, size_t length,
                         const char *otherwise);
-/* May progress still be pushed? Not while the client reads too slowly. */
+/* Whether progress may still be pushed: not while the client reads too slowly. */
 bool stream_has_room(struct stream *stream);
-/* The first event, without a message, from which a client can resume. Only for stored streams. */
+/* Sends a first event without a message, from which a client can resume. Only for stored streams.
+ */
 void stream_prime(struct stream *stream);
-/* From now on this connection carries it; the one before is ended. Where the stream is over, so is
- * the connection. False: event `last` is not the newest any more. */
+/* From now on this connection carries it; the one before is ended. If the stream is over, so is the
+ * connection. False: event `last` is not the newest any more. */
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
-/* The same for a kept stream: first comes what followed event `after`. What was waiting for the
- * connection before is part of that. NOT_FOUND: there is no such event. BUSY:
- * events come faster than they are read. Blocks on the store. */
+/* The same for a stored stream, beginning with what followed event `after`. That includes what was
+ * waiting for the connection before. NOT_FOUND: there is no such event. BUSY: events come faster
+ * than they are read. Blocks on the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);
 /* A stored stream's newest event, and the newest that a connection received: a client that does not

@@ -12,7 +12,7 @@
 
 struct subscription {
     char *uri;
-    char value[INSTANCE_VALUE_SIZE]; /* the name or id in it; "" without one */
+    char value[INSTANCE_VALUE_SIZE]; /* the name or id in the URI; "": it has none */
 };
 
 struct subscriber {
@@ -29,7 +29,7 @@ struct subscribers {
     struct sessions *sessions;
     const struct resource *const *resources;
     struct subscriber *first;
-    size_t subscription_count; /* of all of them */
+    size_t subscription_count; /* of all subscribers */
 };
 
 struct subscribers *subscribers_create(struct sessions *sessions,
@@ -125,7 +125,7 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
 {
     const struct resource *resource;
     struct subscription *added;
-    struct error unknown; /* stored by a version that had more to subscribe to */
+    struct error unknown; /* an earlier version, which had more to subscribe to, stored it */
 
     if (find_uri(subscriber, uri) != NULL)
         return;

@@ -12,7 +12,7 @@ struct sessions;
 struct stream;
 struct subscribers;
 
-#define SUBSCRIPTIONS_LIMIT 256 /* of one client */
+#define SUBSCRIPTIONS_LIMIT 256 /* subscriptions of one client */
 
 enum notifier_list { /* bits */
                      NOTIFIER_TOOLS = 1,
@@ -24,8 +24,8 @@ struct subscribers *subscribers_create(struct sessions *sessions,
                                        const struct resource *const *resources);
 void subscribers_destroy(struct subscribers *subscribers); /* NULL is fine */
 
-bool subscribers_any(
-    const struct subscribers *subscribers); /* whether anybody subscribes to a resource */
+/* Whether anybody has subscribed to a resource. */
+bool subscribers_any(const struct subscribers *subscribers);
 
 /* False: the session already has SUBSCRIPTIONS_LIMIT subscriptions. */
 bool subscribers_follow(struct subscribers *subscribers, struct session *session, const char *uri);
@@ -35,13 +35,12 @@ void subscribers_unfollow(struct subscribers *subscribers, const struct session 
 void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
                         unsigned lists, const char *const *uris, size_t count);
 
-/* Whether the subject of a subscription changed. `value` is the name or id in its URI, "" without
- * one. */
+/* Returns whether the subject of a subscription changed. `value` is the name or id in its URI; "":
+ * it has none. */
 typedef bool subscription_match(const void *context, const char *value);
 /* Notifies subscribers of those lists (bits of enum notifier_list) and of the resources that match.
  */
 void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
                         const void *context);
-/* Sessions are notified of lists without subscribing: their era cannot subscribe to them. Needs no
- * lock. */
+/* Notifies sessions of changed lists, to which their era cannot subscribe. Needs no lock. */
 void subscribers_notify_sessions(const struct subscribers *subscribers, unsigned lists);

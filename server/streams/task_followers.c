@@ -35,7 +35,7 @@ struct task_followers {
 /* What is sent in one round: a task's members as JSON text, or NULL if it cannot be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
-    char *base_url; /* for who reaches the pages there */
+    char *base_url; /* address of the pages for those who follow it */
     char *members;
 };
 struct round {
@@ -186,7 +186,7 @@ static void push(const struct follower *follower, const char *members)
     stream_push(follower->stream, text_string(&json), json.length);
 }
 
-/* Followers that began after the tasks were read stay due. */
+/* Followers that began after the tasks were read still have to be notified. */
 static void notify(struct follower *follower, const struct round *round)
 {
     for (size_t i = 0; i < follower->count; i++) {

@@ -13,7 +13,7 @@ struct error;
 struct stream;
 struct task_followers;
 
-/* A task in full, for who reaches the pages at `base_url`. New reference. */
+/* Returns a task in full, with links that begin with `base_url`. New reference. */
 CHECKED typedef bool task_show(void *context, const char *id, const char *base_url, json_t **out,
                                struct error *error);
 struct task_followers *task_followers_create(task_show *show, void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Browser tabs that watch everything: each gets an event with the names of what changed, and asks
- * again for what it shows. Any thread. */
+/* Browser tabs that are kept up to date: each gets an event with the names of what changed, and
+ * loads what it shows again. Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,13 +16,14 @@ struct watchers;
 struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
-/* Until its connection is over; takes its own reference. `session`: the digest of its browser's
- * cookie; NULL: nobody signs in. BUSY: there are too many, of the principal or of all. */
+/* Adds a tab until its connection is over; takes its own reference. `session`: the digest of its
+ * browser's cookie; NULL: there are no keys. BUSY: there are too many, of the principal or of all.
+ */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
                           const char *principal, const uint8_t session[DIGEST_BYTES],
                           struct error *error);
 /* Ends the streams of a browser that is signed out. */
 void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES]);
 bool watchers_any(struct watchers *watchers);
-/* One JSON message to each. */
+/* Sends one JSON message to each. */
 void watchers_notify(struct watchers *watchers, const char *json, size_t length);

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/formats/promtext.h"
 
-#define STATUS_CLASSES 6 /* [0] counts invalid ones */
+#define STATUS_CLASSES 6 /* [0] counts invalid statuses */
 
 static const double bounds_s[] = { 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
                                    0.3,    1,      3,     10,    30,   60 };
@@ -18,7 +18,8 @@ struct telemetry_row {
     struct telemetry_row *next;
     char *labels;
     atomic_uint_fast64_t statuses[STATUS_CLASSES];
-    atomic_uint_fast64_t buckets[BOUNDS + 1]; /* each counts its own values, not cumulatively */
+    atomic_uint_fast64_t
+        buckets[BOUNDS + 1]; /* each bucket counts its own values, not cumulatively */
     atomic_uint_fast64_t total_ns;
     atomic_uint_fast64_t tool_errors;
 };

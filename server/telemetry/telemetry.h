@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts and latencies of requests, in rows whose labels come from tables: their number is bounded
- * whatever clients send. */
+/* Counts and latencies of requests. The labels of its rows come from tables, so that their number
+ * is bounded no matter what clients send. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@ struct telemetry_row;
 struct telemetry *telemetry_create(void);
 void telemetry_destroy(struct telemetry *telemetry); /* NULL is fine */
 
-/* At start only, before requests are counted. `tool` may be NULL. The row lives as long as the
- * telemetry. */
+/* Call it only at start, before requests are counted. `tool` may be NULL. The row lives as long as
+ * the telemetry. */
 struct telemetry_row *telemetry_add_row(struct telemetry *telemetry, const char *method,
                                         const char *tool);
 /* Any thread. A negative duration is counted without a latency. */

@@ -28,7 +28,7 @@ static void add_span(struct text *out, const void *bytes, size_t length)
         text_add_bytes(out, bytes, length);
 }
 
-/* False: the key is not among them. */
+/* False: the row's key is not among the given ones. */
 static bool digest(const struct audit_keys *keys, const char *key_id, const struct text *message,
                    uint8_t out[DIGEST_BYTES])
 {
@@ -64,7 +64,7 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
     return digest(keys, key_id, &message, out);
 }
 
-/* Whether the seal is the one that the message has; also where its key is unknown. */
+/* Whether the seal is that of the message; true if its key is unknown, too. */
 static bool is_sealed(const struct audit_keys *keys, const char *key_id, const struct text *message,
                       const void *seal, size_t length)
 {
@@ -193,7 +193,7 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Is the newest row the one that was added last? */
+/* Whether the newest row is the one that was added last. */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
@@ -201,7 +201,7 @@ static bool is_genuine(const struct audit_chain_head *head)
                || (head->stored_id == 0 && head->anchored_id == head->id));
 }
 
-/* Recorded first, so that the rows that follow do not hide it. */
+/* Recorded before any other row, so that the rows that follow do not hide the change. */
 static CHECKED bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
                               struct audit_chain_head *head, struct error *error)
 {

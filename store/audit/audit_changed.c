@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a change changes, in the form of its audit row: {"member": [before, after]}. */
+/* Builds the text that an audit row has of a change: {"member": [before, after]}. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void audit_changed_number(struct text *changed, const char *member, int64_t befo
     text_addf(changed, "%" PRId64 ",%" PRId64 "]}", before, after);
 }
 
-/* For members that the store keeps as JSON. */
+/* The same for members that are stored as JSON. */
 static void changed_json(struct text *changed, const char *member, const char *before,
                          const char *after)
 {

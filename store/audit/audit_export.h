@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit log as it is stored, for other programs. */
+/* Exports the audit log, as it is stored, for other programs. */
 #pragma once
 
 #include <jansson.h>
 
 #include "store/ledger/change.h"
 
-/* The rows after `after_id` in ascending order, as JSON objects with all that their digests are
- * over: as many as make about 128 KiB, and one at least. *rows: new reference; empty at the end. */
+/* The rows after `after_id` in ascending order, as JSON objects with everything that their digests
+ * cover: about 128 KiB of them, and at least one. *rows: new reference; empty at the end. */
 CHECKED bool audit_export(struct store *store, int64_t after_id, json_t **rows,
                           struct error *error);

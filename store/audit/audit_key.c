@@ -28,11 +28,10 @@ static CHECKED bool read_line(const char *path, char *line, struct audit_keys *k
     if (line[0] == '\0')
         return true;
     if (strlen(line) < KEY_LENGTH_LEAST)
-        return error_set(
-            error, ERROR_INVALID,
-            "audit_key: a line of %.200s has %zu characters, but a key has at least %d: "
-            "create one with `openssl rand -hex 32`",
-            path, strlen(line), KEY_LENGTH_LEAST);
+        return error_set(error, ERROR_INVALID,
+                         "audit_key: a line of %.200s has %zu characters, but a key needs at least "
+                         "%d: create one with `openssl rand -hex 32`",
+                         path, strlen(line), KEY_LENGTH_LEAST);
     if (keys->count == AUDIT_KEYS_LIMIT)
         return error_set(error, ERROR_INVALID, "audit_key: %.200s has more than %d keys", path,
                          AUDIT_KEYS_LIMIT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys that the digests of the audit's rows are made with: from a file that those who can write
- * the database cannot read. Private to store/. */
+/* The keys for the digests of the audit log's rows. They come from a file that those who can write
+ * to the database must not be able to read. Private to store/. */
 #pragma once
 
 #include <stddef.h>
@@ -16,15 +16,15 @@
 struct audit_keys {
     size_t count;
     struct audit_key {
-        char id[AUDIT_KEY_ID_SIZE]; /* identifies the key without revealing anything of it */
+        char id[AUDIT_KEY_ID_SIZE]; /* identifies the key without revealing it */
         uint8_t bytes[DIGEST_BYTES];
     } keys[AUDIT_KEYS_LIMIT];
 };
 
-/* One key a line, of 32 characters or more. The error says in one sentence what is wrong with the
+/* Reads one key from each line, of 32 characters or more. The error says what is wrong with the
  * file. */
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
-/* NULL where it is not among them. */
+/* NULL: it is not among them. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
 /* The id of the key that new rows use; "" without a key. */
 const char *audit_keys_current(const struct audit_keys *keys);

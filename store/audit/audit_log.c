@@ -12,7 +12,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-/* How much of the start of an overlong text is shown: even escaped it fits. */
+/* Bytes of an overlong text that are kept: even escaped they fit. */
 #define CLIP_START(limit) ((limit) / 8)
 
 char *audit_log_clip(const char *json, size_t limit)
@@ -114,8 +114,8 @@ static CHECKED bool insert_nonce(struct sql_connection *connection, const struct
            || request_nonce_insert(connection, change, error);
 }
 
-/* Several changes of a principal may run at once: the limit is checked where they are one after the
- * other. */
+/* A principal may make several changes at once: the limit is checked here, where they run one after
+ * the other. */
 static CHECKED bool check_room(struct sql_connection *connection, const struct change *change,
                                struct error *error)
 {
@@ -201,7 +201,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct audit_row, AUDIT_RO
     SQL_SELECT(AUDIT_ROW_COLUMNS, "a.")                                                            \
     "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
 
-/* An intent with an outcome is shown by its outcome. */
+/* An intent is listed only until it has an outcome, which is then listed instead. */
 static const char LIST[] =
     SELECT_ROWS "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
                 "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "

@@ -4,8 +4,8 @@
 
 #include "store/ledger/change.h"
 
-/* The principals of rows that no principal caused, and of callers without credentials: no principal
- * can have these names. */
+/* The principals in rows that no principal caused, and in those of callers without credentials. No
+ * principal can have these names. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
@@ -21,7 +21,8 @@ struct audit_row {
 /* Records the intent of a call with outside effects before it runs; its outcome is added with the
  * same change. */
 CHECKED bool audit_log_announce(struct store *store, struct change *change, struct error *error);
-/* An outcome without an effect: refusals, failures, and changes that had already been made. */
+/* Records an outcome without an effect: a refusal, a failure, or a change that had already been
+ * made. */
 CHECKED bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
                            const char *detail, const char *subject, struct error *error);
 
@@ -38,27 +39,26 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 /* ---- Events too frequent for a row each ---- */
 
 enum audit_kind {
-    AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */
-    AUDIT_READ,    /* of exports and of the audit log */
-    AUDIT_LOGIN,   /* that failed; `subject` is where it came from */
-    AUDIT_SESSION, /* opened and ended */
-    AUDIT_SECRET,  /* used; `subject` is the secret and where it was sent */
+    AUDIT_REFUSED, /* calls that were refused, failed, or changed nothing */
+    AUDIT_READ,    /* reads of the audit log, and exports */
+    AUDIT_LOGIN,   /* attempts that failed; `subject` is the address of the caller */
+    AUDIT_SESSION, /* sessions that were opened or ended */
+    AUDIT_SECRET,  /* secrets that were used; `subject` is the secret and where it was sent */
 };
 
 struct audit_event {
     enum audit_kind kind;
-    const struct change *change; /* who, with which client, what; the arguments are those of the
-                                    rows that are written whole */
+    const struct change *change; /* who called what, with which client; `arguments` only matter for
+                                    calls with rows of their own */
     const char *outcome, *detail, *subject;
 };
-/* Depending on the kind, the first calls of a principal, tool, outcome and subject get rows of
- * their own at once; the others are counted and share one row, which audit_log_flush writes. Memory
- * and rows are bounded whatever callers send: beyond the bound calls are counted as "(several)".
- * False: a row of its own could not be written. Thread safe; only the own rows of AUDIT_REFUSED
- * wait for the disk.
- */
+/* Records one call. Depending on the kind, the first calls of a principal, tool, outcome and
+ * subject get a row each, at once; the others are counted and share one row, which audit_log_flush
+ * writes. Memory and rows are bounded no matter what callers send: beyond the bound, calls are
+ * counted as "(several)". False: the call's row could not be written. Thread safe. Only rows of
+ * AUDIT_REFUSED wait for the disk. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
-/* Once a minute: writes what was counted since. Counts that cannot be written are kept. The store
- * does so by itself when it is closed. */
+/* Called once a minute: writes what was counted since the last call. Counts that cannot be written
+ * are kept. Closing the store writes them, too. */
 CHECKED bool audit_log_flush(struct store *store, struct error *error);

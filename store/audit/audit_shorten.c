@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention's removal of the oldest rows of the audit log, and the anchor that it leaves. */
+/* Removes the oldest rows of the audit log for retention, and leaves an anchor in their place. */
 #include "base/core/clock.h"
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
@@ -11,7 +11,7 @@ struct shortening {
     int64_t before_ms, taken;
 };
 
-/* The oldest rows, up to the first to be kept; *anchor then represents them too. */
+/* Reads the oldest rows, up to the first one to be kept; *anchor then stands for them, too. */
 static CHECKED bool gather(struct sql_connection *connection, struct shortening *shortening,
                            struct audit_chain_anchor *anchor, struct error *error)
 {

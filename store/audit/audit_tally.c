@@ -13,23 +13,23 @@
 #include "store/ledger/store_private.h"
 
 #define CHAINS 512
-#define USERS_LIMIT 128                /* beyond that, all are counted as one */
-#define WHOLE_BYTES_LIMIT (32UL << 10) /* of one principal's rows of their own, in a round */
-#define ROW_BYTES 400                  /* of such a row beside its texts */
-#define SEVERAL "(several)"            /* no name of a principal or tool */
+#define USERS_LIMIT 128 /* counts in memory; calls beyond that are counted together */
+#define WHOLE_BYTES_LIMIT (32UL << 10) /* rows that one principal's calls may get in a round */
+#define ROW_BYTES 400                  /* bytes of such a row besides its texts */
+#define SEVERAL "(several)"            /* no principal or tool can have this name */
 
 static const struct rule {
-    int64_t whole;   /* this many calls get rows of their own */
-    unsigned rounds; /* this many calls of audit_log_flush make a window */
-    size_t counts;   /* of one principal */
-    bool waits;      /* for the disk */
+    int64_t whole;   /* this many calls get a row each */
+    unsigned rounds; /* a window ends after this many calls of audit_log_flush */
+    size_t counts;   /* counts of one principal */
+    bool waits;      /* rows wait for the disk */
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
     [AUDIT_SECRET] = { 1, 60, 256, false },
 };
 
-/* The calls with these values are counted together. */
+/* Calls that agree in all of these are counted together. */
 struct sort {
     enum audit_kind kind;
     char principal[64], tool[64], outcome[24], subject[192];
@@ -38,12 +38,12 @@ struct sort {
 struct count {
     struct count *next;
     struct sort sort;
-    char role[16], client[128], request_id[40]; /* of the newest call, as is the next */
+    char role[16], client[128], request_id[40]; /* of the newest call, like the next member */
     char *detail;
     int64_t seen;              /* in this window */
-    int64_t unwritten;         /* of these, not written yet */
-    int64_t first_ms, last_ms; /* of the unwritten */
-    unsigned rounds;           /* since the window began */
+    int64_t unwritten;         /* those of them that are not written yet */
+    int64_t first_ms, last_ms; /* of the first one not yet written */
+    unsigned rounds;           /* calls of audit_log_flush since the window began */
 };
 
 struct user {
@@ -128,7 +128,7 @@ static struct user *find_or_add_user(struct audit_tally *tally, const char *prin
     return user;
 }
 
-/* FNV-1a over all of its bytes: what follows a text is zero. */
+/* FNV-1a over all of its bytes: those after the end of a text are zero. */
 static struct count **chain_of(struct audit_tally *tally, const struct sort *sort)
 {
     const uint8_t *bytes = (const uint8_t *)sort;
@@ -225,7 +225,7 @@ static bool gets_own_row(const struct count *count, struct user *user,
     return true;
 }
 
-/* False: it gets a row of its own. */
+/* Counts a call. False: it gets a row of its own. */
 static bool is_counted(struct audit_tally *tally, const struct audit_event *event)
 {
     struct user *user;
@@ -245,7 +245,7 @@ static bool is_counted(struct audit_tally *tally, const struct audit_event *even
 
 /* ---- Rows ---- */
 
-/* A row that nobody waits for, with texts of its own. */
+/* A row whose writing nobody waits for, with copies of its texts. */
 struct later {
     struct store *store;
     char *arguments, *detail, *subject, *principal, *role, *client, *request_id, *tool, *outcome;
@@ -316,7 +316,7 @@ bool audit_log_count(struct store *store, const struct audit_event *event, struc
 
 /* ---- Writing what was counted ---- */
 
-/* Under the lock: a window that is over. */
+/* Under the lock: ends a window that is over. */
 static bool is_due(struct count *count, bool closing)
 {
     return ++count->rounds >= rules[count->sort.kind].rounds || closing;
@@ -330,7 +330,7 @@ static void leave_user(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Under the lock: forgets principals that use nothing. */
+/* Under the lock: forgets principals without counts. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {

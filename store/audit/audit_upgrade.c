@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves rows that are older than the chain into it, once, when the store is opened. */
+/* Moves rows from versions without the chain into it, once, when the store is opened. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -22,7 +22,7 @@ struct upgrade {
     int64_t taken, total; /* in this transaction, and in all */
 };
 
-/* A chain with a key is already upgraded: another program made such a table. */
+/* If the chain has a key, the upgrade was done long ago: another program made this table. */
 static CHECKED bool find_waiting(struct sql_connection *connection, bool *found,
                                  struct error *error)
 {
@@ -89,7 +89,7 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     if (!count_all(connection, &upgrade->total, error))
         return false;
     snprintf(detail, sizeof detail,
-             "%lld rows are older than the chain: they were added to it as they are now",
+             "%lld rows are older than the chain: they were added to it unchecked",
              (long long)upgrade->total);
     const struct audit_note note = { &change, "outcome", "ok", detail, "", 1 };
     return (upgrade->total == 0 || audit_log_insert(connection, &no_keys, &note, &id, error))

@@ -35,7 +35,7 @@ struct walk {
     const atomic_bool *stop;
     struct audit_verdict *verdict;
     uint8_t before[DIGEST_BYTES];
-    bool keyed;          /* some row had a key */
+    bool keyed;          /* an earlier row had a key */
     bool anchor_keyless; /* the log has a key, and this row has none */
 };
 
@@ -84,8 +84,8 @@ static void check_mark(const struct walk *walk, int64_t id, const uint8_t digest
     walk->verdict->mark = strcmp(hex, walk->mark->digest) == 0 ? MARK_HOLDS : MARK_WRONG;
 }
 
-/* A wrong row is accepted as it is for checking the next one, so that each error is reported once.
- */
+/* The next row is checked against a wrong row's digest as it is stored, so that each error is
+ * reported once. */
 static void check_row(struct walk *walk, const struct sql *sql)
 {
     struct audit_verdict *verdict = walk->verdict;
@@ -152,7 +152,7 @@ static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, 
     return true;
 }
 
-/* The anchor represents the rows before the first remaining one. */
+/* The anchor stands for the rows before the first remaining one. */
 static void compare_beginning(const struct audit_chain_head *head, struct audit_verdict *verdict)
 {
     if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
@@ -189,7 +189,7 @@ static bool is_whole(const struct audit_verdict *verdict)
            && verdict->mark != MARK_WRONG && verdict->mark != MARK_GONE;
 }
 
-/* Reads the log as of one moment, although rows are added meanwhile. */
+/* Reads the log in one transaction, so that rows that are added meanwhile do not matter. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct walk *walk,
                                    struct error *error)
 {

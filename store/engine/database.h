@@ -25,9 +25,9 @@ void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
 /* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
- * not write to the database through any other way than `connection`. An engine may have to roll a
- * transaction back and run it again, so a closure takes nothing out of its context, and writes what
- * it finds out over what an earlier run left there. */
+ * write to the database only through `connection`. An engine may have to roll a transaction back
+ * and run it again, so a closure takes nothing out of its context, and overwrites what an earlier
+ * run left there. */
 CHECKED typedef bool database_apply(struct sql_connection *connection, void *context,
                                     struct error *error);
 
@@ -38,10 +38,10 @@ bool database_may_wait(void);
 /* Queues the closure and returns once its transaction is on disk (or failed). */
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
-/* Queues a closure that nobody waits for: committed with the next write, before it, at the latest
- * after one second; so it never overwrites what its thread writes later. `context` is taken over:
- * release(context) is called when the write is done or refused (BUSY when too many wait). A failing
- * closure is logged; after a failing commit it is tried again. */
+/* Queues a closure that nobody waits for: committed together with the next write and before it,
+ * after one second at the latest; so it never overwrites what its thread writes later. `context` is
+ * taken over: release(context) is called when the write is done or refused (BUSY when too many
+ * wait). A failing closure is logged; after a failing commit it is tried again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns once every earlier deferred write is on disk. */
@@ -59,8 +59,8 @@ void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);
 int64_t database_size_bytes(const struct database *database); /* on disk */
-/* Gives some of a large free space back to the file system, in one transaction; *more: there is
- * more. */
+/* If much of the file is free, gives some of that back to the file system, in one transaction;
+ * *more: there is more to give back. */
 CHECKED bool database_shrink(struct database *database, bool *more, struct error *error);
 /* When the last commit reached the disk, on the monotonic clock; 0: none yet. */
 int64_t database_committed_ns(struct database *database);

@@ -45,7 +45,7 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* Takes the table and leaves an empty one. */
+/* Takes the table out and leaves an empty one in its place. */
 static struct timestamp *take_all(struct deferred_timestamps *deferred)
 {
     struct timestamp *taken = deferred->slots;
@@ -56,10 +56,10 @@ static struct timestamp *take_all(struct deferred_timestamps *deferred)
     return taken;
 }
 
-/* As many of them as one transaction writes. */
+/* The part of a table that one transaction writes. */
 struct flush {
     struct deferred_timestamps *deferred;
-    struct timestamp *taken; /* NULL: the transaction was not run yet */
+    struct timestamp *taken; /* NULL: the transaction has not run yet */
 };
 
 static CHECKED bool apply_timestamps(struct sql_connection *connection, void *context,
@@ -108,7 +108,7 @@ static void release(void *context)
     free(flush);
 }
 
-/* If too many updates wait, the next note tries again. */
+/* If too many updates wait, the next call tries again. */
 static void defer(struct deferred_timestamps *deferred)
 {
     struct flush *flush = memory_zeroed(1, sizeof *flush);

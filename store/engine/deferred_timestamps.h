@@ -8,10 +8,10 @@
 struct deferred_timestamps;
 
 struct deferred_timestamps *deferred_timestamps_create(struct database *database);
-/* After the database is closed. NULL is fine. */
+/* Call it after the database is closed. NULL is fine. */
 void deferred_timestamps_destroy(struct deferred_timestamps *deferred);
-/* Runs `statement` (a static string) with ?1 `id` and ?2 `at_ms` within a second or so; of several
- * notes for one row only the newest is written. If too many different rows wait, further ones are
- * dropped. */
+/* Runs `statement` (a static string) with ?1 `id` and ?2 `at_ms` within a second or so; if this is
+ * called several times for one row, only the newest time is written. If too many different rows
+ * wait, further ones are dropped. */
 void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
                               const char *id, int64_t at_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The data folder: created, and locked against a second process. Private to store/. */
+/* Creates the data folder and locks it against a second process. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"

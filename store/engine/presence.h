@@ -21,7 +21,7 @@ struct presence {
     atomic_bool lost; /* and was logged */
 };
 
-/* Remembers the folder, or a file in it, as it is now; a missing one is not watched. */
+/* Remembers the folder, or a file in it, as it is now. One that is missing is not watched. */
 void presence_watch(struct presence *presence, const char *path);
 void presence_finish(struct presence *presence);
 /* Any thread. BUSY names the first that has changed. */

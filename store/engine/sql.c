@@ -37,7 +37,7 @@ bool sql_connection_has_table(struct sql_connection *connection, const char *nam
     return connection->engine->has_table(connection, name, found, error);
 }
 
-/* The slot of this text, or a free one; NULL when all are taken by others. */
+/* The slot of this text, or a free one; NULL if all are taken by other texts. */
 static struct sql_kept *slot_of(struct sql_connection *connection, const char *text)
 {
     size_t start = ((uintptr_t)text >> 3) % SQL_KEPT_STATEMENTS;
@@ -139,7 +139,7 @@ enum sql_step sql_step(struct sql *sql, struct error *error)
     }
     step = engine->step(sql->statement);
     if (step == SQL_FAILED)
-        error_ignore(engine->explain(sql->connection, error)); /* the step says that it failed */
+        error_ignore(engine->explain(sql->connection, error)); /* the step reports the failure */
     return step;
 }
 

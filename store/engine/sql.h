@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection to the database with its prepared statements, and one run of one statement. Private
+/* Connections to the database with their prepared statements, and runs of these statements. Private
  * to store/. */
 #pragma once
 
@@ -22,13 +22,13 @@ CHECKED bool sql_connection_has_table(struct sql_connection *connection, const c
                                       bool *found, struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
- * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
+ * SQL_AUTO. An error before the first step is reported by that step. `text` must be a static
  * string: statements are kept by its address. Bound memory must live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
-    bool *taken;           /* of the kept statement; NULL: the statement is our own */
-    struct error *failure; /* heap: what went wrong before the first step; NULL: nothing */
+    bool *taken;           /* of the kept statement; NULL: the statement is used by this run only */
+    struct error *failure; /* heap: the error before the first step; NULL: none */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
@@ -41,10 +41,9 @@ void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */
 void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);
 
-/* The greater of two expressions: NULL where the second is. */
+/* The greater of two expressions; NULL if the second is. */
 #define SQL_GREATER(a, b) "CASE WHEN " a " > " b " THEN " a " ELSE " b " END "
-/* The value of the column `sequence` of a new row: such rows keep their order where times are
- * equal. */
+/* The value of the column `sequence` of a new row: it orders rows whose times are equal. */
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
@@ -63,5 +62,5 @@ bool sql_is_null(const struct sql *sql, int column);    /* of a column that hold
 /* Borrowed until the next step. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
-/* Room for one more row after `count` rows: the capacity doubles at powers of two. */
+/* Makes room for one more row after `count` rows: the capacity doubles at powers of two. */
 void *sql_rows_grow(void *rows, size_t count, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a database engine does for the store: a table of functions, and what its connections begin
- * with. For the engines and for sql.c and database.c, which stand on them; all else sees sql.h. */
+/* The interface of a database engine: a table of functions, and the first members of its
+ * connections. Only the engines, sql.c and the files of the database include it; all others include
+ * sql.h. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #define SQL_KEPT_STATEMENTS 256
 
-/* The engine's own. */
+/* Defined by the engine. */
 struct sql_statement;
 
 struct sql_kept {
@@ -21,10 +22,10 @@ struct sql_kept {
     bool taken;
 };
 
-/* An engine's connection begins with it. */
+/* The first member of an engine's own connection. */
 struct sql_connection {
     const struct sql_engine *engine;
-    char *place;                               /* the file, for people */
+    char *place;                               /* the file, for error messages */
     struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* open addressing by the text's address */
 };
 
@@ -38,7 +39,7 @@ struct sql_value {
     size_t length;
 };
 
-/* When an engine is asked to look after its files. */
+/* When an engine is asked to maintain its files. */
 enum sql_upkeep {
     SQL_UPKEEP_BUSY, /* after a transaction, more are waiting */
     SQL_UPKEEP_IDLE, /* after a transaction, none is waiting */
@@ -46,32 +47,32 @@ enum sql_upkeep {
     SQL_UPKEEP_LOST, /* the same, and the files may be another server's by now */
 };
 
-/* Texts of statements are SQL that every engine speaks (tests/check_sql.sh), with ?1, ?2 ... for
+/* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
  * parameters, which may occur several times, or with ? for each in turn. A parameter has the type
- * that is bound, also where NULL is; one that is not bound is NULL. Savepoints, COMMIT and ROLLBACK
- * are statements like others. Texts compare byte by byte: a database that has collations is made
- * with "C". */
+ * that is bound, even if the value is NULL; one that is not bound is NULL. Savepoints, COMMIT and
+ * ROLLBACK are statements like others. Texts compare byte by byte: a database that has collations
+ * is made with "C". */
 struct sql_engine {
     const char *name;
     const char *begin; /* the statement that begins a transaction which writes */
     const struct migration_set *main, *scrapes;
 
-    /* Makes the place where it is missing, for a writer. */
+    /* For a writer, makes the place if it is missing. */
     CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
                          struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* its statements are finished */
-    /* Is what is there ours, whole, and of a version we know? Then brings it up to date. On the
-     * writer, before anything else. */
+    /* Checks that the database is one of opsbrain's, undamaged, and of a known version, and brings
+     * it up to date. Called with the writer's connection before anything else. */
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
-    /* NULL: `explain` says why. `is_kept`: for many runs. */
+    /* NULL: `explain` says why. `is_kept`: it will be run many times. */
     struct sql_statement *(*prepare)(struct sql_connection *connection, const char *text,
                                      bool is_kept);
     void (*finish)(struct sql_statement *statement); /* NULL is fine */
     bool (*bind)(struct sql_statement *statement, int position, const struct sql_value *value);
     enum sql_step (*step)(struct sql_statement *statement);
-    void (*reset)(struct sql_statement *statement); /* and nothing is bound */
+    void (*reset)(struct sql_statement *statement); /* also forgets what was bound */
 
     /* Columns of the current row, converted; NULL and no length for NULL. Borrowed until the next
      * step. */
@@ -84,12 +85,12 @@ struct sql_engine {
                               struct error *error);
     int64_t (*changes)(struct sql_connection *connection); /* rows that the last run changed */
     bool (*in_transaction)(struct sql_connection *connection);
-    /* Sets the error to what went wrong last: BUSY for what passes (a full disk, a lock), INTERNAL
-     * for what does not. Returns false. */
+    /* Sets the error to the latest problem: BUSY if it may pass (a full disk, a lock), else
+     * INTERNAL. Returns false. */
     CHECKED bool (*explain)(struct sql_connection *connection, struct error *error);
 
     void (*upkeep)(struct sql_connection *writer, enum sql_upkeep when);
-    /* In a transaction: gives some free space back; *more: there is more. */
+    /* In a transaction: gives some free space back; *more: there is more to give back. */
     CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
     int64_t (*size_bytes)(const char *place);
 };

@@ -21,7 +21,7 @@
 #include "base/core/digest.h"
 #include "store/engine/sql.h"
 
-/* A column of the current row that is read into a member. */
+/* One column, and the member that it is read into or bound from. */
 struct sql_column {
     const struct sql *sql;
     int index;
@@ -30,10 +30,11 @@ struct sql_column {
 };
 
 struct sql_member_kind {
-    /* False: what is stored is not valid. NULL: it is only bound. */
+    /* False: the stored value is not valid. NULL: the member is only bound. */
     bool (*read)(const struct sql_column *column, void *member);
-    void (*bind)(struct sql *sql, int position, const void *member); /* NULL: it is only read */
-    void (*finish)(void *member); /* NULL: nothing of it is on the heap */
+    void (*bind)(struct sql *sql, int position,
+                 const void *member); /* NULL: the member is only read */
+    void (*finish)(void *member);     /* NULL: it has nothing on the heap */
 };
 
 struct sql_member {
@@ -56,7 +57,7 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 #define SQL_KIND_INTEGER(member) SQL_KIND(sql_kind_integer, int64_t *, member)
 #define SQL_KIND_INTEGER_OR_NULL(member) SQL_KIND(sql_kind_integer_or_null, int64_t *, member)
 #define SQL_KIND_REAL(member) SQL_KIND(sql_kind_real, double *, member)
-/* An array of characters, where a longer text is cut. */
+/* An array of characters; a longer text is cut. */
 #define SQL_KIND_TEXT(member) SQL_KIND(sql_kind_text, char(*)[sizeof(member)], member)
 #define SQL_KIND_TEXT_OR_NULL(member)                                                              \
     SQL_KIND(sql_kind_text_or_null, char(*)[sizeof(member)], member)
@@ -94,15 +95,15 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 /* The current row, from its first column. On false nothing is to be freed. */
 CHECKED bool sql_row_read(const struct sql *sql, const struct sql_columns *columns, void *row,
                           struct error *error);
-/* The parameters from the first one; the row must live until the end of the run. A pointer that is
- * NULL binds NULL, as do 0 and "" of an OR_NULL. */
+/* The parameters from the first one; the row must live until the end of the run. A NULL pointer
+ * binds NULL, as do 0 and "" of an OR_NULL. */
 void sql_row_bind(struct sql *sql, const struct sql_columns *columns, const void *row);
 void sql_row_finish(const struct sql_columns *columns, void *row); /* may be called again */
 
-/* Steps to the only possible row, and reads it; without one `row` is as it was. */
+/* Steps to the only possible row, and reads it; if there is none, `row` stays as it was. */
 CHECKED bool sql_row_find(struct sql *sql, const struct sql_columns *columns, void *row,
                           bool *found, struct error *error);
-/* All rows, on the heap: sql_rows_free. On false nothing is to be freed. */
+/* Reads all rows; free them with sql_rows_free. On false nothing is to be freed. */
 CHECKED bool sql_rows_read(struct sql *sql, const struct sql_columns *columns, void **rows,
                            size_t *count, struct error *error);
 void sql_rows_free(const struct sql_columns *columns, void *rows, size_t count);

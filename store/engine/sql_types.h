@@ -2,7 +2,7 @@
 /* Types that statements and engines share. Private to store/. */
 #pragma once
 
-/* One thread at a time. */
+/* Used by one thread at a time. */
 struct sql_connection;
 
 enum sql_connection_kind { SQL_CONNECTION_READER = 1, SQL_CONNECTION_WRITER };

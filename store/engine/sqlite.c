@@ -14,8 +14,9 @@
 #include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
-#define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */
-#define CHECKPOINT_PAGES_MAX 8000 /* also while there is something to do */
+#define CHECKPOINT_PAGES                                                                           \
+    1000 /* pages of the WAL at which it is checkpointed when there is nothing else to do */
+#define CHECKPOINT_PAGES_MAX 8000 /* the same, while more writes wait */
 #define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
 
 struct sqlite_connection {
@@ -52,7 +53,7 @@ static int system_cause(sqlite3 *db)
     return cause;
 }
 
-/* A full disk shows as FULL, or as an I/O error with one of these causes. */
+/* sqlite3 reports a full disk as FULL, or as an I/O error with one of these causes. */
 static bool disk_is_full(int code, int cause)
 {
     return code == SQLITE_FULL
@@ -127,7 +128,7 @@ static void octet_length(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_int(context, sqlite3_value_bytes(values[0]));
 }
 
-/* Standard SQL that sqlite3 has since 3.43. */
+/* octet_length: standard SQL, but in sqlite3 only since 3.43. */
 static int add_functions(sqlite3 *db)
 {
     if (sqlite3_libversion_number() >= 3043000)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQLite: a file with its write-ahead log. */
+/* The engine SQLite: a database is a file with its write-ahead log. */
 #pragma once
 
 #include "store/engine/sql_engine.h"
 
 extern const struct sql_engine sqlite_engine;
 
-/* ---- For its own files, and for tests ---- */
+/* ---- For sqlite*.c, and for tests ---- */
 
 struct sqlite3 *sqlite_handle(struct sql_connection *connection);
-/* Runs a script of statements that return no rows. */
+/* Runs a script, whose statements return no rows. */
 CHECKED bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
 CHECKED bool sqlite_prepare_schema(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);

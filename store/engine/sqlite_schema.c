@@ -8,7 +8,7 @@
 #include "store/engine/sql.h"
 #include "store/engine/sqlite.h"
 
-#define APPLICATION_ID 0x6f707362            /* "opsb" */
+#define APPLICATION_ID 0x6f707362            /* the letters "opsb" */
 #define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
 
 static CHECKED bool read_integer(struct sql_connection *writer, const char *query, int64_t *out,
@@ -112,9 +112,9 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
     return true;
 }
 
-/* A table that others refer to is replaced by way of dropping it, which only works while references
- * are not enforced; each migration checks them at its end instead (sqlite.org/lang_altertable.html,
- * section 7). */
+/* To replace a table that others refer to, a migration drops it, which only works while references
+ * are not enforced. They are checked at the end of each migration instead
+ * (sqlite.org/lang_altertable.html, section 7). */
 static CHECKED bool migrate_unchecked(struct sql_connection *writer,
                                       const struct migration_set *migrations, int64_t version,
                                       struct error *error)
@@ -140,7 +140,7 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
             "database %s has version %lld, this opsbrain supports up to %d: run a newer "
             "opsbrain or restore a backup",
             writer->place, (long long)version, migrations->count);
-    if (migrations == &migrations_sqlite_scrapes) /* its rows are long */
+    if (migrations == &migrations_sqlite_scrapes) /* its rows are long: larger pages are faster */
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);

@@ -237,7 +237,7 @@ static void knows_answers_that_do_not(void **state)
                    "sample: \"count\" in the answer is not a whole number");
     expect_conform("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing in the answer");
     expect_conform("{\"count\":1,\"rows\":[3]}",
-                   "sample: the answer has no object where its rows have one");
+                   "sample: the answer lacks an object that its rows describe");
     expect_conform("{\"count\":1,\"rows\":[],\"more\":1}",
                    "sample: no row describes \"more\" in the answer");
 }
