@@ -6,6 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/core/memory.h"
+#include "base/core/text.h"
+
 #define UNKNOWN_MEMBERS_MAX 128
 #define UNKNOWN_TEXT_SIZE 240
 
@@ -55,6 +58,18 @@ bool import_skip(struct json_scan *scan, enum json_scan_token token)
             open--;
     }
     return token != JSON_SCAN_FAILED;
+}
+
+bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error)
+{
+    char text[1000];
+
+    if (token == JSON_SCAN_STRING && *error == NULL && scan->length > 0) {
+        if (!json_scan_copy(scan, text, sizeof text))
+            text_copy(text, sizeof text, "(an error too long to be kept)");
+        *error = memory_copy_text(text);
+    }
+    return import_skip(scan, token);
 }
 
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length)

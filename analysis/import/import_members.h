@@ -58,6 +58,10 @@ void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
  * invalid (json_scan_fail reports it). */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
+/* After a token was read: if it is a text that is not empty and *error is NULL, *error becomes a
+ * copy of it, on the heap, which says that it was too long if it has 1,000 bytes or more. Skips the
+ * value in any case. */
+bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
 /* Skips the value that `token` begins. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
 /* Calls `each` before every element of the next value, an array; `each` reads the whole element.

@@ -7,7 +7,6 @@
 
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
-#include "base/core/memory.h"
 
 struct result {
     struct evidence_cell cell;
@@ -34,16 +33,9 @@ struct result {
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;
-    char text[1000];
-    enum json_scan_token token = json_scan_next(scan);
 
     result->sent++;
-    if (token == JSON_SCAN_STRING && result->cell.error == NULL && scan->length > 0) {
-        if (!json_scan_copy(scan, text, sizeof text))
-            text_copy(text, sizeof text, "(an error too long to be kept)");
-        result->cell.error = memory_copy_text(text);
-    }
-    return import_skip(scan, token);
+    return import_skip_error(scan, json_scan_next(scan), &result->cell.error);
 }
 
 static bool read_errors(struct json_scan *scan, void *base)

@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <dirent.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/core/descriptors.h"
 #include "base/core/text.h"
 #include "base/net/outbound_address.h"
 
@@ -106,22 +106,9 @@ void target_address_finish(struct target_address *target)
     *target = (struct target_address){ 0 };
 }
 
-static int64_t open_descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int64_t count = 0;
-
-    if (folder == NULL)
-        return 0;
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
-}
-
 bool target_address_fit(int64_t connections, struct error *error)
 {
-    int64_t wanted = connections + open_descriptors() + SPARE_DESCRIPTORS;
+    int64_t wanted = connections + descriptors_open() + SPARE_DESCRIPTORS;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/program/metrics_endpoint.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/core/descriptors.h"
 #include "base/core/workers.h"
 #include "base/formats/promtext.h"
 #include "handlers/charts/pictures.h"
@@ -108,20 +108,6 @@ static double resident_bytes(void)
     return (double)strtol(resident, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
 }
 
-static double open_descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    double count = -3; /* without the folder's own descriptor, . and .. */
-
-    if (folder == NULL)
-        return 0;
-    // cppcheck-suppress readdirCalled; the stream is this call's own
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
-}
-
 static void write_process(struct text *out)
 {
     struct rusage usage;
@@ -133,7 +119,7 @@ static void write_process(struct text *out)
                    (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
                        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
     write_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
-    write_gauge(out, "process_open_fds", "Open file descriptors.", open_descriptors());
+    write_gauge(out, "process_open_fds", "Open file descriptors.", (double)descriptors_open());
 }
 
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out)

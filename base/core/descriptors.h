@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file descriptors of this process. */
+#pragma once
+
+#include <stdint.h>
+
+/* How many are open; 0: /proc cannot be read. */
+int64_t descriptors_open(void);
