@@ -28,7 +28,8 @@ struct services {
     struct pictures *pictures;      /* charts that were drawn; NULL: none are kept */
     int64_t storage_limit_bytes;    /* limit for a principal that is not an admin; 0: none */
     unsigned sweep_shards;          /* load threads per cell at most */
-    int64_t sweeps_per_principal;   /* queued or running at most; 0: any */
+    int64_t sweeps_per_principal;   /* the most sweeps of a principal that may be queued or running;
+                                       0: no limit */
     struct reviewed_plans *planned; /* plans that were reviewed (reviewed_plans.h) */
     struct calibration
         *calibration; /* calibration of the load generator; NULL: sweeps run without it */

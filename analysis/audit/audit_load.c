@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the load: were as many requests in flight as the cell claims? */
+/* Rules on the load: whether as many requests were in flight as the cell claims. */
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
-/* The load as the file gives it; where it says no more, the number of requests of a burst. */
+/* The load as the file gives it; if it gives none, the number of requests of a burst. */
 static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
@@ -43,7 +43,8 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 
 /* ---- The same cell again ---- */
 
-/* Compares everything known of a place: rows that differ here belong to different places. */
+/* Compares everything that is known about a cell's place in the grid: rows that differ here belong
+ * to different places. */
 static int compare_stated(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {

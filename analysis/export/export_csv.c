@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table; its headings are among those that our importer knows. */
+/* Writes a table; its headings are among those that our importer knows. */
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static const char *length_heading(enum length_unit unit)
     return names[unit];
 }
 
-/* What is written of one table: latencies that at least one cell has, and facts that are known. */
+/* The columns of one table: latencies that at least one cell has, and facts that are known. */
 struct plan {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];

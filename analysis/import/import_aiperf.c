@@ -195,7 +195,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* The settings: only those in the table say what was requested. */
+/* Reads the settings: only those in the table describe what was requested. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -261,7 +261,7 @@ static void take_latency(const struct import_aiperf_block *block, struct evidenc
     out->max_ms *= ms;
 }
 
-/* Of all input tokens: requests that report no cached tokens count too. */
+/* The share of all input tokens: requests that report no cached tokens count, too. */
 static double cached_share(const struct import_aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->usage_input.values;
@@ -342,7 +342,7 @@ static const struct import_member parameters[] = {
     NUMBER("osl", asked_output),
     { 0 },
 };
-/* Of a sweep: the parameters of this run. */
+/* Reads the parameters of one run of a sweep. */
 static const struct import_member run_info[] = {
     MEMBER_INSIDE("variation_values", 0, parameters),
     { 0 },

@@ -11,12 +11,13 @@
 
 #define LABEL_SIZE 128
 
-/* As in "Time to First Token (ms)", without the unit; "": its mean is the cell's figure. */
+/* One metric: its name without the unit, and the prefix of our names for its statistics
+ * ("ttft_ms"). */
 static const struct import_alias metrics[] = {
     { "Time to First Token", "ttft_ms" },
     { "Time To First Token", "ttft_ms" },
     { "Request Latency", "e2e_ms" },
-    { "Inter Token Latency", "tpot_ms" }, /* of a request, which is our TPOT */
+    { "Inter Token Latency", "tpot_ms" }, /* the mean of each request, which is our TPOT */
     { "Inter Chunk Latency", "icl_ms" },
     { "Time to Second Token", "ttst_ms" },
     { "Time To Second Token", "ttst_ms" },
@@ -44,7 +45,7 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* What the names above mean, and how they are stored here. */
+/* Looks up the names above. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },
@@ -87,7 +88,7 @@ static void cut_unit(char *label)
 
 struct reading {
     struct csv csv;
-    char columns[CSV_FIELDS_MAX][16]; /* of the heading above the line */
+    char columns[CSV_FIELDS_MAX][16]; /* the columns of the heading above the line */
     size_t column_count;
     json_t *row;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells that importers add: their state, and values that follow by arithmetic alone. */
+/* Completes the cells that importers add: their state, and figures that follow from others. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* More successes than requests: the file contradicts itself and gives no usable rate. */
+/* If there are more successes than requests, the file contradicts itself, and no rate can be used.
+ */
 static void complete_counts(struct evidence_cell *cell)
 {
     double whole = round(cell->attempted * cell->success_rate);
@@ -38,7 +39,8 @@ static void complete_counts(struct evidence_cell *cell)
         cell->success_rate = cell->succeeded / cell->attempted;
 }
 
-/* Tools differ in whose tokens they add up: a mean follows only if every request succeeded. */
+/* Some tools add up the tokens of all requests, others those of successes: only if every request
+ * succeeded does a mean follow. */
 static void complete_means(struct evidence_cell *cell)
 {
     if (!(cell->succeeded > 0) || cell->failed != 0)
@@ -103,7 +105,7 @@ static void forget_zeros(struct evidence_latency *latency)
         *latency = unknown;
 }
 
-/* As written by our own exports. */
+/* Reads the warnings in the form that our own exports write. */
 static void read_marks(struct evidence_cell *cell)
 {
     char marks[sizeof cell->marks];

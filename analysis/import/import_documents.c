@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of several JSON documents: one after the other, or in lists. */
+/* Reads files with several JSON documents: one after the other, or in lists. */
 #include <string.h>
 
 #include "analysis/import/import_members.h"
@@ -100,9 +100,9 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-/* A file of documents, and the function that receives them. */
+/* A file with documents, and the function that receives them. */
 struct documents {
-    const char *counted; /* lines are counted up to here */
+    const char *counted; /* position up to which lines are counted */
     int64_t line;
     CHECKED bool (*read)(void *context, const char *document, size_t size, int64_t line,
                          struct error *error);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/memory.h"
 
 #define CELL(name, member) MEMBER_NUMBER_AT(name, import_vllm_result, cell.member, 1)
 #define FACT(name, member) MEMBER_TEXT_AT(name, import_vllm_result, facts.member)
@@ -26,15 +25,8 @@
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct import_vllm_result *result = context;
-    char text[1000];
-    enum json_scan_token token = json_scan_next(scan);
 
-    if (token == JSON_SCAN_STRING && result->cell.error == NULL && scan->length > 0) {
-        if (!json_scan_copy(scan, text, sizeof text))
-            text_copy(text, sizeof text, "(an error too long to be kept)");
-        result->cell.error = memory_copy_text(text);
-    }
-    return import_skip(scan, token);
+    return import_skip_error(scan, json_scan_next(scan), &result->cell.error);
 }
 
 static bool read_errors(struct json_scan *scan, void *base)
@@ -155,14 +147,14 @@ bool import_sniff_vllm(const char *bytes, size_t length)
     char example[64];
 
     if (import_is_own(bytes, length, "vllm"))
-        return true; /* of an import, of which less is known */
+        return true; /* in other tools' files, which have less than vLLM's */
     return import_has_keys(bytes, length, keys)
            && units_of(bytes, length, example) != UNITS_MISSING;
 }
 
 /* ---- Reading it ---- */
 
-/* Before 0.10 or so it did not report failures; requests that did not complete had failed. */
+/* Before about 0.10 vLLM did not report failures: requests that did not complete had failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)

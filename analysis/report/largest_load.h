@@ -14,14 +14,14 @@ struct largest_load_level {
     struct grid_point point;
 };
 
-/* For one context and output length. */
+/* The result for one context and output length. */
 struct largest_load {
-    struct largest_load_level
-        met; /* the largest load that meets the limits; not judged: none does */
-    struct largest_load_level
-        miss;      /* the smallest larger load that misses them; not judged: there is none */
+    /* The largest load that meets the limits; judged false: none does. */
+    struct largest_load_level met;
+    /* The smallest larger load that misses them; judged false: there is none. */
+    struct largest_load_level miss;
     bool exact;    /* every load between the two, or below the first, is known */
-    size_t uneven; /* smaller loads that miss the limits nevertheless */
+    size_t uneven; /* number of smaller loads that miss the limits nevertheless */
 };
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
                                       size_t output, size_t context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks: wall time in UTC for what is stored, monotonic time for durations, and the machine's
+/* The clocks: wall time in UTC for stored times, monotonic time for durations, and the machine's
  * uptime, with which the wall clock is compared. */
 #pragma once
 
@@ -8,7 +8,8 @@
 
 int64_t clock_utc_ms(void);       /* milliseconds since 1970 */
 int64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC */
-int64_t clock_uptime_ms(void);    /* since the machine was started, suspended time included */
+/* Since the machine was started, including the time that it was suspended. */
+int64_t clock_uptime_ms(void);
 
 #define CLOCK_TEXT_SIZE 32
 /* "2026-11-21T03:11:26.123Z" for UTC milliseconds; returns `out`. */

@@ -56,7 +56,7 @@ static int digit_of(unsigned char byte)
     return isdigit(byte) ? byte - '0' : isxdigit(byte) ? tolower(byte) - 'a' + 10 : -1;
 }
 
-/* -1: they are not all hexadecimal digits. */
+/* The value of hexadecimal digits; -1: not all of them are. */
 static int32_t read_digits(const unsigned char *bytes, size_t count)
 {
     int32_t value = 0;
@@ -84,7 +84,7 @@ static void put_character(struct piece *piece, int32_t character, size_t taken)
     out[0] = (unsigned char)((0xf00 >> piece->count & 0xff) | character);
 }
 
-/* \uXXXX, or two of them for characters above U+FFFF. */
+/* Decodes \uXXXX, or two of them for characters above U+FFFF. */
 static void read_unicode(const unsigned char *at, size_t left, struct piece *piece)
 {
     int32_t high = left >= 6 ? read_digits(at + 2, 4) : -1, low = -1;
@@ -123,7 +123,7 @@ static void read_percent(const unsigned char *at, size_t left, struct piece *pie
 
 #define ENTITY_DIGITS 6
 
-/* &#65; and &#x41;: characters with named entities do not occur in tokens, except for these. */
+/* Decodes &#65; and &#x41;, and the few named entities of characters that tokens may have. */
 static void read_entity(const unsigned char *at, size_t left, struct piece *piece)
 {
     static const struct {

@@ -15,7 +15,7 @@ struct transfer;
 
 #define LOAD_LOOP_BUFFER_BYTES 65536
 
-/* A descriptor watched without libcurl: a member of the struct that owns it. */
+/* A descriptor that is watched without libcurl; a member of the struct that owns it. */
 struct load_loop_source {
     void (*on_ready)(struct load_loop_source *source, uint32_t events);
 };

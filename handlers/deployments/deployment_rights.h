@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may change what of a deployment, and when. */
+/* Decides who may change a deployment, and when. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_health: does the model answer? One tiny real completion. */
+/* model_health: checks that the model answers, with one tiny completion. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -51,8 +51,8 @@ static struct sql_kept *slot_of(struct sql_connection *connection, const char *t
     return NULL;
 }
 
-/* Kept for the first step: until then the connection may run other statements, and would explain
- * those. */
+/* Keeps the error for the first step: by then the connection may have run other statements, and
+ * would report their errors. */
 static void note_failure(struct sql *sql)
 {
     if (sql->failure != NULL)

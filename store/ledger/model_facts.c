@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What model servers reported about themselves: a row each time that something was new. */
+/* Facts that model servers reported about themselves: a row for each change. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -67,7 +67,7 @@ bool model_facts_note(struct store *store, const struct model_facts *facts, stru
     if (!model_facts_latest(store, facts->deployment_id, &newest, &found, error))
         return false;
     if (found && same(&newest, facts))
-        return true; /* the usual case costs no transaction */
+        return true; /* usually nothing has changed, which then costs no transaction */
     return database_write(store->main, apply_note, &facts, error);
 }
 

@@ -16,7 +16,8 @@ struct unused {
     size_t count;
 };
 
-/* Series that no block has: a block with a point of a series begins no later than that point. */
+/* Finds series that no block can have: a block with a point of a series begins no later than that
+ * point. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {
@@ -53,8 +54,8 @@ static CHECKED bool strike_scrape(struct unused *unused, const void *data, size_
     return true;
 }
 
-/* Series of scrapes that are not rolled up yet are in use: usually the newest scrape has them all.
- */
+/* Removes those that scrapes not yet rolled up have, since they are in use: usually the newest
+ * scrape has them all. */
 static CHECKED bool strike_scraped(struct sql_connection *connection, struct unused *unused,
                                    struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How accurate and how fast the load generator is: one cell against simserve, whose own record of
- * what it wrote, and when, is the truth. Prints client and truth side by side.
+/* Measures how accurate and how fast the load generator is: one cell against simserve, whose own
+ * record of what it wrote, and when, is the truth. Prints client and truth side by side.
  *
  *     bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S [SHARDS [libcurl]]
  */

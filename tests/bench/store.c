@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store's ten commonest writes and reads, one after the other on one thread: what
- * `./run bench store` runs. bench_store FOLDER: a line for each, its name and the median and 99th
+/* Times the store's ten commonest writes and reads, one after the other on one thread: what `./run
+ * bench store` runs. bench_store FOLDER: a line for each, its name and the median and 99th
  * percentile of its microseconds. */
 #include <stdio.h>
 #include <stdlib.h>

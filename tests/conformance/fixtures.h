@@ -8,10 +8,11 @@
 #include "handlers/tool.h"
 
 /* Each ends with a NULL name. */
-extern const struct tool content_tools[];   /* answers of every kind of content */
-extern const struct tool asking_tools[];    /* that ask the client */
-extern const struct tool notifying_tools[]; /* that send the client messages before they answer */
-extern const struct tool task_tools[];      /* that start jobs */
+extern const struct tool content_tools[]; /* answers of every kind of content */
+extern const struct tool asking_tools[];  /* tools that ask the client */
+extern const struct tool
+    notifying_tools[];                 /* tools that send the client messages before they answer */
+extern const struct tool task_tools[]; /* tools that start jobs */
 extern const struct job_kind fixture_job_kinds[];
 extern const struct resource fixture_resources[];
 extern const struct prompt fixture_prompts[];

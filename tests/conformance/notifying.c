@@ -40,7 +40,7 @@ static bool notify_log(struct call *call, struct answer *answer, struct error *e
     return true;
 }
 
-/* The client must come back for the answer. */
+/* Disconnects: the client must come back for the answer. */
 static bool hang_up(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources with text, with bytes, one to follow, and a template. */
+/* Resources: with text, with bytes, one to subscribe to, and a template. */
 
 #include "fixtures.h"
 
-/* Any value exists, and none is listed. */
+/* Every value of the template's variable exists, and none is listed. */
 static bool list_none(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)

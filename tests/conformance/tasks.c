@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that start a job, and the jobs: for the suite's scenarios of the tasks extension. */
+/* Tools that start jobs, and the jobs themselves, for the suite's scenarios of the tasks extension.
+ */
 
 #include <math.h>
 #include <stdio.h>

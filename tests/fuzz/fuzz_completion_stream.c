@@ -56,7 +56,7 @@ static void read_stream(const uint8_t *data, size_t size, size_t piece, struct t
     completion_stream_destroy(stream);
 }
 
-/* A load does not need the text: all else is the same. */
+/* Without the text, which a load does not need, everything else is the same. */
 static void check_without_text(const uint8_t *data, size_t size)
 {
     struct completion_stream *with = completion_stream_create(true);
@@ -102,7 +102,7 @@ static void check_scan(const uint8_t *data, size_t size)
     must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
 }
 
-/* The same of each line of a stream, for inputs that are streams. */
+/* The same for each line, if the input is a stream. */
 static void check_lines(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size, *next;

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     ask(histogram);
     histogram_encode(histogram, &encoded, &length);
-    must(length <= size); /* ours is the shortest encoding */
+    must(length <= size); /* our own encoding is the shortest */
     must(histogram_decode(encoded, length, &again, &error));
     must(histogram_count(again) == histogram_count(histogram));
     must(histogram_quantile(again, 0.5, NULL) == histogram_quantile(histogram, 0.5, NULL));

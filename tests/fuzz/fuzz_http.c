@@ -63,8 +63,8 @@ static void stop(void)
     served_destroy(&served);
 }
 
-/* The previous one may have ended, or been evicted. Calls whose clients left may
- * still fill the queue. */
+/* Connects anew if the previous connection has ended or was closed to make room. Calls whose
+ * clients have disconnected may still fill the queue. */
 static void renew_session(void)
 {
     free(session);
@@ -110,7 +110,7 @@ static void must_be_served(void)
     must(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL) == 200);
 }
 
-/* The first answer; those to further requests are only read off. */
+/* Reads the first answer; those to further requests are read and dropped. */
 static void check_answer(struct http_client *client, bool has_body)
 {
     TEXT_AUTO body = { 0 };
@@ -134,7 +134,7 @@ static bool is_over(int64_t begun_ns)
     return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
 }
 
-/* A stream continues for a client that still reads it. */
+/* Disconnects: a stream continues as long as its client reads it. */
 static void must_end(struct http_client *client)
 {
     static const struct timeval glance = { .tv_usec = 100000 };

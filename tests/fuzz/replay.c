@@ -8,9 +8,10 @@
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_LIMIT 65536
-#define PREFIXES 500 /* of a file at most, evenly spread */
+#define PREFIXES 500 /* the most prefixes of a file, evenly spread */
 
-/* In memory of exactly that size, so that a sanitizer detects reading beyond it. */
+/* Copies the bytes into memory of exactly their size, so that a sanitizer detects reading beyond
+ * it. */
 static void run_exact(const char *bytes, size_t length)
 {
     FREE_AUTO uint8_t *exact = memory_zeroed(length, 1);

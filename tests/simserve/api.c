@@ -98,7 +98,7 @@ static void metrics(struct connection *connection)
     respond_text(connection, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* The body's tokens; answers 400 itself if there are none. Release by body_finish. */
+/* Reads the body's tokens; answers 400 itself if there are none. Release with body_finish. */
 static bool read_tokens(struct connection *connection, bool ids, struct body *out)
 {
     struct server *server = connection->server;
@@ -158,7 +158,7 @@ static const struct route {
     const char *method;
     const char *path;
     void (*answer)(struct connection *connection);
-    bool guarded; /* by --api-key */
+    bool guarded; /* required by --api-key */
 } routes[] = {
     { "GET", "/health", health },
     { "GET", "/ping", health },

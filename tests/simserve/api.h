@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which request goes where, and how answers are made. */
+/* Finds the function of each request, and makes answers. */
 #pragma once
 
 #include <jansson.h>
@@ -17,5 +17,5 @@ void api_respond_error(struct connection *connection, int status, const char *ty
                        const char *message, const char *extra);
 /* The same for a failed function: 404 or 400 by the error's kind. */
 void api_respond_failure(struct connection *connection, const struct error *error);
-/* The body as JSON; answers 400 itself if it is not. The caller frees *out. */
+/* Reads the body as JSON; answers 400 itself if it is none. The caller frees *out. */
 bool api_read_json(struct connection *connection, json_t **out);

@@ -106,7 +106,7 @@ static bool read_value(struct reader *reader, const struct field *field)
     return read_members(reader, option_fields);
 }
 
-/* Of several prompts in one body the last counts, as with several members of one name. */
+/* If a body has several prompts, the last one counts, as with several members of the same name. */
 static bool read_member(struct reader *reader, const struct field *field)
 {
     struct body *body = reader->body;
@@ -133,7 +133,7 @@ static bool read_member(struct reader *reader, const struct field *field)
     return read_value(reader, field);
 }
 
-/* The members of an object whose brace is read, and its end. */
+/* Reads the members of an object whose opening brace is read, and its end. */
 static bool read_members(struct reader *reader, const struct field *table)
 {
     enum json_scan_token token;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON body of a request, as far as this server understands it. */
+/* Reads the JSON body of a request, as far as this server understands it. */
 #pragma once
 
 #include "base/core/error.h"

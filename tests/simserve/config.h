@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that can be set: one table gives the flags, --help and POST /sim/config. */
+/* The settings: one table gives the flags, --help and POST /sim/config. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #define CONFIG_TEXT_SIZE 160
 
 struct config {
-    /* Only at start. */
+    /* These can only be set at the start. */
     char listen[CONFIG_TEXT_SIZE];
     char pid_file[CONFIG_TEXT_SIZE];
     char api_key[CONFIG_TEXT_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One client connection: bytes in, requests out to the API, bytes back. */
+/* One client connection: reads bytes, passes requests to the API, and sends bytes back. */
 #pragma once
 
 #include "tests/simserve/http.h"
@@ -10,15 +10,15 @@ struct connection {
     int fd;
     bool readable; /* the socket may hold bytes (edge-triggered) */
     bool busy;     /* a request is being answered */
-    bool closing;  /* close once the output is out */
+    bool closing;  /* it closes once the output is sent */
     bool broken;   /* the peer is gone; nothing more can be sent */
     bool dead;
     bool is_ready;         /* on the server's ready list */
-    bool close_after_this; /* unannounced, after the current answer */
+    bool close_after_this; /* it closes unannounced, after the current answer */
     int64_t read_ns;       /* when the last bytes were read */
     int64_t requests;
     struct text output; /* what the socket has not accepted yet */
-    size_t sent;        /* of `output` */
+    size_t sent;        /* bytes of `output` that are sent */
     struct text input;
     struct sequence *sequence;
     struct timer idle;
@@ -39,7 +39,7 @@ void connection_send(struct connection *connection, const char *bytes, size_t le
 size_t connection_unsent_bytes(const struct connection *connection);
 /* The current request is answered: continues with the next, or closes. */
 void connection_done(struct connection *connection);
-/* Aborts its generation; the memory lives until the end of the turn. */
+/* Closes it and aborts its generation; the memory stays valid until the end of the turn. */
 void connection_close(struct connection *connection);
 /* The same with a TCP reset. */
 void connection_reset(struct connection *connection);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The /sim endpoints: settings, and what really happened. */
+/* The /sim endpoints: the settings, and the record of what really happened. */
 #pragma once
 
 #include "tests/simserve/connection.h"

@@ -9,17 +9,17 @@
 #include "base/core/error.h"
 
 enum fault {
-    /* Refused with an error status; of several, the first. */
+    /* The request is refused with an error status; of several such faults, the first one counts. */
     FAULT_UNAUTHORIZED,
     FAULT_TOO_LONG,
     FAULT_RATE_LIMITED,
     FAULT_INTERNAL,
     FAULT_UNAVAILABLE,
-    /* The connection. */
+    /* Faults of the connection. */
     FAULT_RESET_BEFORE_HEADERS,
     FAULT_SLOW_HEADERS,
     FAULT_CLOSE_AFTER_ANSWER,
-    /* How the stream goes, or stops going. */
+    /* Faults in the course of a stream. */
     FAULT_STALL_BEFORE_FIRST,
     FAULT_STALL_MID_STREAM,
     FAULT_RESET_MID_STREAM,
@@ -28,7 +28,7 @@ enum fault {
     FAULT_MISSING_DONE,
     FAULT_SHORT_OUTPUT,
     FAULT_PROMPT_TRUNCATED,
-    /* What the events say. */
+    /* Faults in the content of events. */
     FAULT_NOT_SSE,
     FAULT_MISSING_USAGE,
     FAULT_USAGE_IN_LAST_CONTENT,
@@ -41,7 +41,7 @@ enum fault {
     FAULT_NO_ROLE_CHUNK,
     FAULT_REASONING_FIRST,
     FAULT_TOOL_CALL,
-    /* How the bytes are laid out. */
+    /* Faults in the layout of the bytes. */
     FAULT_COMMENT_LINES,
     FAULT_CRLF_LINES,
     FAULT_NO_SPACE_AFTER_DATA,
@@ -71,7 +71,7 @@ const struct fault_kind *fault_kind(enum fault fault);
 enum fault fault_find(const char *name, size_t length);
 /* The faults of a comma-separated list of names, as a mask. */
 bool faults_parse(const char *names, uint64_t *out, struct error *error);
-/* The faults that strike request `number`; the same for the same seed and number. */
+/* The faults of request `number`, as a mask; the same for the same seed and number. */
 uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, uint64_t number);
 /* The first fault of the mask that is a refusal; NULL if none is. */
 const struct fault_kind *faults_refusal(uint64_t mask);

@@ -11,7 +11,7 @@
 #include "tests/simserve/body.h"
 #include "tests/simserve/stream.h"
 
-#define DEFAULT_COMPLETION_TOKENS 16 /* of /v1/completions without max_tokens, as in vLLM */
+#define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
 static bool has(const struct sequence *sequence, enum fault fault)
 {
@@ -87,7 +87,7 @@ static bool check_model(const struct sequence *sequence, const struct body *body
     return true;
 }
 
-/* The sentence that clients look for. */
+/* Writes the sentence that clients look for. */
 static bool too_long(const struct sequence *sequence, int64_t output_tokens, struct error *error)
 {
     int64_t prompt_tokens = sequence->record.prompt_tokens;
@@ -118,7 +118,7 @@ static bool take_prompt(struct sequence *sequence, struct body *body, struct err
     return true;
 }
 
-/* Where the output ends on its own, as a model's answer does. */
+/* The length at which the output ends on its own, as a model's answer does. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;

@@ -29,8 +29,8 @@ struct http_request {
     size_t consumed;   /* of the input, once complete (chunked: decoded so far) */
 };
 
-/* Examines all input since the request's first byte, which may grow between calls; chunked bodies
- * are decoded in place. When complete, the body is at input->data + head_bytes. */
+/* Parses all input since the request's first byte; it may grow between calls; chunked bodies are
+ * decoded in place. When complete, the body is at input->data + head_bytes. */
 enum http_state http_read(struct http_request *request, struct text *input);
 
 const char *http_status_text(int status);

@@ -55,7 +55,7 @@ void model_cool(struct server *server)
     server->model.warm_shapes = 0;
 }
 
-/* The time with the configured jitter added. */
+/* Adds the configured jitter to a time. */
 static double jittered(struct sequence *sequence, double ms)
 {
     double jitter = sequence->server->config.jitter;
@@ -65,7 +65,7 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* Extra for the first prompt of its power-of-two length. */
+/* The additional time for the first prompt of a power-of-two length: a compilation. */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));
@@ -227,7 +227,8 @@ static void finish_reset(struct sequence *sequence)
     connection_reset(connection);
 }
 
-/* Tokens of the next chunk: the prefill gives one, a decode step the configured number. */
+/* The number of tokens in the next chunk: a prefill gives one, a decode step the configured number.
+ */
 static int64_t next_tokens(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;

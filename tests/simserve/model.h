@@ -19,9 +19,9 @@ struct model {
     struct sequence_list running;
     unsigned waiting_count;
     unsigned running_count;
-    int64_t prefill_free_ns;     /* when the last of serial prefills ends */
+    int64_t prefill_free_ns;     /* if prefills are serial: when the last one ends */
     uint64_t warm_shapes;        /* power-of-two prompt lengths seen */
-    int64_t kv_blocks_committed; /* what the running ones may grow to */
+    int64_t kv_blocks_committed; /* tokens of KV cache that the running sequences may need */
 };
 
 enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
@@ -29,7 +29,7 @@ enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
 /* One request for generation. Members that a step uses are together at the front: with ten thousand
  * requests, cache misses dominate its cost. */
 struct sequence {
-    struct timer step; /* its next chunk */
+    struct timer step; /* timer of the next chunk */
     struct server *server;
     struct connection *connection;
     uint64_t faults;
@@ -39,46 +39,46 @@ struct sequence {
     bool usage_at_end;
     bool usage_in_chunks;
     bool role_sent;
-    bool blocked; /* blast: waits for its reader */
+    bool blocked; /* in the mode `blast`: it waits for its reader */
     int64_t limit_tokens;
     int64_t produced_tokens;
-    int64_t chunks; /* content chunks made */
+    int64_t chunks; /* content chunks made so far */
     int64_t last_token_ns;
-    struct text head; /* what every event begins with */
+    struct text head; /* beginning of every event */
     struct truth_record record;
     struct generator random;
     double owed_tokens;
     const char *finish_reason;
 
-    struct text held; /* bytes held back, */
+    struct text held; /* bytes that are held back, */
     struct timer hold;
     struct {
-        int64_t events;   /* whole events in them, */
-        int64_t contents; /* content chunks among those, */
-        int64_t due_ns;   /* and when they were planned to go out */
+        int64_t events;   /* the number of whole events in them, */
+        int64_t contents; /* of content chunks among these, */
+        int64_t due_ns;   /* and the times at which they were planned */
     } holding;
 
     TAILQ_ENTRY(sequence) link;
     enum sequence_state state;
-    uint64_t salt; /* of the prefix cache */
+    uint64_t salt; /* bytes of the prefix cache */
     struct tokens prompt;
 };
 
 void model_init(struct model *model);
 struct sequence *model_sequence_create(struct connection *connection);
-/* Runs it from now_ns on, or queues it; answers it when it is done, and then frees it. */
+/* Runs the sequence from now_ns on, or queues it; when it is done, answers and frees it. */
 void model_submit(struct sequence *sequence, int64_t now_ns);
-/* Submits it after delay_ms, and releases held-back output. */
+/* After delay_ms, submits the sequence and releases its held-back output. */
 void model_submit_later(struct sequence *sequence, double delay_ms);
-/* Starts waiting requests as far as the limits allow (they may have changed). */
+/* Starts as many waiting sequences as the limits, which may have changed, allow. */
 void model_admit(struct server *server);
-/* Removes it from the model without an answer, records how it ended, and frees it. */
+/* Removes the sequence without an answer, records how it ended, and frees it. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Its reader received the unsent output. */
+/* Call it when the sequence's reader has received the unsent output. */
 void model_unblock(struct sequence *sequence);
-/* Whether there is room for one more. */
+/* Whether the server accepts one more request. */
 bool model_accepts(const struct server *server);
-/* Share of the KV cache that running sequences fill, 0 to 1. */
+/* The share of the KV cache that running sequences use, 0 to 1. */
 double model_kv_usage(const struct server *server);
 /* Forgets prefixes and seen shapes: a cold model. Running sequences continue. */
 void model_cool(struct server *server);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which blocks of prompt tokens the model has in its KV cache: vLLM's automatic prefix caching. */
+/* The blocks of prompt tokens that the model has in its KV cache, as in vLLM's automatic prefix
+ * caching. */
 #pragma once
 
 #include <stddef.h>
@@ -9,11 +10,11 @@
 
 struct prefix_cache;
 
-/* Holds about `blocks` blocks; the least recently used go first. */
+/* Holds about `blocks` blocks; those that were unused for longest are dropped first. */
 struct prefix_cache *prefix_cache_create(size_t blocks);
 void prefix_cache_destroy(struct prefix_cache *cache);
 void prefix_cache_clear(struct prefix_cache *cache);
-/* Tokens at the head of the prompt that were already there (whole blocks, and never the last token,
- * which vLLM always computes); remembers all whole blocks of the prompt. */
+/* Returns the number of tokens at the head of the prompt that were already there (whole blocks, and
+ * never the last token, which vLLM always computes); remembers all whole blocks of the prompt. */
 size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_t *ids,
                         size_t count);

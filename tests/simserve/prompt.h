@@ -7,14 +7,14 @@
 #include "base/json/json_scan.h"
 #include "tests/simserve/tokenizer.h"
 
-/* Each reads the value that comes next and appends its tokens. */
+/* Each of these reads the next value and appends its tokens. */
 
-/* Text, a list of ids, or a list of one of those. */
+/* Text, a list of ids, or a list with one of these. */
 bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                  struct error *error);
-/* A list of chat messages, with a chat template of that many tokens around it. */
+/* A list of chat messages; adds a chat template of `template_tokens` tokens. */
 bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
                           struct json_scan *scan, struct tokens *out, struct error *error);
-/* A list of ids; `name` is for the message. */
+/* A list of ids; `name` is for the error message. */
 bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
                      struct error *error);

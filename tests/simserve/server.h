@@ -23,20 +23,20 @@ struct server {
     int64_t started_ms; /* UTC */
     struct timers timers;
     struct connection_list open;
-    struct connection_list ready; /* have input to look at */
-    struct connection_list dead;  /* closed in this turn, freed at its end */
+    struct connection_list ready; /* connections that have input to read */
+    struct connection_list dead;  /* connections closed in this turn, freed at its end */
     struct tokenizer *tokenizer;
     struct prefix_cache *prefix_cache;
     struct truth *truth;
     struct model model;
     struct metrics metrics;
-    struct text scratch;     /* the event being written */
-    uint64_t requests;       /* to the generating endpoints, so far */
-    char input_chunk[65536]; /* what was just received */
+    struct text scratch;     /* buffer for the event being written */
+    uint64_t requests;       /* requests to the generating endpoints, so far */
+    char input_chunk[65536]; /* buffer for what was just received */
 };
 
-/* Listens; *port is its port. */
+/* Starts to listen; *port is the port. */
 struct server *server_create(const struct config *config, uint16_t *port, struct error *error);
 void server_destroy(struct server *server);
-/* Until SIGTERM or SIGINT. */
+/* Serves until SIGTERM or SIGINT. */
 void server_run(struct server *server);

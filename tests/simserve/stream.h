@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the client sees of a sequence: the SSE events, or one JSON body. */
+/* Sends a sequence's output to the client: as SSE events, or as one JSON body. */
 #pragma once
 
 #include "tests/simserve/model.h"
@@ -9,11 +9,11 @@ void stream_begin(struct sequence *sequence);
 /* One content chunk, due now: the next `tokens` tokens of the output, `last` if no more follow. For
  * a plain answer it only counts. */
 void stream_content(struct sequence *sequence, int64_t tokens, bool last);
-/* finish_reason, usage, [DONE]; or, not streaming, the whole answer. */
+/* Sends finish_reason, usage and [DONE], or, if the client does not stream, the whole answer. */
 void stream_end(struct sequence *sequence);
-/* Error event and [DONE]. */
+/* Sends an error event and [DONE]. */
 void stream_error(struct sequence *sequence);
 /* Ends the HTTP body without another event. */
 void stream_cut(struct sequence *sequence);
-/* Sends what was held back. */
+/* Sends the bytes that were held back. */
 void stream_flush(struct sequence *sequence);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /sim/summary: the truth about a window of time. */
+/* GET /sim/summary: the true figures of a window of time. */
 #pragma once
 
 #include "tests/simserve/server.h"

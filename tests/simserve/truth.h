@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What really happened: one record per request to a generating endpoint, and the server's own lag.
- * Times are nanoseconds of CLOCK_MONOTONIC; 0: it did not happen. */
+/* The record of what really happened: one entry per request to a generating endpoint, and the
+ * server's own lag. Times are nanoseconds of CLOCK_MONOTONIC; 0: it did not happen. */
 #pragma once
 
 #include <stdbool.h>
@@ -52,7 +52,7 @@ struct truth *truth_create(size_t requests, size_t chunk_bytes);
 void truth_destroy(struct truth *truth);
 void truth_clear(struct truth *truth);
 
-/* A content chunk planned for planned_ns goes out at now_ns. */
+/* Records that a content chunk planned for planned_ns is sent at now_ns. */
 void truth_chunk(struct truth *truth, struct truth_record *record, int64_t planned_ns,
                  int64_t now_ns);
 /* Stores the record; takes over its chunk times. */
@@ -61,5 +61,6 @@ void truth_add_take(struct truth *truth, struct truth_record *record);
 /* Up to `limit` records with a sequence number above `since`, as JSON lines. */
 void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, bool with_chunks,
                        struct text *out);
-/* {"count", "p50_us", "p99_us", "max_us"} of actual minus planned over all content chunks. */
+/* The lag (actual minus planned time) over all content chunks: {"count", "p50_us", "p99_us",
+ * "max_us"}. */
 void truth_write_lag(const struct truth *truth, struct text *out);

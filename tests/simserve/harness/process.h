@@ -31,7 +31,7 @@ static inline struct simserve simserve_start(const char *const *flags)
     server.pid = fork();
     assert_true(server.pid >= 0);
     if (server.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no server behind */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* so that a failed test leaves no server behind */
         dup2(pipes[1], STDOUT_FILENO);
         close(pipes[0]);
         close(pipes[1]);
@@ -46,7 +46,7 @@ static inline struct simserve simserve_start(const char *const *flags)
     return server;
 }
 
-/* SIGTERM; returns the exit status. */
+/* Sends SIGTERM; returns the exit status. */
 static inline int simserve_stop(struct simserve *server)
 {
     int status = 0;

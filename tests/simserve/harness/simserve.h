@@ -63,7 +63,7 @@ struct answer {
     bool reset;       /* the connection was reset */
     struct text head; /* with the blank line */
     struct text body; /* without chunk framing */
-    int reads;        /* it took */
+    int reads;        /* nanoseconds that it took */
     int64_t first_byte_ns;
     int64_t end_ns;
 };
@@ -84,7 +84,7 @@ static inline int64_t simserve_now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Appends what the next read gives; false at the end of the connection. */
+/* Reads once and appends the bytes; false at the end of the connection. */
 static inline bool simserve_read(int fd, struct text *raw, struct answer *answer)
 {
     char bytes[16384];
@@ -94,7 +94,7 @@ static inline bool simserve_read(int fd, struct text *raw, struct answer *answer
         answer->first_byte_ns = simserve_now_ns();
     answer->end_ns = simserve_now_ns();
     if (length < 0) {
-        assert_int_equal(errno, ECONNRESET); /* anything else, a deadline say, fails the test */
+        assert_int_equal(errno, ECONNRESET); /* anything else, such as a timeout, fails the test */
         answer->reset = true;
     }
     if (length <= 0)
@@ -124,7 +124,7 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes after it are a mistake of the server and fail the test. */
+/* Reads one answer. Bytes after it are the server's mistake, and fail the test. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -156,7 +156,7 @@ static inline void simserve_receive(int fd, struct answer *out)
     assert_int_equal(position, raw.length);
 }
 
-/* One request on its own connection. */
+/* Sends one request on a connection of its own. */
 static inline void simserve_call(const struct simserve *server, const char *method,
                                  const char *path, const char *headers, const char *body,
                                  struct answer *out)
@@ -183,7 +183,7 @@ static inline json_t *simserve_json(const struct simserve *server, const char *m
     return out;
 }
 
-/* The data of all events, parsed; the literal [DONE] as a string. */
+/* Parses the data of all events; [DONE] becomes a string. */
 static inline json_t *simserve_events(const struct text *body)
 {
     json_t *events = json_array();
@@ -210,7 +210,7 @@ static inline json_t *simserve_events(const struct text *body)
     return events;
 }
 
-/* The newest record of the request, waiting for it to end. */
+/* Waits until the newest request has ended, and returns its record. */
 static inline json_t *simserve_truth(const struct simserve *server, const char *request_id)
 {
     int64_t deadline = simserve_now_ns() + SIMSERVE_DEADLINE_S * INT64_C(1000000000);
@@ -239,7 +239,7 @@ static inline json_t *simserve_truth(const struct simserve *server, const char *
     return found;
 }
 
-/* One sample of /metrics, by its name and labels as written; -1 if absent. */
+/* Reads one sample of /metrics, by its name and labels as they are written; -1: it is missing. */
 static inline double simserve_metric(const struct simserve *server, const char *sample)
 {
     ANSWER_AUTO answer = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What remains of an answer, with rows made for the purpose. */
+/* The condensed answers of a tool made for this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts, and what completes their arguments and the URIs of resources. */
+/* Prompts, and the completion of their arguments and of the URIs of resources. */
 #include "handlers/completion.h"
 #include "tests/unit/support/tool_sweeps.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as hosts and agents write them, on rows made for the purpose. */
+/* Arguments as hosts and agents write them, of a tool made for this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas, checks and conformity on rows made for the purpose. */
+/* Schemas, checks and conformity, of a tool made for this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* The meaning of each is in opsbrain://answers. */
+/* opsbrain://answers has the meaning of each. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;

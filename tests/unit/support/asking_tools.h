@@ -7,7 +7,7 @@
 #include "tests/unit/support/served.h"
 
 static atomic_int asking_runs, asking_failed; /* how often run() began, and failed */
-static atomic_bool asking_dies;               /* a crash between the effect and its answer */
+static atomic_bool asking_dies; /* simulates a crash between the effect and its answer */
 
 static inline json_t *asking_form(const char *message, const char *field, const char *type)
 {
@@ -47,7 +47,7 @@ static inline bool asking_confirm(struct call *call, struct answer *answer, stru
     return true;
 }
 
-/* Three at once. */
+/* Asks three questions at once. */
 static inline bool asking_all(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *form = asking_form("Your name?", "name", "string"), *answers = NULL;
@@ -69,7 +69,7 @@ static inline bool asking_all(struct call *call, struct answer *answer, struct e
     return true;
 }
 
-/* The second question depends on the first answer. */
+/* Asks a second question that depends on the first answer. */
 static inline bool asking_steps(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *first = asking_form("Your name?", "name", "string"), *answers = NULL;

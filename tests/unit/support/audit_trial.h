@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A made-up run under audit, for the tests of its rules. */
+/* A made-up run, for the tests of the audit's rules. */
 #pragma once
 
 #include <setjmp.h>
@@ -23,7 +23,8 @@ struct trial {
     int copies_given;
 };
 
-/* `users` users wait `mean_ms` for each answer and always have one request in flight. */
+/* Sets the cell's figures for `users` users that wait `mean_ms` for each answer and always have one
+ * request in flight. */
 static inline struct evidence_cell *add(struct trial *trial, double users, double length,
                                         double mean_ms)
 {
@@ -84,7 +85,7 @@ static inline void audit(struct trial *trial)
     audit_run(&trial->input, &trial->findings);
 }
 
-/* The only finding, which must be of this rule. */
+/* Returns the only finding, which must be that of this rule. */
 static inline const struct finding *only(struct trial *trial, const char *rule)
 {
     audit(trial);

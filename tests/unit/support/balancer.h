@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: two model servers behind one address, each connection at the next one of them, as
- * behind a balancer. */
+/* For tests: two model servers behind one address. Each connection goes to the other one, as with a
+ * load balancer. */
 #pragma once
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 struct balancer {
     int listener, port;
     pthread_t thread;
-    int ports[2]; /* of the servers; a replacement has the port of the old one */
+    int ports[2]; /* ports of the servers; a replacement has the port of the old one */
     size_t turn;
 };
 

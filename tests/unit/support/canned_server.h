@@ -15,14 +15,14 @@
 
 struct canned_answer {
     const char *path;
-    const char *when;    /* only if the request's body contains this; NULL: always */
-    int status;          /* 0: 200 */
-    const char *type;    /* NULL: application/json */
-    const char *body;    /* NULL: empty */
-    size_t piece_bytes;  /* body in pieces of that many bytes, each sent on its own; 0: at once */
-    unsigned pause_ms;   /* before each piece */
-    bool cut;            /* a reset after the body, whose announced length is greater */
-    bool without_length; /* ended by closing */
+    const char *when;   /* only if the request's body contains this; NULL: always */
+    int status;         /* 0: 200 */
+    const char *type;   /* NULL: application/json */
+    const char *body;   /* NULL: empty */
+    size_t piece_bytes; /* the body is sent in pieces of this many bytes; 0: at once */
+    unsigned pause_ms;  /* pause before each piece */
+    bool cut; /* the connection is reset after the body, whose announced length is greater */
+    bool without_length; /* the body ends by closing the connection */
 };
 
 #define CANNED_BODY 65536
@@ -33,7 +33,7 @@ struct canned_server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char bodies[CANNED_REQUESTS][4096]; /* of requests, in order */
+    char bodies[CANNED_REQUESTS][4096]; /* paths of the requests, in order */
     char paths[CANNED_REQUESTS][128];
     size_t requests;
     bool authorized; /* the last request had a bearer token */

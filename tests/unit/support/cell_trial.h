@@ -103,13 +103,14 @@ static inline void *measure_aside(void *context)
     return NULL;
 }
 
-/* On its own thread, so that several trials, which mostly wait, take the time of one. */
+/* Begins it on a thread of its own, so that several trials, which mostly wait, take the time of
+ * one. */
 static inline void begin(struct trial *trial)
 {
     assert_int_equal(pthread_create(&trial->thread, NULL, measure_aside, trial), 0);
 }
 
-/* The result of the trial that was begun. */
+/* Waits for the result of a trial that was begun. */
 static inline struct measurement *await(struct trial *trial)
 {
     pthread_join(trial->thread, NULL);
@@ -118,7 +119,7 @@ static inline struct measurement *await(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Makes the next measurement a separate one. */
+/* Resets the trial, so that the next measurement is a separate one. */
 static inline void again(struct trial *trial)
 {
     cell_result_finish(&trial->result);
@@ -144,7 +145,7 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
 #define STALL_MS 0.0
 #endif
 
-/* Within 2 % or 3 ms, plus the lateness that the client reports. */
+/* Asserts that a time is right to within 2 % or 3 ms, plus the lateness that the client reports. */
 static inline void check_quantile(const struct histogram *client, const struct histogram *truth,
                                   double q, const struct measurement *measurement)
 {

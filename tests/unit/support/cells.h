@@ -46,7 +46,7 @@ static inline struct cell_row *cell_add(struct cells *cells, int64_t users, int6
     return cell;
 }
 
-/* Everything as it should be: 1,000 requests, `e2e_ms` median, `tokens_per_s` out. */
+/* A cell without problems: 1,000 requests, a median of `e2e_ms`, `tokens_per_s` output tokens. */
 static inline struct cell_row *cell_measured(struct cells *cells, int64_t users, int64_t context,
                                              double tokens_per_s, double e2e_ms)
 {
@@ -91,7 +91,8 @@ static inline struct cell_row *cell_failed(struct cells *cells, int64_t users, i
     cell->measurement.failures[failure] = 40;
     cell->measurement.succeeded = 10;
     cell->measurement.success_rate = 0.2;
-    cell->measurement.output_throughput = 7777; /* of the survivors: must not be shown */
+    cell->measurement.output_throughput =
+        7777; /* latencies of the requests that succeeded: they must not be shown */
     cell->measurement.latency[METRIC_E2E] = latency(7777, 10);
     strncpy(cell->measurement.first_error, message, sizeof cell->measurement.first_error - 1);
     return cell;

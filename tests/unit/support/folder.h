@@ -66,7 +66,8 @@ static inline void folder_copy_file(int from, int to, const char *name)
     close(in);
 }
 
-/* Copies its files into an empty folder: what a process would leave if it were killed now. */
+/* Copies its files into an empty folder: the state that a process would leave if it were killed
+ * now. */
 static inline void folder_copy(const char *from, const char *to)
 {
     DIR *files = opendir(from);

@@ -31,7 +31,7 @@ static const struct tool holding_tool = {
     .run = holding_run,
 };
 
-/* Do that many calls wait for a worker, within five seconds? */
+/* Whether that many calls wait for a worker, within five seconds. */
 static inline bool holding_back(const struct served *served, size_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a document is HTML that we wrote: balanced, with no script but data, no attribute that
- * runs anything, and no URL to elsewhere. */
+/* Checks that a document is HTML that we wrote: balanced, without scripts except for data, without
+ * attributes that run anything, and without URLs to other servers. */
 #pragma once
 
 #include <ctype.h>
@@ -19,7 +19,7 @@
 #define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* of our own pages, which may be linked */
 
 struct html_check {
-    const char *what; /* said where something is wrong */
+    const char *what; /* named in failure messages */
     char open[HTML_CHECK_DEPTH][32];
     size_t depth, elements;
 };
@@ -32,7 +32,7 @@ static inline bool html_is_among(const char *name, const char *const *names)
     return false;
 }
 
-/* As strstr, which under AddressSanitizer reads a whole document for each call. */
+/* Like strstr, which under AddressSanitizer reads the whole document in each call. */
 static inline const char *html_find(const char *at, const char *words)
 {
     size_t length = strlen(words);
@@ -60,7 +60,7 @@ static inline void html_check_value(const struct html_check *check, const char *
         assert_string_equal(value, "application/json");
 }
 
-/* The attributes of a tag, from behind its name; returns its end. */
+/* Checks the attributes of a tag, after its name; returns its end. */
 static inline const char *html_check_attributes(const struct html_check *check, const char *element,
                                                 const char *at)
 {
@@ -91,7 +91,7 @@ static inline const char *html_check_attributes(const struct html_check *check, 
     return at;
 }
 
-/* One tag; returns where the text after it begins. */
+/* Checks one tag; returns the text after it. */
 static inline const char *html_check_tag(struct html_check *check, const char *at)
 {
     static const char *const empty[] = { "meta", "br", "img", "input", "source", "link", NULL };
@@ -141,7 +141,7 @@ static inline void html_is_sound(const char *what, const struct text *document)
 
 /* ---- What it contains ---- */
 
-/* Between the first `from` and the next `to`; heap. */
+/* The text between the first `from` and the next `to`; heap. */
 static inline char *html_between(const struct text *document, const char *from, const char *to)
 {
     const char *begin = strstr(text_string(document), from), *end;
@@ -154,7 +154,7 @@ static inline char *html_between(const struct text *document, const char *from, 
     return strndup(begin, (size_t)(end - begin));
 }
 
-/* The text of the n-th cell of a row, from behind "<tr...>". */
+/* The text of the n-th cell of a row, whose "<tr...>" is before `row`. */
 static inline void html_cell_text(const char *row, const char *element, size_t n, char out[256])
 {
     for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
@@ -167,7 +167,7 @@ static inline void html_cell_text(const char *row, const char *element, size_t n
     fail_msg("a row has too few cells");
 }
 
-/* Which column has the heading; -1: none. */
+/* The index of the column with the heading; -1: none has it. */
 static inline int html_column(const char *head, const char *heading)
 {
     char text[256], wanted[64];

@@ -20,11 +20,11 @@
 
 struct http_client {
     int fd;
-    struct text received; /* what is not yet consumed */
+    struct text received; /* bytes that are not yet consumed */
     struct text head;     /* status line and headers of the last answer */
     int status;
     bool chunked, ended;
-    size_t left; /* of the chunk, or of the body */
+    size_t left; /* bytes left of the chunk, or of the body */
 };
 
 static inline void http_open(struct http_client *client, unsigned port)
@@ -77,7 +77,7 @@ static inline void http_send(struct http_client *client, const char *verb, const
     http_send_bytes(client, text_string(&request), request.length);
 }
 
-/* More bytes; false at the end of the connection or the time limit. */
+/* Reads more bytes; false at the end of the connection or the time limit. */
 static inline bool http_receive(struct http_client *client)
 {
     char buffer[16384];
@@ -153,7 +153,7 @@ static inline int http_read_head(struct http_client *client)
     return client->status;
 }
 
-/* The next part of the body is appended; false at its end. */
+/* Appends the next part of the body; false at its end. */
 static inline bool http_read_part(struct http_client *client, struct text *body)
 {
     TEXT_AUTO line = { 0 };
@@ -184,7 +184,8 @@ static inline bool http_read_part(struct http_client *client, struct text *body)
     return true;
 }
 
-/* One request and its whole answer; the status, or 0. `body_out` may be NULL. */
+/* Sends one request and reads its whole answer; returns the status, or 0. `body_out` may be NULL.
+ */
 static inline int http_exchange(struct http_client *client, const char *verb, const char *path,
                                 const char *headers, const char *body, struct text *body_out)
 {
@@ -234,7 +235,7 @@ static inline bool http_event(struct http_client *client, struct text *pending, 
     return true;
 }
 
-/* The next that has a message. */
+/* Reads the next event that has a message. */
 static inline bool http_message(struct http_client *client, struct text *pending, struct text *out)
 {
     do

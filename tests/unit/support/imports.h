@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result files that are read, and the remarks on them. */
+/* Reads result files, and checks the remarks on them. */
 #pragma once
 
 #include <math.h>
@@ -32,7 +32,7 @@ static inline void import_text(const char *text, struct evidence *out)
     import_stated(text, NULL, NULL, out);
 }
 
-/* Of tests/data/imports, found by its content. */
+/* Imports a file of tests/data/imports; its format is detected. */
 static inline void import_fixture(const char *name, const char *format, struct evidence *out)
 {
     TEXT_AUTO bytes = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A separate store for each test, and the small things that most tests put into it. */
+/* A separate store for each test, and helpers that most tests use to fill it. */
 #pragma once
 
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static inline void ledger_reopen(struct ledger *ledger)
             fail_msg("%s", (ledger)->error.message);                                               \
     } while (0)
 
-/* For calls that must fail: of this kind, with these words. */
+/* For calls that must fail, with this kind of error and these words. */
 #define assert_refused(ledger, call, expected_kind, words)                                         \
     do {                                                                                           \
         assert_false(call);                                                                        \

@@ -10,7 +10,7 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* What a tool reports of a cell, besides users, lengths and latencies. */
+/* What a tool reports about a cell, besides users, lengths and latencies. */
 enum reporter {
     REPORTER_OPSBRAIN, /* everything, with what was really in flight */
     REPORTER_VLLM,     /* counts and durations, no means of requests in flight */
@@ -24,12 +24,12 @@ enum reporter {
 struct maker {
     unsigned seed;
     enum reporter reporter;
-    /* the server */
+    /* the next members describe the server */
     double slots, prefill_tokens_per_s, step_ms, step_more_ms, template_tokens;
-    /* the client */
+    /* the next members describe the client */
     double pause_ms; /* between one user's requests; more users hide it */
     double noise;
-    /* the grid */
+    /* the next members describe the grid */
     double users[8], lengths[6], output_tokens;
     size_t levels, contexts, repetitions, models;
 };
@@ -128,7 +128,7 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Reduces it to what the tool reports. */
+/* Removes the figures that the tool does not report. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->reporter == REPORTER_BARE;

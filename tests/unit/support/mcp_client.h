@@ -50,7 +50,7 @@ static inline json_t *mcp_post_once(unsigned port, const char *headers, const ch
     return reply;
 }
 
-/* initialize; the session's id, which is to be freed, or NULL. */
+/* Sends initialize; returns the session's id, which the caller frees, or NULL. */
 static inline char *mcp_initialize(unsigned port, const char *more_headers)
 {
     struct http_client client;
@@ -68,7 +68,7 @@ static inline char *mcp_initialize(unsigned port, const char *more_headers)
     return session;
 }
 
-/* The member of an object at "result.content.0.text"; NULL if there is none. Borrowed. */
+/* Finds a member by its path, such as "result.content.0.text"; NULL: there is none. Borrowed. */
 static inline const json_t *json_at(const json_t *value, const char *path)
 {
     char name[128];

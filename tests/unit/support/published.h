@@ -59,7 +59,7 @@ static inline void file_write(const char *folder, const char *name, const struct
     }
 }
 
-/* Calls `each` for every file; returns how many there were. */
+/* Calls `each` for every file; returns the number of files. */
 static inline size_t published_each(const char *folder,
                                     void (*each)(const char *name, const struct text *bytes))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole series of stored scrapes: collects what scrape_visit reports. */
+/* Collects whole series of stored scrapes, as scrape_visit reports them. */
 #pragma once
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static inline void scraped_free(struct scraped *rows, size_t count)
     free(rows);
 }
 
-/* Those that have a point. Free with scraped_free. */
+/* Collects the series that have a point. Free with scraped_free. */
 static inline bool scraped_read(struct store *store, const struct scrape_range *range,
                                 enum scrape_level level, struct scraped **out, size_t *count,
                                 struct error *error)

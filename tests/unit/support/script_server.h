@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback that follows a script: what it answers to each request, byte by
- * byte, and what it does to the connection. One thread, one connection at a time. */
+/* A real HTTP server on loopback that follows a script: the bytes of each answer, and what happens
+ * to the connection. One thread, one connection at a time. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,9 +21,9 @@ enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 /* The answer to one request; the last one of a script is repeated forever. */
 struct script_step {
     const char *bytes; /* NULL ends the script */
-    size_t piece;      /* in pieces of that many bytes, each sent on its own; 0: at once */
+    size_t piece;      /* the answer is sent in pieces of this many bytes; 0: at once */
     enum script_after after;
-    bool is_early; /* answered by the head, and no more is read */
+    bool is_early; /* it answers after the head, and reads no more */
     bool is_slow;  /* the request's body is read in small pieces */
 };
 
@@ -37,7 +37,7 @@ struct script_server {
     pthread_t thread;
     atomic_int connections, closed;
     char head[SCRIPT_HEAD]; /* of the latest request, */
-    size_t body_bytes;      /* its body's length */
+    size_t body_bytes;      /* length of its body */
     unsigned body_sum;      /* and script_sum */
 };
 

@@ -147,7 +147,8 @@ struct served {
     struct server *server;
 };
 
-/* As on the command line: our own flags, then those of the list, which ends with NULL. */
+/* Reads settings as from the command line: the flags of these tests, then those of the list, which
+ * ends with NULL. */
 static inline void served_read_settings(struct served *served, va_list flags)
 {
     static const char *const own[] = { "serve", "--listen=127.0.0.1:0", "--http-threads=1",

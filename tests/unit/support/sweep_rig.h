@@ -21,11 +21,11 @@
 
 #define PATIENCE_MS 60000
 
-/* What the sweep's host functions receive. */
+/* The context of the sweep's callbacks. */
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port;       /* of the server, as the sweep sees it */
+    atomic_int port;       /* URL of the server */
     struct simserve other; /* of the deployment of that name */
     struct job_pool *jobs;
     char bearer[64];
@@ -34,7 +34,7 @@ struct rig {
     struct cross_check says[16];
     size_t says_count, said;
     int64_t context_tokens;
-    atomic_int attempts; /* begun so far, in this process's life of the sweep; of these */
+    atomic_int attempts; /* attempts begun so far in this process; of these */
     atomic_int held_at;  /* the attempt that waits to be released, or stopped; 0: none */
 };
 
@@ -85,7 +85,7 @@ static inline void *monitor_begin(void *context, const struct deployment *deploy
     return context;
 }
 
-/* Its verdicts on the next attempts, set by the test; later ones are favourable. */
+/* The verdicts on the next attempts, set by the test; on later ones they are favourable. */
 static inline void monitor_end(void *context, void *monitor, const struct cell_result *result,
                                struct cross_check *out)
 {
@@ -120,7 +120,7 @@ static inline void start_jobs(struct rig *rig)
               job_pool_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
-/* A sweep by the plan, queued; candidate NULL: of one deployment. */
+/* Queues a sweep with the plan; candidate NULL: of one deployment. */
 static inline struct sweep_row start_sweep_over(struct rig *rig,
                                                 const struct deployment *deployment,
                                                 const struct deployment *candidate,
@@ -168,7 +168,7 @@ static inline struct sweep_row start_sweep(struct rig *rig, const char *plan_tex
     return start_sweep_of(rig, "demo", plan_text);
 }
 
-/* Holds that attempt at a cell before it sends anything, so that the cell can be observed. */
+/* Holds this attempt at a cell before it sends anything, so that the cell can be observed. */
 static inline void hold(struct rig *rig, int attempt)
 {
     atomic_store(&rig->held_at, attempt);
@@ -206,7 +206,7 @@ static inline struct sweep_row find_sweep(struct rig *rig, struct sweep_row *old
     return row;
 }
 
-/* Inlined, GCC 12 takes what it returns for a pointer to its own variable. */
+/* Not inlined: otherwise GCC 12 takes the result for a pointer to a local variable. */
 __attribute__((noinline, unused)) static struct cell_row *
 list_cells(struct rig *rig, const struct sweep_row *row, size_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps as a worker would leave them: cells with figures that the test chose. */
+/* Sweeps in the state in which a worker would leave them, with figures that the test chooses. */
 #pragma once
 
 #include "base/core/clock.h"
@@ -18,7 +18,7 @@
             fail_msg("%s", (world)->error.message);                                                \
     } while (0)
 
-/* Starts the small grid (4 cells); the sweep's id into `out`. */
+/* Starts the small grid (4 cells), and writes the sweep's id into `out`. */
 static inline void sweep_started(struct world *world, const char *more, char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -97,7 +97,7 @@ static inline void cell_failed(struct world *world, const struct claim *claim,
                                         clock_utc_ms(), &world->error));
 }
 
-/* Measures the first `count` cells, then ends sweep and job like this. */
+/* Measures the first `count` cells, then ends the sweep and its job with this state and reason. */
 static inline void sweep_measured(struct world *world, const char *sweep_id, size_t count,
                                   const char *state, const char *reason)
 {

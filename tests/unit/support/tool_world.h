@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools need to run: a store in a temporary folder, jobs, a scraper, and a model server. */
+/* A world in which tools can run: a store in a temporary folder, jobs, a scraper, and a model
+ * server. */
 #pragma once
 
 #include <setjmp.h>
@@ -27,19 +28,19 @@ struct world {
     char folder[FOLDER_SIZE], secrets[FOLDER_SIZE];
     struct services services;
     struct simserve simserve;
-    char url[64]; /* of simserve */
+    char url[64]; /* URL of simserve */
     const char *principal;
     enum role role;
-    json_t *content;  /* blocks of the last answer; NULL: its text alone */
-    struct text text; /* of the last answer */
+    json_t *content;  /* content blocks of the last answer; NULL: it has only its text */
+    struct text text; /* text of the last answer */
     struct error error;
     int64_t requests;
-    const char *says; /* what its client answers when asked; NULL: it cannot be asked */
+    const char *says; /* the client's answer to questions; NULL: it cannot be asked */
     /* The progress messages of the last call. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
-    int cancel_after; /* cancelled once that many progress messages came; -1: never */
+    int cancel_after; /* the call is cancelled after that many progress messages; -1: never */
 };
 
 static inline void world_progress(struct call *call, double progress, double total,
@@ -59,7 +60,7 @@ static inline void world_close_stream(struct call *call)
     (void)call;
 }
 
-/* Answers every question with world->says; if that is NULL, its client cannot be asked. */
+/* Answers every question with world->says; if that is NULL, the client cannot be asked. */
 static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
                              json_t **answers, struct error *error)
 {
@@ -150,7 +151,7 @@ static inline int world_tear_down(void **state)
     return 0;
 }
 
-/* One call, as the server makes it. NULL: refused, see world->error. */
+/* Makes one call in the way that the server does. NULL: it was refused, see world->error. */
 static inline json_t *world_call(struct world *world, const char *name, const char *arguments)
 {
     const struct tool *tool = tool_find(name);
@@ -205,7 +206,7 @@ static inline void world_do(struct world *world, const char *name, const char *a
     json_decref(world_ok(world, name, arguments));
 }
 
-/* For calls that must fail: of this kind, with these words, and an audit row. */
+/* For calls that must fail, with this kind of error, these words, and an audit row. */
 static inline void world_refused(struct world *world, const char *name, const char *arguments,
                                  enum error_kind kind, const char *words)
 {
@@ -228,7 +229,7 @@ static inline void world_refused(struct world *world, const char *name, const ch
     audit_log_rows_free(rows, count);
 }
 
-/* The newest audit row of a tool says so. */
+/* Asserts that the newest audit row of a tool has this outcome and subject. */
 static inline void world_audited(struct world *world, const char *tool, const char *outcome,
                                  const char *subject)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of any figures, written in every format and read back: what a format holds comes back
- * unchanged, what it cannot hold is reported, and nothing is invented. */
+/* Runs with random figures, written in every format and read back: what a format can hold comes
+ * back unchanged, what it cannot hold is reported, and nothing is invented. */
 #include "tests/unit/support/imports.h"
 
 #include <stdio.h>
@@ -59,14 +59,14 @@ static void draw_counts(struct generator *random, struct evidence_cell *cell)
         cell->requests_asked = cell->attempted + (double)generator_below(random, 100);
     cell->cached_share = maybe(random) ? generator_uniform(random) : NAN;
     cell->concurrency = 1 + (double)generator_below(random, 500);
-    if (cell->failed == 0) /* then they follow from the sums */
+    if (cell->failed == 0) /* then the means follow from the sums */
         cell->input_tokens_mean = cell->output_tokens_mean = NAN;
     if (maybe(random)) /* an open loop */
         return;
     cell->request_rate_asked = NAN;
 }
 
-/* A failed cell has none. */
+/* A failed cell has no figures. */
 static void clear_speed(struct evidence_cell *cell)
 {
     struct evidence_cell unknown;
@@ -121,8 +121,8 @@ static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)
 
 /* ---- What formats hold ---- */
 
-/* Names end with NULL; "*": all. Of latencies: the metrics, and the statistics that each of them
- * has. */
+/* What a format can hold. Names end with NULL; "*": all. For latencies: the metrics, and the
+ * statistics that each of them has. */
 struct contents {
     const char *format;
     const char *const *figures, *const *facts, *const *metrics, *const *statistics;

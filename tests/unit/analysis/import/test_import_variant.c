@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that hold several runs: models, repetitions, configurations beside one another. */
+/* Files with several runs: of several models, repetitions or configurations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A valid row of that many users, `slow` times as slow as the others. */
+/* A valid row with this number of users, `slow` times as slow as the others. */
 static void add_row(struct trial *trial, const char *of, int users, double slow)
 {
     double seconds = (0.3 + users * 0.005) * slow;
@@ -214,7 +214,7 @@ static void results_of_vllm_are_distinguished_by_what_was_seen(void **state)
     assert_string_equal(trial->evidence.cells[3].variant, "model_id=b");
 }
 
-/* What vLLM does if it is given neither a rate nor a concurrency. */
+/* vLLM's result if it was given neither a rate nor a concurrency. */
 static void requests_without_any_limit_are_a_burst(void **state)
 {
     struct trial *trial = *state;

@@ -16,7 +16,7 @@
 #define STREAM "Content-Type: text/event-stream; charset=utf-8\r\n"
 
 struct reading {
-    struct text received; /* heads as "<200 type>", and the bodies' bytes */
+    struct text received; /* heads as "<200 type>", then the bytes of the bodies */
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
@@ -52,7 +52,7 @@ static void feed(struct reading *reading, const char *bytes, size_t length)
     reading->taken += taken;
 }
 
-/* The answer cut into pieces: one of `first` bytes, then pieces of `piece` bytes, then the end. */
+/* Reads the answer in pieces: one of `first` bytes, then pieces of `piece` bytes, then the end. */
 static struct reading read_pieces(const char *bytes, size_t length, size_t first, size_t piece)
 {
     struct reading reading = { .end = HTTP_ANSWER_OPEN };
@@ -103,8 +103,8 @@ static const struct expectation whole[] = {
       HTTP_ANSWER_WHOLE }, /* a server that sends both cannot be trusted with the next answer */
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
       "Content-Encoding: identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
-      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy's beside the server's own */
-    /* Cut off. */
+      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy added one to the server's own */
+    /* Answers that are cut off. */
     { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfour", "<200 >four", true, HTTP_ANSWER_OPEN },
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfour", "<200 >four", true,
       HTTP_ANSWER_OPEN },
@@ -216,7 +216,7 @@ static void heads_and_extensions_are_bounded(void **state)
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX:", '\n', 1, "", piece), HTTP_ANSWER_OPEN);
         assert_int_equal(
             read_long("HTTP/1.1 200 OK\r\nContent-Length: ", ' ', 500, "2\r\n\r\nok", piece),
-            HTTP_ANSWER_WRONG); /* a value that was not looked at to its end */
+            HTTP_ANSWER_WRONG); /* a value whose end was not examined */
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nContent-Type: ", 'x', 500, body, piece),
                          HTTP_ANSWER_WHOLE);
         assert_int_equal(read_long(chunked, '0', 16, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);

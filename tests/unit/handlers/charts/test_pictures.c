@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A picture is drawn once, whoever asks for it and however many at once; what is kept has a bound.
- */
+/* A picture is drawn once, no matter how many calls ask for it at once; the memory for pictures is
+ * bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void make(struct drawing *drawing, int number)
                      .kind = TEXT_TITLE, .x = 2, .y = 30, .string = string, .paint = PAINT_INK });
 }
 
-/* Its length. */
+/* The length of a picture. */
 static size_t ask(struct pictures *pictures, int number, enum theme theme)
 {
     DRAWING_AUTO drawing;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits for a worker is not begun for somebody who may not ask for it any more, or is gone. */
+/* A call that waits for a worker is not begun if its caller has lost the permission, or has
+ * disconnected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +97,7 @@ static void post_as(struct http_client *client, const char *key, const char *hea
     http_send(client, "POST", path, text_string(&all), body);
 }
 
-/* The one worker is busy until hold_no_more. */
+/* Keeps the only worker busy until hold_no_more. */
 static void hold(struct http_client *client)
 {
     post_as(client, vera, MCP_HEADERS, "/mcp", HOLDING_CALL);
@@ -118,7 +119,7 @@ static void hold_no_more(struct http_client *client)
         "\"name\":\"mark\",") "}"
 #define MODERN_MARK_HEADERS MODERN_HEADERS("tools/call") "Mcp-Name: mark\r\n"
 
-/* And waits until the server has seen it; one connection stays, the holder's. */
+/* Disconnects, and waits until the server has noticed; the connection of the holding call stays. */
 static void reset(struct http_client *client)
 {
     static const struct linger at_once = { .l_onoff = 1 };
@@ -146,7 +147,8 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     http_close(&client);
 }
 
-/* The connection is gone before the key is: in these eras the call continues without it. */
+/* The connection ends before the key does: with sessions the call continues without its connection.
+ */
 static void nor_is_one_whose_client_left_before_that(void **state)
 {
     struct http_client holder, client;
@@ -202,7 +204,7 @@ static void a_file_whose_key_was_revoked_is_not_imported(void **state)
     http_close(&client);
     add_key("oscar", ROLE_OPERATOR, oscar);
     post_as(&client, oscar, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");
-    assert_int_equal(http_read_head(&client), 201); /* 200: it was known */
+    assert_int_equal(http_read_head(&client), 201); /* 200: the run was known already */
     http_close(&client);
 }
 
@@ -218,7 +220,7 @@ static void calls_that_wait_when_the_server_stops_are_refused_and_not_begun(void
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
                 "\"notifications\":{\"toolsListChanged\":true},") "}");
     assert_true(holding_back(&served, 2));
-    server_stop(served.server, 0); /* which cancels the holder */
+    server_stop(served.server, 0); /* cancels the holding call */
     assert_int_equal(atomic_load(&marked), 0);
     assert_int_equal(http_read_head(&tool), 200);
     while (http_read_part(&tool, &reply))

@@ -9,7 +9,7 @@
 
 #include "server/pages/multipart.h"
 
-/* `wanted`: "name=value|...", and the file after "#". */
+/* `wanted`: the fields as "name=value|...", and the file after "#". */
 static void must_be(const char *bytes, const char *wanted)
 {
     struct form form = { 0 };

@@ -117,7 +117,7 @@ static void assert_words(struct ledger *ledger, const char *expected)
 
 /* ---- Edits ---- */
 
-/* One of the ways to change one row, or two. */
+/* The ways to change one row, or two. */
 static void edit_at_random(const struct ledger *ledger, struct generator *generator)
 {
     static const char *const columns[] = {
@@ -135,7 +135,7 @@ static void edit_at_random(const struct ledger *ledger, struct generator *genera
     case 1:
         edit(ledger, "DELETE FROM audit WHERE id = %d", row);
         return;
-    case 2: /* all of them but their places */
+    case 2: /* swaps all members of two rows, except for their ids */
         edit(ledger,
              "UPDATE audit SET id = -1 WHERE id = %1$d; UPDATE audit SET id = %1$d WHERE id = "
              "%2$d; UPDATE audit SET id = %2$d WHERE id = -1",
@@ -144,7 +144,7 @@ static void edit_at_random(const struct ledger *ledger, struct generator *genera
     case 3:
         edit(ledger, "UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = %d", row);
         return;
-    case 4: /* from one text into the next: the same bytes in all */
+    case 4: /* moves a byte from one text to the next: all bytes together stay the same */
         edit(ledger,
              "UPDATE audit SET principal = substr(principal, 1, 3), "
              "role = substr(principal, 4) || role WHERE id = %d",
@@ -316,7 +316,7 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* From the description of the bytes, without any of the program's code. */
+/* Computes the digest by the description in audit_chain.h, without any code of the program. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -348,7 +348,7 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
     sqlite3_close(db);
 }
 
-/* What an attacker who knows the format does: changes a row, and all digests after it. */
+/* Does what an attacker who knows the format would do: changes a row, and all digests after it. */
 static void rewrite_chain(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
@@ -374,7 +374,7 @@ static void rewrite_chain(const struct ledger *ledger)
     edit(ledger, "UPDATE audit_head SET digest = x'%s', key_id = '', seal = x'%s'", hex, seal_hex);
 }
 
-/* Without a key it takes a digest that was noted elsewhere. */
+/* Without a key, only a digest that was noted elsewhere shows the change. */
 static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
 {
     struct ledger *ledger = *state;
@@ -387,7 +387,7 @@ static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_HOLDS);
     rewrite_chain(ledger);
-    assert_whole(ledger, ROWS); /* so the bytes are what their description says */
+    assert_whole(ledger, ROWS); /* this shows that the bytes are those of the description */
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_WRONG);
     assert_false(verdict.whole);
@@ -549,7 +549,7 @@ static void retention_stops_at_the_first_row_that_is_kept(void **state)
 
 /* ---- Upgrade ---- */
 
-/* The file as the version before the chain left it. */
+/* The file as a version without the chain left it. */
 static void write_version_12(struct ledger *ledger)
 {
     TEXT_AUTO script = { 0 };

@@ -220,7 +220,7 @@ static void lists_all_rows(void **state)
     sql_rows_free(&columns, rows, count);
 }
 
-/* What was read before it is freed: a sanitizer finds what is not. */
+/* What was read before the invalid value is freed: a sanitizer would report a leak. */
 static void refuses_a_value_that_is_not_valid(void **state)
 {
     static const char BLUE[] =
