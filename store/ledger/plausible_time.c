@@ -7,39 +7,38 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
+#include "store/engine/sql_row.h"
 #include "store/ledger/store_private.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 #define KEEP_EVERY_MS (10 * 60 * 1000LL)
 
+#define MEMORY_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct timeline_memory, INTEGER, seen_ms, OF "seen_ms")                                  \
+    COLUMN(struct timeline_memory, INTEGER, rival_ms, OF "rival_ms")                               \
+    COLUMN(struct timeline_memory, INTEGER, rival_ran_ms, OF "rival_ran_ms")
+static const struct sql_columns columns = SQL_COLUMNS(struct timeline_memory, MEMORY_COLUMNS);
+
 bool plausible_time_load(struct store *store, struct error *error)
 {
-    struct timeline_memory *memory = &store->clock.memory;
     bool found;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT seen_ms, rival_ms, rival_ran_ms FROM clock");
+    SQL_AUTO sql = sql_begin(reader.connection, SQL_SELECT(MEMORY_COLUMNS, "") "FROM clock");
 
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (found)
-        *memory = (struct timeline_memory){ sql_integer(&sql, 0), sql_integer(&sql, 1),
-                                            sql_integer(&sql, 2) };
-    return true;
+    return sql_row_find(&sql, &columns, &store->clock.memory, &found, error);
 }
 
 static CHECKED bool apply_memory(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
-    const struct timeline_memory *memory = context;
     SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO clock (id, seen_ms, rival_ms, rival_ran_ms) "
-                              "VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET seen_ms = ?1, "
-                              "rival_ms = ?2, rival_ran_ms = ?3");
+        sql_begin(connection,
+                  SQL_INSERT_WITH(
+                      "clock", MEMORY_COLUMNS, ", id",
+                      ", 1") "ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms, "
+                             "rival_ms = excluded.rival_ms, rival_ran_ms = excluded.rival_ran_ms");
 
-    sql_bind_integer(&sql, 1, memory->seen_ms);
-    sql_bind_integer(&sql, 2, memory->rival_ms);
-    sql_bind_integer(&sql, 3, memory->rival_ran_ms);
+    sql_row_bind(&sql, &columns, context);
     return sql_run(&sql, error);
 }
 

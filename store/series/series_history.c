@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/core/memory.h"
+#include "store/engine/sql_row.h"
 #include "store/ledger/store_private.h"
 #include "store/series/chunks.h"
 #include "store/series/samples.h"
@@ -31,32 +32,45 @@ struct selection {
     int64_t epoch; /* of the scrape before; -1: there is none */
 };
 
-static bool choose_series(const struct selection *selection, const struct sql *sql,
+struct stored_series {
+    int64_t id, family;
+    struct scrape_series series;
+};
+
+#define SERIES_COLUMNS(FIRST, COLUMN, OF)                                                          \
+    FIRST(struct stored_series, INTEGER, id, OF "id")                                              \
+    COLUMN(struct stored_series, INTEGER, family, OF "family")                                     \
+    COLUMN(struct stored_series, TEXT, series.name, OF "name")                                     \
+    COLUMN(struct stored_series, TEXT, series.labels, OF "labels")                                 \
+    COLUMN(struct stored_series, TEXT, series.type, OF "type")
+static const struct sql_columns series_columns = SQL_COLUMNS(struct stored_series, SERIES_COLUMNS);
+
+static bool choose_series(const struct selection *selection, const struct stored_series *stored,
                           struct reading *out)
 {
-    struct scrape_series series;
-
-    *out = (struct reading){ .id = sql_integer(sql, 0), .before_ms = -1 };
-    sql_text(sql, 1, series.name, sizeof series.name);
-    sql_text(sql, 2, series.labels, sizeof series.labels);
-    sql_text(sql, 3, series.type, sizeof series.type);
-    out->counter = strcmp(series.type, "counter") == 0;
-    return selection->visitor->choose(selection->visitor->context, &series, &out->tag);
+    *out = (struct reading){ .id = stored->id, .before_ms = -1 };
+    out->counter = strcmp(stored->series.type, "counter") == 0;
+    return selection->visitor->choose(selection->visitor->context, &stored->series, &out->tag);
 }
 
 static CHECKED bool select_series(struct sql_connection *connection, struct selection *selection,
                                   struct error *error)
 {
     enum sql_step step;
+    struct stored_series stored;
     struct reading reading;
-    SQL_AUTO sql = sql_begin(connection, "SELECT id, name, labels, type, family FROM series "
-                                         "WHERE deployment_id = ?1 AND name = ?2 ORDER BY id");
+    SQL_AUTO sql =
+        sql_begin(connection,
+                  SQL_SELECT(SERIES_COLUMNS,
+                             "") "FROM series WHERE deployment_id = ?1 AND name = ?2 ORDER BY id");
 
     sql_bind_integer(&sql, 1, selection->range->deployment_id);
     sql_bind_text(&sql, 2, selection->range->name);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        selection->family = sql_integer(&sql, 4);
-        if (!choose_series(selection, &sql, &reading))
+        if (!sql_row_read(&sql, &series_columns, &stored, error))
+            return false;
+        selection->family = stored.family;
+        if (!choose_series(selection, &stored, &reading))
             continue;
         selection->readings =
             sql_rows_grow(selection->readings, selection->count, sizeof *selection->readings);
