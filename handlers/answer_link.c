@@ -24,7 +24,7 @@ static void set_first_text(json_t *content, const char *text)
 /* In Markdown, the line after an item, a row or a quote would become part of it. */
 static bool ends_in_block(const struct text *text)
 {
-    size_t start = text->length - 1; /* length of the last line, which ends with a newline */
+    size_t start = text->length - 1; /* start of the last line, which ends with a newline */
 
     while (start > 0 && text->data[start - 1] != '\n')
         start--;

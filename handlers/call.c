@@ -276,7 +276,7 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
 
 bool tool_missing(struct call *call, const char *name, struct error *error)
 {
-    bool found = refuse_missing(name, error); /* never reached */
+    bool found = refuse_missing(name, error); /* always false */
 
     call_begin(call, "(unknown)", "{}");
     note(call, error_kind_name(error->kind), error->message);

@@ -19,7 +19,7 @@ struct resource {
     const char *mime_type;
     bool binary; /* read() returns bytes, not text */
     enum role role;
-    enum placement placement; /* content type of what read() returns */
+    enum placement placement; /* where read() runs */
     const struct resource_instances
         *instances;   /* lists the values of the variable; NULL: there is no variable */
     bool reads_noted; /* counted in the audit log */

@@ -106,8 +106,7 @@ const char *left_out_name(enum left_out why); /* "missing", ... */
 const char *left_out_help(enum left_out why); /* "a run does not have it" */
 
 struct compared_cell {
-    double users, request_rate, input_length,
-        output_tokens; /* the load as requested; NaN: not known */
+    double users, request_rate, input_length, output_tokens; /* as requested; NaN: not known */
     enum left_out why;
     /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all do. Disturbances
      * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that what remains favours

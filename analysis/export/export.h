@@ -25,7 +25,7 @@ bool export_takes(const struct exporter *exporter, const struct evidence_cell *c
 /* Adds the audit's findings to the cells as warnings, so that the exported file carries them; a
  * finding about the whole run applies to all of its cells. */
 void export_mark(struct evidence *evidence, const struct findings *findings);
-/* Names of the figures that the cells [first, first + count) have and the written file, read by our
- * own importer, does not: the format has no place for them. New reference, a list. */
+/* A list of the figures that the format cannot hold: the cells [first, first + count) have them,
+ * but not the file as our own importer reads it. New reference. */
 json_t *export_losses(const struct exporter *exporter, const struct evidence *evidence,
                       size_t first, size_t count, const struct text *file);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define CELL(name, member) MEMBER_NUMBER_AT(name, import_vllm_result, cell.member, 1)
 #define FACT(name, member) MEMBER_TEXT_AT(name, import_vllm_result, facts.member)
 #define LATENCIES(name, metric)                                                                    \
@@ -147,7 +146,7 @@ bool import_sniff_vllm(const char *bytes, size_t length)
     char example[64];
 
     if (import_is_own(bytes, length, "vllm"))
-        return true; /* in other tools' files, which have less than vLLM's */
+        return true;
     return import_has_keys(bytes, length, keys)
            && units_of(bytes, length, example) != UNITS_MISSING;
 }

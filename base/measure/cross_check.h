@@ -26,7 +26,7 @@ struct sent {
 enum cross_check_verdict {
     CROSS_CHECK_NOTHING, /* no evidence against the cell: the counts agree, or there are none */
     CROSS_CHECK_CONTAMINATED, /* the server also worked for other clients */
-    CROSS_CHECK_RESTARTED,    /* or it restarted, or stopped answering */
+    CROSS_CHECK_RESTARTED,    /* it restarted, or stopped answering */
     CROSS_CHECK_OTHER_MODEL,  /* it now serves a model other than at the start of the attempt */
 };
 

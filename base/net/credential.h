@@ -6,6 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds the first one in the text: its position and length. */
+/* Finds the first credential in the text: its position and length. */
 bool credential_find(const char *text, size_t *at, size_t *length);
 bool credential_is_in(const char *text); /* NULL: false */

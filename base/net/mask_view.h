@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MASK_VIEW_ROUNDS 4  /* as it is, decoded once, decoded twice */
+#define MASK_VIEW_ROUNDS 4  /* as it is, and decoded up to three times */
 #define MASK_VIEW_GROWTH 10 /* the longest escape of one byte: "&#x000041;" */
 
 struct span {

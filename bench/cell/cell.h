@@ -32,7 +32,7 @@ struct cell_order {
     struct connection_reuse *reuse; /* what is known of the server's connections; NULL: nothing is
                                      * shared with other cells */
     bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client: to compare the two */
-    /* Called about ten times a second: whether to stop. It may also report the progress. */
+    /* Returns whether to stop; called about ten times a second. It may also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };

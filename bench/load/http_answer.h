@@ -21,7 +21,7 @@ struct http_answer_listener {
 struct http_answer {
     uint8_t state;
     bool begun;      /* at least one byte has arrived */
-    bool keeps_open; /* only after the answer: the server accepts another request */
+    bool keeps_open; /* valid once the answer is complete: the server accepts another request */
     bool is_old;     /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
     bool is_odd;         /* the head repeats a header that must be given once */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads that load one cell share: what to send, and the phase, which the controlling
+/* Data that the load threads of one cell share: what to send, and the phase, which the controlling
  * thread advances. */
 #pragma once
 
@@ -36,7 +36,7 @@ struct load {
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
     int64_t think_ns;                /* mean think time of users in a closed loop, */
     bool thinks_exponential;         /* exponentially distributed; else constant */
-    int64_t http2_streams;           /* HTTP/2, with this many on each connection; 0: HTTP/1.1 */
+    int64_t http2_streams;           /* requests on each connection with HTTP/2; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns;  /* over which the users start, so that they are not in step */

@@ -82,7 +82,7 @@ static void take_timer(struct load_loop *loop)
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
-    now_ns = clock_monotonic_ns(); /* counts from the time until which it has fired */
+    now_ns = clock_monotonic_ns(); /* read after `fired`, so that it is never earlier */
     loop->gathers =
         loop->seen * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->seen = 0;

@@ -15,7 +15,7 @@ enum record_phase { RECORD_PROBE, RECORD_WARMUP, RECORD_WINDOW, RECORD_DRAIN };
 struct record {
     uint64_t index;                       /* of the request within the attempt: its X-Request-Id */
     int64_t sent_us;                      /* relative to the window's start; negative before it */
-    uint32_t ttft_us, e2e_us;             /* time of the event; 0: it did not happen */
+    uint32_t ttft_us, e2e_us;             /* 0: it did not get that far */
     uint32_t output_tokens, chunks;       /* tokens by usage, else chunks */
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not report it */
     uint8_t failure;                      /* enum failure */

@@ -46,7 +46,7 @@ struct request {
     long status;
     unsigned sends;  /* 2: sent again, on a fresh connection */
     unsigned unread; /* how many of those the server cannot have read */
-    bool is_stream;  /* the answer is a single JSON document */
+    bool is_stream;  /* the answer is a stream of events */
     bool done;       /* [DONE] was received */
     bool left_open;  /* but the body did not end after it */
     enum finish finish;
@@ -84,7 +84,7 @@ struct tally {
         waited;   /* for an open loop: unanswered when the cell ended; of these, never sent; delayed
                      for lack of a free connection */
     int64_t held; /* for a closed loop: from before the window, and never answered */
-    int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* failures before the window */
+    int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before the window */
     char failure_texts[FAILURE_COUNT][TALLY_FAILURE_TEXT_SIZE];
     struct requested_lengths asked;
     struct range input, output;                   /* tokens of a successful request */

@@ -44,7 +44,7 @@ struct transfer {
     enum failure failure; /* of the exchange itself, whatever its HTTP status */
     char failure_text[TRANSFER_FAILURE_TEXT_SIZE]; /* a message about the failure that can be shown;
                                                       "": none */
-    bool is_queued;                                /* next in the loop's queue of ended transfers */
+    bool is_queued; /* it is in the loop's queue of ended transfers */
     TAILQ_ENTRY(transfer) link;
 };
 

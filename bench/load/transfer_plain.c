@@ -437,7 +437,7 @@ struct transfer *transfer_plain_create(const struct load *load, struct load_loop
     plain->source.on_ready = on_ready;
     plain->load = load;
     plain->target = load->target;
-    plain->transfer.loop = loop; /* the first request needs them */
+    plain->transfer.loop = loop; /* needed before the first begin() */
     plain->socket = -1;
     return &plain->transfer;
 }

@@ -53,7 +53,7 @@ void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 /* Tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
-#define DATASET_TOKENS_PER_BYTE 0.25 /* bytes per token of English, roughly */
+#define DATASET_TOKENS_PER_BYTE 0.25 /* of English, roughly */
 
 struct dataset_range {
     size_t count; /* rows that have a value */

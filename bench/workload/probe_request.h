@@ -26,12 +26,12 @@ CHECKED bool probe_request_count(const struct asker *asker, const struct workloa
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
                                  struct error *error);
 
-/* A streamed answer of two tokens to a prompt of a few pieces, with all of the workload's fields.
- * *reports_usage: it ended with token counts. */
+/* Requests a streamed answer of two tokens to a prompt of a few pieces, with all of the workload's
+ * fields. *reports_usage: the answer ended with token counts. */
 CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
                                   bool *reports_usage, long *status, struct error *error);
 
-/* What a stream consists of. */
+/* The parts of a stream. */
 struct stream_shape {
     int64_t chunks, tokens; /* chunks with output; tokens by usage, -1: not reported */
     bool reports_chunks;    /* each chunk reported its tokens */

@@ -40,11 +40,11 @@ struct prompt_source {
     uint32_t *offsets;    /* offset of every piece in the arena, and of its end */
     struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_ends;
-    int64_t pools, prefix_pieces, prefix_tokens; /* bytes of one prefix */
+    int64_t pools, prefix_pieces, prefix_tokens; /* the last two: of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
     struct workload_room room;
-    int64_t shortest, context_tokens; /* largest length of an input; 0: not known */
+    int64_t shortest, context_tokens; /* of an input; context_tokens 0: not known */
     bool may_stop;
     const struct dataset *dataset;
     uint32_t *usable; /* rows of the dataset, in the order of sending */

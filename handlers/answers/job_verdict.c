@@ -25,7 +25,7 @@ static json_t *verdict(const struct report_input *input)
     return list;
 }
 
-/* A single run has its own report, several runs have their sweep's. */
+/* If the sweep has a single run, links to the run's report, else to that of the sweep. */
 static void add_report(const struct sweep_material *material, struct answer *answer)
 {
     TEXT_AUTO uri = { 0 };

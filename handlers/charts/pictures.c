@@ -20,7 +20,7 @@ struct picture {
 struct pictures {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that a picture was drawn, or could not be */
-    struct picture *newest; /* number of the latest use */
+    struct picture *newest; /* used last */
     size_t bytes_max;
     unsigned drawing;
     struct pictures_counts counts;

@@ -97,7 +97,7 @@ struct view {
     struct model_facts facts;
     struct engine_metrics_snapshot load;
     struct scrape_target watch;
-    struct scrape_left_out left_out; /* the time of its last scrape */
+    struct scrape_left_out left_out; /* of its last scrape */
     struct endpoint_lease lease;
     int64_t waiting;
     struct fleet_managed_row managed;

@@ -58,7 +58,7 @@ static const struct field fields[] = {
 /* The part of the answer that the caller sees while it arrives. */
 struct follower {
     struct call *call;
-    struct text newest; /* bytes since the last progress message */
+    struct text newest; /* text since the last progress message */
     int64_t reported_ns;
 };
 

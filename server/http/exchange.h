@@ -76,7 +76,7 @@ struct exchange {
     struct timeout keep_alive;
     size_t keep_alive_read;       /* bytes that the client had received at the last check */
     unsigned stalls;              /* successive checks at which it had received nothing */
-    bool is_probed;               /* running since its client stopped sending */
+    bool is_probed;               /* its client was probed after it stopped sending */
     size_t body_seen, read_limit; /* bytes of the body that are read, kept or not; beyond that the
                                      connection is closed */
     bool counted, working;        /* it counts among the requests in flight */

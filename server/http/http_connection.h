@@ -34,7 +34,7 @@ struct http_connection {
     bool ended;      /* the client stopped sending; it may still read */
     bool gone;       /* the client does not read either: the connection was reset, or both sides are
                         closed */
-    bool sent_more;  /* it closes after the request that is being answered */
+    bool sent_more;  /* the client sent more after the request being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of the dropped input */
     struct timeout deadline;

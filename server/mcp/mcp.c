@@ -313,7 +313,7 @@ static void admit(struct rpc *rpc)
 {
     bool good = rpc->era == ERA_MODERN ? mcp_modern_admit(rpc) : mcp_legacy_admit(rpc);
 
-    rpc->placement = PLACE_INLINE; /* the status of a refusal, or of messages that need no answer */
+    rpc->placement = PLACE_INLINE; /* for a refusal, and for messages that need no answer */
     trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
         return;

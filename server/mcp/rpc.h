@@ -24,7 +24,7 @@ enum {
     RPC_METHOD_NOT_FOUND = -32601,
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL = -32603,
-    RPC_REFUSED = -32000, /* set by the transport: session, version, media type */
+    RPC_REFUSED = -32000, /* refused by the transport: session, version, media type */
     RPC_SESSION_NOT_FOUND = -32001,
     RPC_RESOURCE_NOT_FOUND = -32002, /* legacy only */
     RPC_HEADER_MISMATCH = -32020,

@@ -16,7 +16,7 @@ struct page_exchange {
     struct form places, query, form;
     struct page_caller caller;
     struct page_body body;
-    bool is_signed_in; /* the caller, with the cookie of its session */
+    bool is_signed_in; /* with the cookie of its session */
     char token[DIGEST_TEXT_SIZE];
 };
 

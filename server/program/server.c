@@ -24,7 +24,7 @@
 
 #define CANCEL_PATIENCE_MS 1000
 #define INLINE_US_AT_ONCE 50000
-#define INLINE_US_PER_S 200000 /* share of an HTTP thread */
+#define INLINE_US_PER_S 200000 /* a fifth of an HTTP thread */
 #define SIGN_INS_PER_S 1       /* attempts to sign in from one address */
 #define SIGN_INS_AT_ONCE 10
 #define KEPT_BYTES_AT_ONCE (16 << 20)

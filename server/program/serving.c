@@ -25,13 +25,13 @@
 struct serving {
     struct settings settings;
     char host[256];
-    struct server_list *servers; /* tools that may be called */
+    struct server_list *servers; /* model servers that may be called */
     struct services services;
     struct server *server;
     struct admin *admin;
     struct housekeeping *housekeeping;
     struct fleet_host *fleet;
-    bool announced; /* name of the process in the audit log */
+    bool announced; /* its start is in the audit log */
 };
 
 static unsigned count_readers(const struct settings *settings)

@@ -39,7 +39,7 @@ struct settings {
     bool log_requests, hardened, this_machine;
 };
 
-#define RATE_BY_DEFAULT 5000 /* rate_per_principal was set explicitly */
+#define RATE_BY_DEFAULT 5000 /* of rate_per_principal */
 
 extern const struct setting settings_table[];
 extern const size_t settings_count;

@@ -21,7 +21,7 @@
 #define ROUND_S 1
 #define LOAD_ROUND_NS 5000000000 /* time between two events that say that metrics were scraped */
 #define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
-#define RUNS_LIMIT 1000  /* deployments of a sweep */
+#define RUNS_LIMIT 1000  /* runs of a sweep */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];

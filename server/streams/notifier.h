@@ -34,8 +34,9 @@ CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
-/* Subscribes a session, until it ends, to a resource, on its standing stream; stored with it. BUSY:
- * it has too many. The URI must be valid. */
+/* Subscribes a session to a resource until the session ends; it is notified on its standing stream.
+ * The subscription is stored with the session. The URI must be valid. BUSY: the session has too
+ * many. */
 CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
                                 struct error *error);
 CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
@@ -63,7 +64,7 @@ void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
  * change of a job is also one of its sweep, its runs and its deployment. */
 void notifier_job_moved(void *context, const char *job_id);
 void notifier_scraped(void *context, const char *deployment);
-/* Such as those of a deployment. */
+/* The resources of a deployment, for example, changed. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
 /* A tool changed resources: this deployment ("": none), and the list of resources. */

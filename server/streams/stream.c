@@ -26,13 +26,13 @@ struct stream {
     atomic_int references;
     struct store *store; /* NULL: not stored */
     char id[STREAM_ID_SIZE];
-    char key[EVENT_STREAM_SIZE]; /* in the store */
-    struct rate_limit *bytes;    /* that may be stored; NULL: any */
+    char key[EVENT_STREAM_SIZE]; /* its name in the store */
+    struct rate_limit *bytes;    /* limit of the stored bytes; NULL: none */
     char principal[RATE_LIMIT_NAME_SIZE];
 
     pthread_mutex_t lock;        /* protects the rest */
-    struct sse_queue *sse_queue; /* NULL: none yet */
-    int64_t sequence;            /* of the newest event */
+    struct sse_queue *sse_queue; /* queue of its connection; NULL: none yet */
+    int64_t sequence;            /* number of the newest event */
     int64_t received; /* number of the newest event that an earlier connection received */
     char *closing_message;
     bool primed, ended;

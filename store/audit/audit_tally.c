@@ -13,8 +13,8 @@
 #include "store/ledger/store_private.h"
 
 #define CHAINS 512
-#define USERS_LIMIT 128 /* counts in memory; calls beyond that are counted together */
-#define WHOLE_BYTES_LIMIT (32UL << 10) /* rows that one principal's calls may get in a round */
+#define USERS_LIMIT 128                /* beyond that, all are counted as one */
+#define WHOLE_BYTES_LIMIT (32UL << 10) /* of one principal's own rows, in a round */
 #define ROW_BYTES 400                  /* bytes of such a row besides its texts */
 #define SEVERAL "(several)"            /* no principal or tool can have this name */
 
@@ -42,7 +42,7 @@ struct count {
     char *detail;
     int64_t seen;              /* in this window */
     int64_t unwritten;         /* those of them that are not written yet */
-    int64_t first_ms, last_ms; /* of the first one not yet written */
+    int64_t first_ms, last_ms; /* of those not yet written */
     unsigned rounds;           /* calls of audit_log_flush since the window began */
 };
 

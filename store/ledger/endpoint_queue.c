@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines for the endpoints: a job's place in them, and when it may run. A job takes its
- * endpoints in the order of their names, each after it holds the one before, so that no two jobs
- * wait for one another. In the caller's transaction. */
+/* The lines of jobs that wait for endpoints: places, and when a job may run. A job that needs two
+ * endpoints gets in line for the second one only when it holds the first, in order of their names,
+ * so that no two jobs wait for one another. Everything here runs in the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
@@ -95,7 +95,7 @@ bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, 
     return step == SQL_DONE && queue_at_next(connection, job_id, &is_queued, error);
 }
 
-/* The job's row in a line, where it waits in one. */
+/* The condition for the row by which a job waits in a line. */
 #define ITS_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
 
 bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,

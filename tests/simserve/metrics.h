@@ -23,18 +23,18 @@ struct metrics_histogram {
 struct metrics {
     uint64_t prompt_tokens;
     uint64_t generation_tokens;
-    uint64_t prefix_queries, prefix_hits; /* tokens */
+    uint64_t prefix_queries, prefix_hits; /* counts of tokens */
     uint64_t finished_stop, finished_length, finished_abort, finished_error;
     uint64_t drafts, draft_tokens, accepted_tokens;
     uint64_t accepted_at[METRICS_POSITIONS];
     struct metrics_histogram ttft, itl, e2e, queue;
 };
 
-/* Prefill of a request begins. */
+/* Records that the prefill of a request begins. */
 void metrics_prompt(struct metrics *metrics, const struct truth_record *record, bool prefix_cache);
 void metrics_first_token(struct metrics *metrics, const struct truth_record *record,
                          int64_t now_ns);
-/* A decode step produced `tokens` tokens, gap_ns after the previous one. */
+/* Records a decode step that produced `tokens` tokens, gap_ns after the previous one. */
 void metrics_step(struct metrics *metrics, const struct config *config, int64_t tokens,
                   int64_t gap_ns);
 void metrics_finished(struct metrics *metrics, const struct truth_record *record,

@@ -21,7 +21,7 @@ struct model {
     unsigned running_count;
     int64_t prefill_free_ns;     /* if prefills are serial: when the last one ends */
     uint64_t warm_shapes;        /* power-of-two prompt lengths seen */
-    int64_t kv_blocks_committed; /* tokens of KV cache that the running sequences may need */
+    int64_t kv_blocks_committed; /* that the running sequences may come to need */
 };
 
 enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
@@ -60,7 +60,7 @@ struct sequence {
 
     TAILQ_ENTRY(sequence) link;
     enum sequence_state state;
-    uint64_t salt; /* bytes of the prefix cache */
+    uint64_t salt; /* of the prefix cache */
     struct tokens prompt;
 };
 

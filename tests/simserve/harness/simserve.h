@@ -63,7 +63,7 @@ struct answer {
     bool reset;       /* the connection was reset */
     struct text head; /* with the blank line */
     struct text body; /* without chunk framing */
-    int reads;        /* nanoseconds that it took */
+    int reads;        /* recv() calls that it took */
     int64_t first_byte_ns;
     int64_t end_ns;
 };

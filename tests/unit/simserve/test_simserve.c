@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model server's API: forms of answers, counts, refusals, and how it reads its input. */
+/* The API of simserve: the forms of its answers, counts, refusals, and how it reads requests. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int stop(void **state)
 
 #define KEY "Authorization: Bearer sesame\r\n"
 
-/* The JSON that /v1/<path> answers with `status`. */
+/* Requests /v1/<path>, and returns the JSON of its answer, which must have `status`. */
 static json_t *ask(void **state, const char *path, const char *body, int status)
 {
     ANSWER_AUTO answer = { 0 };
@@ -42,7 +42,7 @@ static json_t *ask(void **state, const char *path, const char *body, int status)
     return out;
 }
 
-/* The events of a stream. */
+/* Returns the events of a stream. */
 static json_t *stream(void **state, const char *path, const char *body)
 {
     ANSWER_AUTO answer = { 0 };

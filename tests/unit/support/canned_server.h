@@ -33,7 +33,7 @@ struct canned_server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char bodies[CANNED_REQUESTS][4096]; /* paths of the requests, in order */
+    char bodies[CANNED_REQUESTS][4096]; /* bodies of the requests, in order */
     char paths[CANNED_REQUESTS][128];
     size_t requests;
     bool authorized; /* the last request had a bearer token */

@@ -92,7 +92,7 @@ static inline struct cell_row *cell_failed(struct cells *cells, int64_t users, i
     cell->measurement.succeeded = 10;
     cell->measurement.success_rate = 0.2;
     cell->measurement.output_throughput =
-        7777; /* latencies of the requests that succeeded: they must not be shown */
+        7777; /* of the few requests that succeeded: it must not be shown */
     cell->measurement.latency[METRIC_E2E] = latency(7777, 10);
     strncpy(cell->measurement.first_error, message, sizeof cell->measurement.first_error - 1);
     return cell;

@@ -25,7 +25,7 @@
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port;       /* URL of the server */
+    atomic_int port;       /* of the server, as the sweep sees it */
     struct simserve other; /* of the deployment of that name */
     struct job_pool *jobs;
     char bearer[64];

@@ -117,7 +117,7 @@ static void csv_without_failures_has_those_that_did_not_succeed(void **state)
     (void)state;
     read_bytes(TABLE, strlen(TABLE), NULL, &evidence);
     near(evidence.cells[0].success_rate, 0.375);
-    near(evidence.cells[1].success_rate, 75.0 / 80); /* the others were not sent */
+    near(evidence.cells[1].success_rate, 75.0 / 80); /* the other requests were not sent */
 }
 
 static void csv_does_not_guess_what_a_throughput_counts(void **state)
@@ -176,7 +176,8 @@ static void reads_vllm_results_one_after_the_other(void **state)
     near(cell->latency[METRIC_ICL].p99_ms, 30);
     near(cell->latency[METRIC_TPOT].p50_ms, 10);
     assert_true(isnan(cell->latency[METRIC_E2E].mean_ms));
-    assert_true(isnan(cell->input_tokens_mean)); /* one failed: whose tokens are these? */
+    assert_true(isnan(
+        cell->input_tokens_mean)); /* one request failed: it is not known whose tokens these are */
     assert_string_equal(cell->error, "Traceback: connection reset");
     assert_string_equal(original(cell, "backend"), "openai");
     cell = &evidence.cells[1];
@@ -386,7 +387,8 @@ static void serving_reports_describe_the_machine_too(void **state)
     cell = &evidence.cells[0];
     near(cell->input_length, 1024);
     near(cell->output_tokens_asked, 100);
-    near(cell->output_throughput, 150); /* the report's own figure before the raw one */
+    near(cell->output_throughput,
+         150); /* the report's own figure takes precedence over the raw one */
     near(cell->duration_s, 6.6667);
     near(cell->latency[METRIC_ICL].mean_ms, 6.5);
     near(cell->success_rate, 1);

@@ -14,7 +14,7 @@
 #include "base/json/json.h"
 #include "base/json/json_scan.h"
 
-/* What the random documents are made of and start from. */
+/* The characters of random documents, and the documents that they begin with. */
 static const char *const corpus[] = {
     "{}",
     "[]",
@@ -139,7 +139,7 @@ static json_t *build_array(struct json_scan *scan)
     return array;
 }
 
-/* The value that `token` begins, as jansson's tree; null for what failed. */
+/* Builds jansson's tree of the value that begins with `token`; null if that fails. */
 static json_t *build(struct json_scan *scan, enum json_scan_token token)
 {
     switch (token) {
@@ -167,7 +167,7 @@ static json_t *build(struct json_scan *scan, enum json_scan_token token)
     return NULL;
 }
 
-/* json_parse_fully, but a key may come twice. */
+/* Like json_parse_fully, but a key may occur twice. */
 static json_t *parse(const char *bytes, size_t length)
 {
     struct error error = { 0 };
@@ -179,7 +179,7 @@ static json_t *parse(const char *bytes, size_t length)
     return value;
 }
 
-/* Both accept the bytes and see the same document, or both refuse them. */
+/* Asserts that both accept the bytes and read the same document, or that both refuse them. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
     char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
@@ -325,8 +325,8 @@ static void gives_the_tokens_of_a_document(void **state)
         assert_int_equal(json_scan_next(&scan), expected[i]);
 }
 
-/* How an envelope is read: what is not needed is skipped, what is passed on stays as written.
- */
+/* Reads an envelope as the server does: skips members that it does not need, and copies those that
+ * it passes on as they are written. */
 static void finds_members_and_skips_the_rest(void **state)
 {
     static const char document[] = "{\"x\": {\"id\": [1, {}]}, \"i\\u0064\": \"7\\n\", "

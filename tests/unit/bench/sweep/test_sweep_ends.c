@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How sweeps fail, stop, wait for one another and continue after a shutdown. */
+/* Sweeps that fail, stop, wait for one another, or continue after a shutdown. */
 #include "tests/unit/support/sweep_rig.h"
 
 static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)
@@ -194,7 +194,8 @@ static void does_not_continue_with_another_model(void **state)
     tear_down(&rig);
 }
 
-/* A sweep that was killed at its only cell, which has a result by now. The server is gone. */
+/* A sweep whose process was killed just after its only cell had a result. The model server is down.
+ */
 static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_state result_state)
 {
     struct cell_result result = { .state = result_state, .workload_digest = "digest" };
@@ -257,7 +258,7 @@ static void a_kill_after_the_last_cell_keeps_why_all_failed(void **state)
     tear_down(&rig);
 }
 
-/* Stopped in the middle; taken up again while its server is down. */
+/* Stops a sweep in the middle, and continues it while its server is down. */
 static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t patience_ms)
 {
     struct sweep_row row;

@@ -80,7 +80,8 @@ static void accept(struct ledger *ledger, const struct scene *scene, size_t cell
                                      &result, 300, &ledger->error));
 }
 
-/* The cells from which the middle ones were inferred are measured again, so these must be, too. */
+/* The middle cells were inferred from cells that are now measured again, so they must be measured,
+ * too. */
 static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
 {
     struct ledger *ledger = *state;
@@ -393,7 +394,8 @@ static void a_stale_holder_writes_nothing(void **state)
     free(attempts);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_PENDING);
-    /* The new holder cannot end the old one's attempt, but makes a second one. */
+    /* The new holder of the job cannot end the attempt of the old one, but begins a second attempt.
+     */
     assert_refused(ledger,
                    attempt_accept(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
                    ERROR_CONFLICT, "does not run under this claim");
@@ -560,7 +562,7 @@ static void a_finished_run_is_not_taken_up_again(void **state)
     end(&scene);
 }
 
-/* Directly on the file, bypassing every function of the store. */
+/* Runs SQL directly on the file, without any function of the store. */
 static bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char file[FOLDER_SIZE + 32], *script = sqlite3_mprintf(statement, id), *message = NULL;
@@ -610,7 +612,7 @@ static void nothing_changes_what_was_measured(void **state)
     result.records = "records";
     result.records_length = 7;
     for (size_t i = 0; i < 2; i++) {
-        /* one is under way: it may end, and what it is of stays as it is */
+        /* a run that is under way may end, but what it measures stays as it is */
         assert_false(
             may_do(ledger, "UPDATE runs SET repetition = 9 WHERE sweep_id = %Q", scene.sweep.id));
         assert_ok(ledger, attempt_accept(ledger->store, &scene.claim, attempt(ledger, &scene, i),
@@ -714,7 +716,8 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
     end(&scene);
 }
 
-/* As an earlier version left it, if it was killed between the ends of the two. */
+/* The state that an earlier version left if it was killed between the end of the job and that of
+ * the sweep. */
 static void a_sweep_that_has_ended_is_not_changed(void **state)
 {
     struct ledger *ledger = *state;
