@@ -65,7 +65,8 @@ void http_connection_end_request(struct http_connection *connection);
  * may be in progress on it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
 /* Closes an idle connection to make room for another client: the oldest one of an unknown client
- * or, if `also_known`, else of a known one. False: there is none. */
+ * or, if there is none and `also_known` is set, of a known client. False: nothing could be closed.
+ */
 bool http_connection_make_room(struct http_loop *loop, bool known);
 /* Whether the current request passed the guard, and whether its whole body has arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);

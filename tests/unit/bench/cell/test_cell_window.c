@@ -107,7 +107,7 @@ static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **stat
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_in_range(m->attempted, 299, 301);
     assert_true(m->request_throughput < 120);
-    assert_true(m->goodput == m->request_throughput); /* both of what ended in the window */
+    assert_true(m->goodput == m->request_throughput); /* both count what ended in the window */
     assert_true(m->overloaded);
     if (fabs(m->queue_growth - (300 - m->request_throughput)) > 30)
         fail_msg("grew by %.1f/s while %.1f/s were answered", m->queue_growth,
@@ -117,12 +117,14 @@ static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **stat
     assert_int_equal(m->latency[METRIC_E2E].count, m->attempted);
     assert_int_equal(m->latency[METRIC_E2E].censored, m->unanswered);
     assert_true(m->latency[METRIC_E2E].p99_censored);
-    assert_true(m->latency[METRIC_E2E].p99_ms > 1000); /* it waited for all of the tail */
+    assert_true(m->latency[METRIC_E2E].p99_ms
+                > 1000); /* the measurement waited for the slowest requests */
     tear_down(&trial);
 }
 
-/* A little more than is answered, at most four in flight: all of it is answered in the end, late,
- * and what was waited for in front of us is in it. */
+/* Slightly more requests are due than are answered, and at most four are in flight: all are
+ * answered in the end, late, and the time that they waited before they were sent counts in their
+ * latency. */
 static void latency_counts_from_the_schedule(void **state)
 {
     struct trial trial;
@@ -148,9 +150,8 @@ static void latency_counts_from_the_schedule(void **state)
     tear_down(&trial);
 }
 
-/* The server is as slow, but only four may be in flight: now we hold the queue, and it still
- * counts.
- */
+/* The server is as slow as above, but only four requests may be in flight: now the load generator
+ * holds the queue, which still counts. */
 static void a_queue_in_front_of_us_counts_like_one_in_the_server(void **state)
 {
     struct trial trial;
@@ -179,7 +180,7 @@ static void threads_share_one_schedule(void **state)
 
     (void)state;
     set_up_open(&trial, ARRIVAL_CONSTANT, 400, NULL);
-    trial.order.concurrency = 5000; /* more than one thread has */
+    trial.order.concurrency = 5000; /* more than one thread may have */
     trial.order.shards = 3;
     trial.plan.ramp_s = 0.2;
     const struct measurement *m = measure_answered(&trial);
@@ -187,7 +188,7 @@ static void threads_share_one_schedule(void **state)
     assert_true(m->warmup_s >= 0.2);
     records = sent_records(&trial);
     for (size_t i = 1; i < records.count; i++)
-        if (records.rows[i].phase == RECORD_WINDOW) /* later ones are not all sent */
+        if (records.rows[i].phase == RECORD_WINDOW) /* not all of those after the window are sent */
             assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 2499, 2501);
     request_records_finish(&records);
     tear_down(&trial);
@@ -266,7 +267,8 @@ static void a_window_may_end_with_a_number_of_requests(void **state)
     assert_in_range(m->attempted, 50, 53); /* some may end in the same turn */
     assert_true(m->window_s < 10);
     again(&trial);
-    trial.order.concurrency = 1; /* what ends after the last one does not move the window's end */
+    trial.order.concurrency =
+        1; /* requests that end after the last counted one do not move the window's end */
     trial.plan.requests = 4;
     m = measure(&trial);
     if (fabs(m->request_throughput * m->latency[METRIC_E2E].mean_ms / 1e3 - 1) > 0.12)
@@ -350,7 +352,8 @@ static void users_who_think_are_not_in_flight(void **state)
         const struct measurement *m = measure(&trial);
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->concurrency_expected < 24);
-        /* Not by the mean think time: a second of exponential thoughts is far from it. */
+        /* The expected number follows from the think times that were drawn: their mean over one
+         * second is far from the mean of the distribution. */
         if (fabs(m->concurrency_actual - m->concurrency_expected) > 0.8)
             fail_msg("%.2f in flight, %.2f expected", m->concurrency_actual,
                      m->concurrency_expected);
@@ -368,7 +371,7 @@ static void users_start_over_the_ramp(void **state)
     set_up(&trial, NULL);
     trial.order.concurrency = 8;
     trial.plan.ramp_s = 0.4;
-    trial.plan.think_time_s = 0.6; /* so that each sends once in the ramp */
+    trial.plan.think_time_s = 0.6; /* long enough that each user sends once in the ramp */
     measure(&trial);
     records = sent_records(&trial);
     assert_in_range(records.count, 8, 40);
@@ -402,7 +405,8 @@ struct slowing {
     double tokens_per_s, ttft_ms; /* first shown while measuring */
 };
 
-/* Called all the time: in the middle of the window the server becomes four times as slow. */
+/* Called continually with the progress: in the middle of the window the server becomes four times
+ * as slow. */
 static bool slows_in_the_middle(void *context, const char *doing, double elapsed_s)
 {
     struct slowing *slowing = context;
@@ -454,7 +458,7 @@ static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
     tear_down(slowed);
 }
 
-/* Rare arrivals: nothing comes in between, and nothing is in flight. */
+/* Between rare arrivals nothing is received, because nothing is in flight. */
 static void a_pause_without_requests_is_not_a_stall(void **state)
 {
     struct trial trial;

@@ -319,7 +319,7 @@ static void malformed_requests_get_an_error_or_a_closed_connection(void **state)
     assert_int_equal(http_request(port(), "GET", "/health", NULL, NULL, NULL), 200);
 }
 
-/* A token with many claims has some thousands. */
+/* A token with many claims has some thousands of bytes. */
 static void headers_of_8000_bytes_are_read_and_many_more_are_refused(void **state)
 {
     char filler[20000];

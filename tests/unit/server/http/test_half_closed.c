@@ -116,7 +116,7 @@ static void an_old_client_that_ends_its_side_is_answered(void **state)
     http_close(&client);
 }
 
-/* Long after the comment that asks whether the client is there. */
+/* The call runs on long after the comment with which the server probes its client. */
 static void a_stream_continues_to_its_result(void **state)
 {
     static const char *const headers[] = { MCP_HEADERS,
@@ -143,7 +143,8 @@ static void a_stream_continues_to_its_result(void **state)
     assert_int_equal(atomic_load(&served_cancelled), 0);
 }
 
-/* Between answers of both sorts nothing distinguishes it from one that only ended its side. */
+/* Disconnects in both directions. While nothing is sent to it, such a client looks like one that
+ * only ended its own side. */
 static void leave(struct http_client *client)
 {
     shutdown(client->fd, SHUT_RDWR);
@@ -229,7 +230,7 @@ static bool comes_down_to(int64_t connections)
     return atomic_load(&served.server->http->open_connections) <= connections;
 }
 
-/* libmicrohttpd would keep it as long as an older connection is idle. */
+/* libmicrohttpd alone would keep such a connection for as long as an older one is idle. */
 static void the_connection_of_a_client_that_left_is_closed(void **state)
 {
     struct http_client idle, clients[8];
@@ -251,7 +252,8 @@ static void the_connection_of_a_client_that_left_is_closed(void **state)
         TEXT_AUTO event = { 0 };
 
         assert_true(http_event(&clients[i], &pending, &event));
-        assert_true(http_event(&clients[i], &pending, &event)); /* the comment */
+        assert_true(
+            http_event(&clients[i], &pending, &event)); /* the comment that probes the client */
         leave(&clients[i]);
     }
     notifier_list_changed(served.server->notifier, NOTIFIER_TOOLS);

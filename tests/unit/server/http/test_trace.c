@@ -14,7 +14,7 @@
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
 #define PARENT "b7ad6b7169203331"
 
-static void reads_the_id_of_what_has_the_form(void **state)
+static void reads_the_id_of_a_valid_traceparent(void **state)
 {
     static const char *const good[] = {
         "00-" TRACE "-" PARENT "-01",
@@ -32,7 +32,7 @@ static void reads_the_id_of_what_has_the_form(void **state)
     }
 }
 
-static void anything_else_has_none(void **state)
+static void anything_else_has_no_id(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -99,7 +99,8 @@ static void the_log_line_has_the_trace_id_and_nothing_else_of_it(void **state)
     log_of_request(MCP_HEADERS "traceparent: " FROM_HEADER "\r\n",
                    PING("\"traceparent\":\"00-" TRACE "-" PARENT "-01\",\"baggage\":\"secret=1\""),
                    log, sizeof log);
-    assert_non_null(strstr(log, " trace " TRACE "\n")); /* the message's own goes before */
+    assert_non_null(strstr(log, " trace " TRACE
+                                "\n")); /* the message's trace has precedence over the header's */
     assert_null(strstr(log, "secret"));
 }
 
@@ -117,8 +118,8 @@ static void a_log_line_without_a_valid_trace_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_id_of_what_has_the_form),
-        cmocka_unit_test(anything_else_has_none),
+        cmocka_unit_test(reads_the_id_of_a_valid_traceparent),
+        cmocka_unit_test(anything_else_has_no_id),
         cmocka_unit_test(the_log_line_has_the_trace_id_and_nothing_else_of_it),
         cmocka_unit_test(a_log_line_without_a_valid_trace_has_none),
     };
