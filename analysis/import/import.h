@@ -23,8 +23,8 @@ struct importer {
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
      * and where. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
-    bool is_table; /* in which unknown columns, which may be stated, or unknown members are listed
-                    */
+    bool is_table; /* the answer lists its unknown columns, whose meaning the caller may state;
+                      otherwise its unknown members */
 };
 extern const struct importer importers[]; /* ends with a NULL format */
 

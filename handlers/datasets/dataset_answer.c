@@ -92,6 +92,7 @@ void dataset_describe(const struct dataset_entry *entry, struct text *out)
         text_addf(out, "; %" PRId64 " prompts occur more than once",
                   json_get_integer(lengths, "repeated", 0));
     if (entry->skipped > 0)
-        text_addf(out, "; %" PRId64 " records could not be sent and were skipped", entry->skipped);
+        text_addf(out, "; %" PRId64 " record%s could not be sent and %s skipped", entry->skipped,
+                  entry->skipped == 1 ? "" : "s", entry->skipped == 1 ? "was" : "were");
     text_add(out, ".\n");
 }

@@ -71,7 +71,7 @@ static CHECKED bool earlier_read(struct store *store, const char *id, struct ear
     return true;
 }
 
-/* ---- Is it the same thing? ---- */
+/* ---- Whether a correction measures the same as the runs that it corrects ---- */
 
 /* The index of that deployment in the request. */
 static bool find_subject(const struct sweep_request *request, int64_t deployment_id, size_t *out)

@@ -47,7 +47,7 @@ void key_marker_write(const char *data_folder)
     name_marker(data_folder, &path);
     file = open(text_string(&path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) {
-        log_info("that the data folder has keys cannot be recorded beside it (%s: %s)",
+        log_info("cannot record beside the data folder that it has keys (%s: %s)",
                  text_string(&path), strerror(errno));
         return;
     }

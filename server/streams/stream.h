@@ -18,7 +18,8 @@ struct stream;
 #define STREAM_ID_SIZE 24
 #define STREAM_RETRY_MS 1000 /* how long clients wait before they reconnect */
 
-/* NULL: nobody reads it yet. Takes its own reference. Starts with one reference. */
+/* The stream begins with one reference, and holds a reference of its own to the queue; NULL: nobody
+ * reads it yet. */
 struct stream *stream_create(struct sse_queue *sse_queue);
 struct stream *stream_retain(struct stream *stream);
 void stream_release(struct stream *stream); /* NULL is fine */
@@ -64,5 +65,5 @@ void stream_hang_up(struct stream *stream);
  * over; NULL: no such event. */
 void stream_set_closing_message_take(struct stream *stream, char *json);
 void stream_send_closing_message(struct stream *stream);
-void stream_end(struct stream *stream); /* after what is waiting */
+void stream_end(struct stream *stream); /* ends it after the waiting events */
 bool stream_is_open(struct stream *stream);

@@ -172,8 +172,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Names the process that ended it, if that did not start it: a test would otherwise look for a
- * crash. */
+/* Logs the signal's sender, unless that is the process that started simserve: otherwise one
+ * would look for a crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };
@@ -206,7 +206,7 @@ static void process_ready(struct server *server)
         connection_process(connection);
         fire_due(server);
         if (connection == last)
-            break; /* those that came meanwhile: next turn */
+            break; /* connections that became ready meanwhile are handled in the next turn */
     }
 }
 

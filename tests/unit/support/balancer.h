@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: two model servers behind one address. Each connection goes to the other one, as with a
+/* For tests: two model servers behind one address. Connections go to the two in turn, as with a
  * load balancer. */
 #pragma once
 

@@ -92,7 +92,7 @@ static void runs_on_as_many_threads_as_asked(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(workers_submit(workers, pass, &gate, &error));
-    wait_for_entered(&gate, 3); /* would wait forever with fewer */
+    wait_for_entered(&gate, 3); /* with fewer threads this would wait forever */
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);
@@ -158,7 +158,7 @@ static void a_low_load_stays_on_few_threads(void **state)
         pthread_mutex_unlock(&calm.lock);
     }
     workers_destroy(workers);
-    assert_in_range(calm.distinct, 1, 32); /* in turns it would be all 64 */
+    assert_in_range(calm.distinct, 1, 32); /* if threads took turns, it would be all 64 */
 }
 
 static void note_name(void *context)

@@ -20,10 +20,10 @@ static void keeps_a_dataset_and_says_what_it_has(void **state)
     assert_int_equal(json_get_integer(dataset, "skipped", 0), 1);
     assert_int_equal(strlen(json_get_text(dataset, "digest", "")), 64);
     world_says(world, "chats: 2 prompts, input tokens");
-    world_says(world, "1 records could not be sent");
+    world_says(world, "1 record could not be sent and was skipped");
     world_audited(world, "dataset_import", "ok", "chats");
     list = world_ok(world, "dataset_list", "{}");
-    json_object_del(dataset, "digest"); /* of one that is shown by itself */
+    json_object_del(dataset, "digest"); /* only the answer about a single dataset has it */
     assert_true(json_equal(json_array_get(json_object_get(list, "datasets"), 0), dataset));
 }
 
@@ -67,13 +67,13 @@ static void a_plan_takes_its_lengths_from_the_dataset(void **state)
     plan = json_object_get(answer, "plan");
     assert_string_equal(json_get_text(plan, "input_distribution", ""), "dataset");
     assert_int_equal(json_integer_value(json_array_get(json_object_get(plan, "input_tokens"), 0)),
-                     4); /* 5 and 2 by the bytes */
+                     4); /* the mean of 5 and 2 tokens, estimated from the prompts' bytes */
     assert_int_equal(json_integer_value(json_array_get(json_object_get(plan, "output_tokens"), 0)),
                      9);
     assert_int_equal(strlen(json_get_text(plan, "dataset_digest", "")), 64);
 }
 
-static void a_plan_says_what_a_dataset_does_not_go_with(void **state)
+static void a_plan_refuses_arguments_that_contradict_a_dataset(void **state)
 {
     struct world *world = *state;
 
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(a_dataset_never_changes),
         cmocka_unit_test(refuses_what_it_cannot_keep),
         cmocka_unit_test(a_plan_takes_its_lengths_from_the_dataset),
-        cmocka_unit_test(a_plan_says_what_a_dataset_does_not_go_with),
+        cmocka_unit_test(a_plan_refuses_arguments_that_contradict_a_dataset),
     };
 
     return world_run(tests);
