@@ -273,7 +273,8 @@ static CHECKED bool finish(struct records *records, struct error *error)
         "requested, only how many requests were in flight",
         records->succeeded + records->failed);
     if (records->warmup > 0)
-        evidence_remark(records->out, "%.0f requests of the warm-up were skipped", records->warmup);
+        evidence_remark(records->out, "requests of the warm-up that were skipped: %.0f",
+                        records->warmup);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
         if (records->metrics[i].more > 0)
             evidence_remark(records->out,

@@ -341,7 +341,7 @@ static void add_window(const json_t *plan, struct text *out)
     text_addf(out, "warm-up of at most %g s, then a window of ",
               json_get_number(plan, "warmup_limit_s", 0));
     if (requests > 0)
-        text_addf(out, "%lld requests", requests);
+        text_addf(out, "%lld request%s", requests, requests == 1 ? "" : "s");
     else
         text_addf(out, "%g s", json_get_number(plan, "window_s", 0));
     if (width > 0)

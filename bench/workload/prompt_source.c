@@ -155,10 +155,11 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
         if (is_usable(prompts, &dataset->rows[i]))
             prompts->usable[prompts->usable_count++] = (uint32_t)i;
     if (prompts->usable_count == 0)
-        return error_set(error, ERROR_INVALID,
-                         "none of the dataset's %zu prompts can be sent with its answer: they do "
-                         "not fit the model's context of %ld, or have no known lengths",
-                         dataset->count, prompts->context_tokens);
+        return error_set(
+            error, ERROR_INVALID,
+            "no prompt of the dataset, which has %zu, can be sent with its answer: they do "
+            "not fit the model's context of %ld, or have no known lengths",
+            dataset->count, prompts->context_tokens);
     shuffle(prompts);
     return true;
 }

@@ -98,7 +98,7 @@ void import_answer_describe(const struct evidence *evidence, struct text *out)
     text_addf(out, "%s is an imported run, not measured by opsbrain: the %s file \"", evidence->id,
               evidence->format);
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
-    text_addf(out, "\", %zu cells", evidence->cell_count);
+    text_addf(out, "\", %zu cell%s", evidence->cell_count, evidence->cell_count == 1 ? "" : "s");
     count_states(evidence, out);
     text_addf(out, ".\nInput lengths are counted in %s.\n",
               evidence->input_unit == LENGTH_UNKNOWN ? "what the file does not say"

@@ -268,28 +268,28 @@ static void describe_verdict(const struct compare_input *input, const struct com
                              struct text *out)
 {
     const struct estimate *primary = &comparison->primary;
+    size_t baseline = input->counts[SIDE_BASELINE], candidate = input->counts[SIDE_CANDIDATE];
 
     text_addf(out, "%s (%s is better), ", compare_metric_names[input->metric],
               compare_metrics[input->metric].higher_is_better ? "more" : "less");
     if (input->paired)
-        text_addf(out, "candidate %s in turns with baseline %s, %zu pairs of runs",
-                  input->runs[input->counts[SIDE_BASELINE]].facts.deployment,
-                  input->runs[0].facts.deployment, input->counts[SIDE_BASELINE]);
+        text_addf(out, "candidate %s in turns with baseline %s, %zu pair%s of runs",
+                  input->runs[baseline].facts.deployment, input->runs[0].facts.deployment, baseline,
+                  baseline == 1 ? "" : "s");
     else
-        text_addf(out, "%zu baseline runs, %zu candidate runs", input->counts[SIDE_BASELINE],
-                  input->counts[SIDE_CANDIDATE]);
+        text_addf(out, "%zu baseline run%s, %zu candidate run%s", baseline,
+                  baseline == 1 ? "" : "s", candidate, candidate == 1 ? "" : "s");
     text_addf(out, ": %s", verdict_name(primary->verdict));
     text_addf(out, comparison->reason == NULL ? ".\n" : ", because %s.\n", comparison->reason);
-    describe_side("Baseline", input->runs, input->counts[SIDE_BASELINE], out);
-    describe_side("Candidate", input->runs + input->counts[SIDE_BASELINE],
-                  input->counts[SIDE_CANDIDATE], out);
+    describe_side("Baseline", input->runs, baseline, out);
+    describe_side("Candidate", input->runs + baseline, candidate, out);
     if (isnan(primary->ratio))
         return;
-    text_addf(out, "Candidate / baseline: %.4g over %zu cells", primary->ratio,
-              comparison->primary_cells);
+    text_addf(out, "Candidate / baseline: %.4g over %zu cell%s", primary->ratio,
+              comparison->primary_cells, comparison->primary_cells == 1 ? "" : "s");
     if (comparison->primary_pairs_left_out > 0)
         text_addf(out, ", in the %zu pairs that count in each of them",
-                  input->counts[SIDE_BASELINE] - comparison->primary_pairs_left_out);
+                  baseline - comparison->primary_pairs_left_out);
     else if (comparison->primary_cells < comparison->compared)
         text_add(out, ", those in which every pair counts");
     if (!isnan(primary->p))

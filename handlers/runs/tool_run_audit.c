@@ -77,7 +77,8 @@ static bool next_other(void *context, struct evidence *out)
 static void describe(const struct evidence *evidence, const struct findings *findings,
                      struct text *out)
 {
-    text_addf(out, "%s (%s): %zu cells, ", evidence->id, evidence->name, evidence->cell_count);
+    text_addf(out, "%s (%s): %zu cell%s, ", evidence->id, evidence->name, evidence->cell_count,
+              evidence->cell_count == 1 ? "" : "s");
     if (findings->count == 0)
         text_addf(out, "nothing was found by the %zu rules that its figures allow.\n",
                   findings_applied(findings));

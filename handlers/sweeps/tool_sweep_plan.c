@@ -164,7 +164,7 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
         text_addf(out, ": at most %" PRId64 " of %" PRId64 " cells, by adaptive search.\n",
                   estimate->cells, estimate->grid_cells);
     else
-        text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
+        text_addf(out, ": %" PRId64 " cell%s.\n", estimate->cells, estimate->cells == 1 ? "" : "s");
     text_addf(out,
               "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
               answer_duration(estimate->duration_s, duration), estimate->requests,

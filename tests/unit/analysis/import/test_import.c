@@ -306,7 +306,7 @@ static void aiperf_records_become_one_cell(void **state)
     near(cell->latency[METRIC_ICL].mean_ms, 10);
     near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
-    remarked(&evidence, "1 requests of the warm-up were skipped");
+    remarked(&evidence, "requests of the warm-up that were skipped: 1");
 }
 
 #define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
