@@ -189,7 +189,7 @@ json_t *export_losses(const struct exporter *exporter, const struct evidence *ev
     for (size_t i = first; i < first + count; i++)
         if (export_takes(exporter, &evidence->cells[i]) && read < again.cell_count)
             note_cell(&evidence->cells[i], &again.cells[read++], seen);
-    facts.output_tokens = facts.timeout_s = NAN; /* each cell has its own */
+    facts.output_tokens = facts.timeout_s = NAN; /* these belong to each cell */
     note_losses(evidence_fact_fields, "", &facts, &again.facts, seen);
     json_object_foreach(seen, name, value)
         json_array_append_new(list, json_string(name));

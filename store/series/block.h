@@ -8,31 +8,32 @@
 #include "base/core/text.h"
 #include "store/series/scrape_point.h"
 
-#define BLOCK_POINTS 1440        /* a block with this many is full */
-#define BLOCK_POINTS_LIMIT 65536 /* it never has more */
+#define BLOCK_POINTS 1440        /* a block with this many points is full */
+#define BLOCK_POINTS_LIMIT 65536 /* a block never has more points */
 #define BLOCK_FAMILIES 65536
-#define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at a multiple of this */
-int64_t block_span_ms(enum scrape_level level); /* one block lies within one multiple of this */
+#define BLOCK_EARLY_MS (10 * 60 * 1000LL) /* a block begins at a multiple of this */
+int64_t
+block_span_ms(enum scrape_level level); /* a block does not extend across a multiple of this */
 
 struct block {
     struct scrape_point *times; /* at_ms, count and covered_ms of all scrapes; the rest is 0 */
     size_t count;
-    int64_t *families; /* ascending; one of several rows is listed as often */
+    int64_t *families; /* ids, ascending; a family that has several rows is listed once for each */
     size_t family_count;
 };
 void block_pack(const struct block *block, struct text *out);
 CHECKED bool block_unpack(const void *data, size_t length, struct block *out, struct error *error);
 void block_finish(struct block *block);
-/* The family's first place among those of the block; -1: it has none. */
+/* The place of the family's first row among the rows of the block; -1: it has none. */
 int64_t block_place(const struct block *block, int64_t family);
 
-/* Adds later values within the same step. */
+/* Adds to a point what came later within the same step. */
 void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
-/* One scrape of a series, after the one before it (before_ms -1: there is none). */
+/* The point of one scrape of a series, given the scrape before it (before_ms -1: there is none). */
 struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
                                    double before);
 
-/* A column of points, and back: the member (a double) that lies `offset` into each. */
+/* Copies one member of the points (the double at `offset` in each) into a column, and back. */
 void block_points_take(const struct scrape_point *points, size_t count, size_t offset, double *out);
 void block_points_put(const double *column, size_t count, size_t offset,
                       struct scrape_point *points);

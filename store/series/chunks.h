@@ -7,7 +7,7 @@
 
 struct sql_connection;
 
-/* One family's lanes, ascending by series. */
+/* Reads one family's lanes, in ascending order of their series. */
 struct family_reader {
     struct sql_connection *connection;
     const struct block *block;

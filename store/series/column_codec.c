@@ -7,9 +7,9 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* MODE_BITS: a byte with this bit precedes a number that was predicted wrongly: three bits say how
- * many zero bytes come before the differing ones, three how many after. Without it: the number of
- * right predictions, less one. */
+/* In MODE_BITS, a byte with this bit precedes a number that was predicted wrongly. Three of its
+ * other bits count the zero bytes before those that differ from the prediction, three those after
+ * them. A byte without this bit is the number of right predictions that follow, less one. */
 #define MISS 0x80
 #define HITS_MAX 128
 #define MISS_MAX 9 /* bytes */
@@ -29,7 +29,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* A difference of 2^53 or more would not come back exactly either. */
+/* MODE_WHOLE requires differences below 2^53, because larger ones would not be restored exactly. */
 static enum mode mode_for(const double *values, size_t count, const struct prediction *prediction)
 {
     bool hit = true, whole = true;
@@ -52,7 +52,7 @@ static uint8_t *put_hits(uint8_t *to, size_t *hits)
     return to;
 }
 
-/* Odd: a difference; even: this many hits. */
+/* An odd number stands for a difference, an even one for a number of right predictions. */
 static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
                            const struct prediction *prediction)
 {

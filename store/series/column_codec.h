@@ -9,14 +9,14 @@
 
 #include "base/core/text.h"
 
-/* What value i is predicted to be: base[i] (NULL: 0), and where `chained` the value before (0
- * before the first) on top. */
+/* How value i is predicted: base[i] (0 if `base` is NULL), plus the value before it if `chained` is
+ * set (0 before the first value). */
 struct prediction {
     const double *base;
     bool chained;
 };
 
-/* Appends the column to the bytes in `out`. Every double comes back bit by bit. */
+/* Appends the column to the bytes in `out`. Unpacking restores every double bit by bit. */
 void column_codec_pack(struct text *out, const double *values, size_t count,
                        const struct prediction *prediction);
 /* Reads `count` values and moves *in after them. False: damaged. */

@@ -21,7 +21,8 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* A day later than needed, so that it is rarely written. */
+/* Records when a series last had a value. The time is up to a day too late, so that it is rarely
+ * written. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];

@@ -13,7 +13,7 @@ struct sql_connection;
 /* A series, and its values in the window. */
 struct source {
     int64_t series, family;
-    int64_t seen_ms; /* no point of it in blocks is newer */
+    int64_t seen_ms; /* the blocks have no newer point of this series */
     bool counter, any;
     double before;  /* at the scrape before the window; NaN: absent there */
     double *values; /* one per scrape; NaN: absent. Only while loaded */
@@ -22,22 +22,22 @@ struct source {
 struct rollup_window {
     struct sql_connection *connection;
     int64_t deployment_id, from_ms, to_ms;
-    int64_t before_ms; /* of the scrape before; -1: there is none */
+    int64_t before_ms; /* time of the scrape before the window; -1: there is none */
     int64_t *at_ms;
     bool *follows; /* growth is counted from the scrape before, which is of the same epoch */
     size_t count;
     struct source *sources; /* by family, then series */
     size_t source_count;
-    double *values; /* of the sources that are loaded */
+    double *values; /* values of the sources that are loaded */
 };
 
-/* Whole hours that are over (ten minutes, if there are many scrapes), the oldest first. count 0:
- * nothing is due. */
+/* Finds the oldest whole hour (or ten minutes, if there are many scrapes) that is over and not yet
+ * rolled up. count 0: nothing is due. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of its scrapes, and its series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
 /* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count is
- * their number. Those loaded before are unloaded. */
+ * their number. Values loaded earlier are unloaded. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

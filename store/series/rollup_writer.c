@@ -15,7 +15,8 @@ static int64_t step_of(const struct rollup_writer *growth, size_t scrape)
     return at_ms - at_ms % scrape_level_ms(growth->level);
 }
 
-/* Full, and the window follows it; or beyond what one block may hold. */
+/* Whether the old block must not grow: it is full and the window follows it, or together they are
+ * more than one block may hold. */
 static bool is_closed(const struct rollup_writer *growth)
 {
     const struct block *old = &growth->old;
@@ -66,7 +67,8 @@ static CHECKED bool find_old(struct rollup_writer *growth, struct error *error)
     return sql_find(&sql, &found, error) && (!found || take_old(growth, &sql, error));
 }
 
-/* The place of a time at the end of the block's. */
+/* Adds a time at the end of the block's times, unless it is the last one already; returns its
+ * position. */
 static size_t place_last(struct block *block, int64_t step_at_ms)
 {
     if (block->count == 0 || block->times[block->count - 1].at_ms != step_at_ms)
@@ -74,7 +76,7 @@ static size_t place_last(struct block *block, int64_t step_at_ms)
     return block->count - 1;
 }
 
-/* The old times and the new steps, in order. */
+/* Merges the old block's times and the window's new steps, in order. */
 static void merge_times(struct rollup_writer *growth)
 {
     const struct rollup_window *window = growth->window;

@@ -5,7 +5,7 @@
 #include "store/series/chunks.h"
 #include "store/series/rollup_window.h"
 
-/* The block before and after. */
+/* The block as it was (`old`), and as it becomes. */
 struct rollup_writer {
     struct rollup_window *window;
     enum scrape_level level;
@@ -13,10 +13,10 @@ struct rollup_writer {
     int64_t from_ms, to_ms;
     struct block old, block;
     size_t *old_places;          /* the position of each old time among the block's times */
-    size_t *places;              /* and each scrape */
+    size_t *places;              /* and of each scrape of the window */
     struct scrape_point *points; /* of the series that is being added */
-    struct family_reader reader; /* of the block as it is */
-    const struct lane *before;   /* its next lane; NULL: there is none */
+    struct family_reader reader; /* reads the old block */
+    const struct lane *before;   /* the old block's next lane; NULL: there is none */
     struct family_writer writer;
 };
 
@@ -24,9 +24,9 @@ struct rollup_writer {
  * A window that lies within a block, as after a clock was set back, is merged into it. */
 CHECKED bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
-/* In the order of the window's sources: all of them, with their values. */
+/* Call it for all of the window's sources, in their order, with their values loaded. */
 CHECKED bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
                                struct error *error);
 CHECKED bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
 void rollup_writer_finish(
-    struct rollup_writer *growth); /* also if it failed to begin, or is zeroed */
+    struct rollup_writer *growth); /* works on a zeroed struct, and after begin failed */

@@ -9,7 +9,7 @@
 #include "store/series/varint.h"
 
 #define VERSION 1
-#define SAMPLE_MAX (VARINT_MAX + VARINT_MAX) /* bytes of one */
+#define SAMPLE_MAX (VARINT_MAX + VARINT_MAX) /* bytes of one sample */
 
 static uint8_t *put_value(uint8_t *out, double value)
 {
@@ -37,7 +37,7 @@ static bool get_value(const uint8_t **in, const uint8_t *end, bool whole, double
     return true;
 }
 
-/* Equal ones stay in order: the sort is by series and place. */
+/* Sorts by series, and samples of one series by their place. */
 static int by_series(const void *a, const void *b)
 {
     const struct sample *x = *(const struct sample *const *)a;
@@ -48,7 +48,8 @@ static int by_series(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A page lists its series in the same order each time: usually there is nothing to sort. */
+/* A metrics page lists its series in the same order each time, so that there is usually nothing to
+ * sort. */
 static void sort(struct sample *samples, size_t count, struct sample **order)
 {
     bool sorted = true;

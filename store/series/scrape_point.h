@@ -12,8 +12,8 @@ int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
 /* The scrapes of one series within one step of time. Sums and counts add up over steps. */
 struct scrape_point {
     int64_t at_ms;              /* the step's start */
-    double count;               /* of scrapes; whole */
-    double last, min, max, sum; /* of counters only `last` */
+    double count;               /* of scrapes; a whole number */
+    double last, min, max, sum; /* counters have only `last` */
     double increase,
         covered_ms; /* of counters: growth from each scrape to the next, if both have the series
                        (from 0 after a restart); and the time between them */

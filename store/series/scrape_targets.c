@@ -109,7 +109,8 @@ bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrap
     return true;
 }
 
-/* Notes at the target how the last scrape went: in the other database, within a second. */
+/* Writes into the target's row how its last scrape went. The row is in the other database; it is
+ * written within a second. */
 struct outcome {
     int64_t deployment_id, at_ms;
     char error[256];

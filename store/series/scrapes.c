@@ -19,16 +19,16 @@ struct scrape {
     const struct scrape_value **values;
     int64_t *ids; /* parallel to the values; 0: not known yet */
     size_t count;
-    uint64_t generation; /* of the ids */
+    uint64_t generation; /* generation of the ids; see series_cache_generation */
     /* The part that is stored, determined anew in each run of the transaction. */
     const struct scrape_value **kept;
-    struct sample *samples; /* parallel to those, with `extra` more after them */
+    struct sample *samples; /* parallel to `kept`, followed by `extra` further samples */
     size_t kept_count, extra;
     uint64_t kept_generation;
     struct scrape_left_out *left_out;
 };
 
-/* *id 0: there is none. Its type may have changed. */
+/* Finds the series of a value, and updates its type. *id 0: there is none. */
 static CHECKED bool series_find(struct sql_connection *connection, int64_t deployment_id,
                                 const struct scrape_value *value, int64_t *id, struct error *error)
 {
@@ -96,9 +96,8 @@ static CHECKED bool give_id(struct sql_connection *connection, int64_t deploymen
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Gives ids to the series that have none, and omits those beyond the limit. Where series
- * were freed since the ids were looked up, which only this thread does, they are looked up again.
- */
+/* Gives ids to the series that have none, and omits those beyond the limit. If series were freed
+ * since the ids were looked up, which only this thread does, the ids are looked up again. */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -127,7 +126,7 @@ static CHECKED bool apply_series(struct sql_connection *connection, struct scrap
 
 static const struct limit {
     const char *labels;
-    size_t offset; /* into struct scrape_left_out */
+    size_t offset; /* offset into struct scrape_left_out */
 } limits[] = {
     { "limit=\"page\"", offsetof(struct scrape_left_out, by_page) },
     { "limit=\"deployment\"", offsetof(struct scrape_left_out, by_deployment) },
@@ -140,7 +139,7 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
     return (size_t *)(void *)((char *)left_out + limit->offset);
 }
 
-/* These are stored even beyond the limit. */
+/* Adds the gauges of SCRAPE_LEFT_OUT, which are stored even beyond the limit. */
 static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                                    struct error *error)
 {
@@ -163,7 +162,7 @@ static CHECKED bool apply_left_out(struct sql_connection *connection, struct scr
     return true;
 }
 
-/* The tag is the limit's place. */
+/* Chooses the gauges of SCRAPE_LEFT_OUT. The tag is the limit's position in the table. */
 static bool is_limit(void *context, const struct scrape_series *series, size_t *tag)
 {
     (void)context;
@@ -197,8 +196,9 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After a clock was set back, new scrapes are rolled up among the earlier ones. Of those only the
- * last is still stored here, to count growth from, and it is already rolled up. */
+/* After a clock was set back, new scrapes are rolled up among earlier ones. Of the earlier ones,
+ * only the last is still in `samples`, because growth is counted from it; it is rolled up already,
+ * so that it can be deleted. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {
@@ -214,7 +214,7 @@ static CHECKED bool go_back(struct sql_connection *connection, const struct scra
     return sql_run(&forget, error) && sql_run(&mark, error);
 }
 
-/* Its epoch: one of its own begins where the clock was set back since the last scrape. */
+/* Finds the scrape's epoch: a new epoch begins if the clock was set back since the last scrape. */
 static CHECKED bool begin_scrape(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {

@@ -7,16 +7,16 @@
 
 #define SCRAPE_USUAL_MS 15000 /* where nobody said how often */
 struct scrape_target {
-    int64_t deployment_id, interval_ms, last_ms; /* interval 0: not watched */
+    int64_t deployment_id, interval_ms, last_ms; /* interval 0: it is not scraped */
     char last_error[256];
 };
 CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
                                struct change *change, struct error *error);
-/* Of deployments that are not retired, interval 0 included. */
+/* The targets of all deployments that are not retired, including those with interval 0. */
 CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                                 struct error *error); /* free */
 
-/* Of one deployment; all zero if it was never watched. */
+/* The target of one deployment; all zero if it was never scraped. */
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
@@ -29,21 +29,22 @@ struct scrape_value {
 };
 /* How many series of a scrape are not stored, by the limit that they exceed. */
 struct scrape_left_out {
-    size_t by_page;       /* of one page; counted by the caller */
-    size_t by_deployment; /* new ones of a deployment that has SCRAPE_SERIES_LIMIT */
-    size_t by_length;     /* names and labels of SCRAPE_NAME_SIZE and SCRAPE_LABELS_SIZE or more */
-    bool is_first;        /* such a limit is met for the first time */
+    size_t by_page;       /* by the limit for one metrics page; counted by the caller */
+    size_t by_deployment; /* new series of a deployment that already has SCRAPE_SERIES_LIMIT */
+    size_t by_length; /* names or labels of at least SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE bytes */
+    bool is_first;    /* this deployment exceeds one of the limits for the first time */
 };
-/* Once a limit was exceeded, each scrape stores a gauge of this name for it. */
+/* Once a deployment exceeded a limit, each of its scrapes stores a gauge of this name for that
+ * limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
-/* One scrape, one row; new series are stored once. `left_out` (may be NULL) has what the caller
- * already omitted, and is completed. Its time may be earlier than that of other scrapes if the
- * clock was set back: it is rolled up among them. */
+/* Stores a scrape as one row, and each of its new series. `left_out` (may be NULL) begins with what
+ * the caller already omitted, and is completed. If the clock was set back, at_ms may be earlier
+ * than the times of other scrapes: the scrape is then rolled up among them. */
 CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                         const struct scrape_value *values, size_t count,
                         struct scrape_left_out *left_out, struct error *error);
-/* Notes at the target, within a second, how a scrape went; NULL: it succeeded (scrape_add does so
- * itself). */
+/* Writes into the target's row, within a second, how a scrape went; `problem` NULL: it succeeded
+ * (scrape_add writes that itself). */
 CHECKED bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms,
                          const char *problem, struct error *error);
 
@@ -75,8 +76,8 @@ CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
-/* The coarsest level that step_ms allows and that still has from_ms; if only coarser ones have it,
- * one of those, else the one that goes back furthest. */
+/* The coarsest level that is fine enough for step_ms and still has scrapes from from_ms on. If only
+ * coarser levels have those, one of them; if none has, the level that goes back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
 /* The type of the series of that name; "" if there is none. */

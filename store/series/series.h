@@ -12,12 +12,13 @@ struct series_cache;
 
 struct series_cache *series_cache_create(void);
 void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
-/* 0: not known here. */
+/* The series' id; 0: the cache does not know it. */
 int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
                           const char *labels);
-/* Rises when ids are forgotten: ids found earlier may since belong to other series. */
+/* Rises when ids are forgotten, after which ids that were found earlier may belong to other series.
+ */
 uint64_t series_cache_generation(struct series_cache *cache);
-/* An id of an older generation is not stored. */
+/* Does nothing if `generation` is no longer the current one. */
 void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
                       const char *name, const char *labels, int64_t id);
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);

@@ -59,14 +59,15 @@ static void workspace_next_lane(struct workspace *workspace)
     workspace->has_before = true;
 }
 
-/* Buckets of a histogram grow with their neighbours. */
+/* The buckets of a histogram grow with their neighbours: predicts the growth of the series before.
+ */
 static void predict_by_neighbour(struct workspace *workspace)
 {
     for (size_t i = 0; i < workspace->count; i++)
         workspace->base[i] = workspace->before[i] - (i == 0 ? 0 : workspace->before[i - 1]);
 }
 
-/* For the members after `last`, which are all known by then. */
+/* Predicts a member that is packed after `last`, when the values of `last` are known. */
 static struct prediction predict_member(struct workspace *workspace, const struct block *block,
                                         const struct scrape_point *points, size_t offset)
 {
@@ -88,7 +89,7 @@ static struct prediction predict_member(struct workspace *workspace, const struc
     return (struct prediction){ workspace->base, false };
 }
 
-/* `last` of absent points is coded as that before them: no prediction error. */
+/* The `last` of an absent point is set to the one before it, which costs no prediction error. */
 static void take_last(struct workspace *workspace, const struct scrape_point *points)
 {
     for (size_t i = 0; i < workspace->count; i++)
@@ -97,7 +98,8 @@ static void take_last(struct workspace *workspace, const struct scrape_point *po
                                                 : 0;
 }
 
-/* Predicted from itself or from its neighbour, whichever is shorter; a byte says which. */
+/* Packs `last`, predicted either from its own earlier values or from the series before, whichever
+ * is shorter; a byte says which. */
 static void pack_last(struct workspace *workspace, struct text *out)
 {
     const struct prediction alone = { NULL, true }, beside = { workspace->base, true };

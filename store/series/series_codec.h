@@ -11,20 +11,21 @@ struct lane {
     struct scrape_point *points; /* parallel to the block's times; count 0: it was absent */
 };
 
-/* Packs lanes, by ascending series, into one run of bytes. Of counters count, last, increase and
- * covered_ms are kept; of others count, last, min, max and sum; at SCRAPE_RAW count and last. */
+/* Packs lanes, by ascending series, into one run of bytes. Kept are: of counters count, last,
+ * increase and covered_ms; of other series count, last, min, max and sum; at SCRAPE_RAW only count
+ * and last. */
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
-/* Changes `last` of absent points. */
+/* Changes the member `last` of absent points of the lane. */
 void series_packer_add(struct series_packer *packer, const struct lane *lane);
-/* Bytes so far, before they are compressed; 0: no lane. */
+/* Bytes added so far, before compression; 0: no lane was added. */
 size_t series_packer_size(const struct series_packer *packer);
 /* Appends the lanes added so far to *out, compressed, and starts again. */
 CHECKED bool series_packer_take(struct series_packer *packer, struct text *out,
                                 struct error *error);
 
-/* Unpacks them. If they have fewer times than the block, the rest is absent. */
+/* Unpacks lanes. If a lane has fewer points than the block has times, the rest is absent. */
 struct series_reader;
 CHECKED bool series_reader_create(const struct block *block, enum scrape_level level,
                                   const void *data, size_t length, struct series_reader **out,

@@ -12,13 +12,14 @@
 #include "store/series/samples.h"
 #include "store/series/scrapes.h"
 
-/* One series while it is read: the step that was not returned yet, and the scrape before. */
+/* A series that is being read: the step that was not returned yet, and the value at the scrape
+ * before. */
 struct reading {
     int64_t id;
     bool counter;
     size_t tag;
     struct scrape_point step; /* count 0: there is none */
-    int64_t before_ms;        /* -1: it was absent */
+    int64_t before_ms;        /* time of the scrape before; -1: the series was absent */
     double before;
 };
 
@@ -29,7 +30,7 @@ struct selection {
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
-    int64_t epoch; /* of the scrape before; -1: there is none */
+    int64_t epoch; /* epoch of the scrape before; -1: there is none */
 };
 
 struct stored_series {
@@ -124,7 +125,8 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* ---- What is packed ---- */
 
-/* It was packed as a counter and is not one now, or the reverse: `last` is known in both cases. */
+/* For a series that was packed as a counter and is not one now, or the reverse: only `last` is
+ * known in both cases. */
 static void change_type(struct scrape_point *point, bool counter)
 {
     *point =
@@ -145,7 +147,7 @@ static void add_lane(const struct selection *selection, struct reading *reading,
         if (selection->level == SCRAPE_RAW) {
             if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
                 reading->before_ms =
-                    -1; /* it was stored after another one: the clock was set back */
+                    -1; /* its predecessor was another scrape, because the clock was set back */
             add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
@@ -156,8 +158,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
     }
 }
 
-/* Both are ascending by id. A series that the block lacks has no scrape before the range, either.
- */
+/* The lanes and the readings are both in ascending order of ids. A series that the block lacks has
+ * no scrape before the range, either. */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {
@@ -190,8 +192,8 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
     return ok;
 }
 
-/* From the last block that has a scrape before the range, which growth needs: a block begins at
- * most BLOCK_EARLY_MS before its first scrape. */
+/* Begins with the last block that has a scrape before the range, because growth is counted from
+ * that scrape. A block begins at most BLOCK_EARLY_MS before its first scrape. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
 {
@@ -222,9 +224,10 @@ static CHECKED bool read_blocks(struct sql_connection *connection, struct select
     return step == SQL_DONE;
 }
 
-/* ---- What is not packed yet ---- */
+/* ---- Scrapes that are not packed yet ---- */
 
-/* `packed`: only to count growth from. Both are ascending by id. */
+/* `packed`: the scrape is in a block already, and only serves to count growth from. The samples and
+ * the readings are both in ascending order of ids. */
 static CHECKED bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
                                 const void *data, size_t length, struct error *error)
 {

@@ -8,7 +8,7 @@
 #include "store/series/samples.h"
 #include "store/series/series.h"
 
-/* The series of one deployment: at most as many as it may have. */
+/* The series of one deployment that may be unused. */
 struct unused {
     struct series_cache *cache;
     int64_t deployment_id;
@@ -16,8 +16,8 @@ struct unused {
     size_t count;
 };
 
-/* Finds series that no block can have: a block with a point of a series begins no later than that
- * point. */
+/* Finds series of which no block can have a point, because a block begins no later than each of its
+ * points. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {

@@ -96,7 +96,7 @@ static void an_old_result_shows_its_failures_by_what_is_missing(void **state)
     assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
 }
 
-/* Before version 0.4 its counts and model were elsewhere. */
+/* Before version 0.4, guidellm wrote its counts and model in other places. */
 static void an_old_guidellm_reports_counts_and_model(void **state)
 {
     static const char file[] =

@@ -94,7 +94,8 @@ static void a_key_is_its_principal_with_its_role(void **state)
     (void)state;
     add_key("alice", ROLE_OPERATOR, 0, header);
     assert_true(create("auto", false, &error));
-    for (int i = 0; i < 3; i++) { /* asked, then remembered */
+    for (int i = 0; i < 3;
+         i++) { /* the first check reads the store, the others what it remembers */
         assert_true(authority_check(authority, header, &who, &error));
         assert_string_equal(who.name, "alice");
         assert_int_equal(who.role, ROLE_OPERATOR);
@@ -157,7 +158,8 @@ static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser
     add_key("eric", ROLE_OPERATOR, clock_utc_ms() + 300, eric);
     add_key("vera", ROLE_VIEWER, 0, vera);
     assert_true(authority_refresh(authority, &error));
-    assert_false(authority_still_admits(authority, &local)); /* keys are needed now */
+    assert_false(authority_still_admits(authority,
+                                        &local)); /* callers without a key are no longer admitted */
     assert_true(authority_check(authority, olga, &who[0], &error));
     assert_true(authority_check(authority, eric, &who[1], &error));
     assert_true(authority_check(authority, vera, &who[2], &error));
@@ -205,7 +207,7 @@ static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **st
     authority_listen(authority, count_call, &calls);
     execute("ALTER TABLE api_keys RENAME TO mislaid");
     assert_false(authority_refresh(authority, &error));
-    assert_int_equal(calls, 1); /* those who are being served have to be looked at */
+    assert_int_equal(calls, 1); /* running calls and streams must be checked again */
     assert_true(authority_is_stale(authority));
     assert_false(authority_still_admits(authority, &who));
     assert_false(authority_has_revoked(authority, &who));
@@ -239,7 +241,7 @@ static void the_listener_is_called_only_if_others_may_call_than_before(void **st
     add_key("alice", ROLE_VIEWER, 0, header);
     assert_true(create("auto", true, &error));
     authority_listen(authority, count_call, &called);
-    assert_true(authority_check(authority, header, &who, &error)); /* notes its use */
+    assert_true(authority_check(authority, header, &who, &error)); /* this records the key's use */
     refresh_expecting(0, &called);
     assert_true(principal_set_role(store, "alice", ROLE_OPERATOR, NULL, &before, &error));
     refresh_expecting(1, &called);
@@ -288,7 +290,7 @@ static void a_folder_that_had_keys_does_not_open_without(void **state)
     assert_true(authority_check(authority, NULL, &who, &error));
 }
 
-/* However the folder is written. */
+/* It does so however the folder's path is written. */
 static void the_marker_lies_beside_the_folder(void **state)
 {
     char spelled[FOLDER_SIZE + 8];
