@@ -77,7 +77,7 @@ bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_
 struct ending {
     const struct claim *claim;
     int64_t attempt_id;
-    const struct cell_result *result; /* NULL: interrupted */
+    const struct cell_result *result; /* NULL: the attempt was interrupted */
     const char *state, *reason;       /* of the attempt */
     const char *measurement_json;
     int64_t now_ms;

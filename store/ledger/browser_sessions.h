@@ -7,8 +7,8 @@
 #include "store/ledger/change.h"
 
 struct browser_session {
-    char id[ID_SIZE];             /* for the audit log: not what the cookie holds */
-    uint8_t digest[DIGEST_BYTES]; /* of what its cookie holds */
+    char id[ID_SIZE]; /* names the session in the audit log; the cookie holds another value, */
+    uint8_t digest[DIGEST_BYTES]; /* of which this is the digest */
     uint8_t key_digest[DIGEST_BYTES];
     char role[16]; /* of the key's principal when it signed in */
     int64_t created_ms, last_seen_ms;
@@ -16,11 +16,11 @@ struct browser_session {
 
 CHECKED bool browser_session_add(struct store *store, const struct browser_session *session,
                                  struct change *change, struct error *error);
-/* `change` NULL: it expired. */
+/* `change` NULL: the session expired. */
 CHECKED bool browser_session_remove(struct store *store, const char *id, struct change *change,
                                     struct error *error);
-/* Stored within a second or so; never waits. */
+/* Writes the time within about a second; never waits. */
 void browser_session_set_seen(struct store *store, const char *id, int64_t now_ms);
-/* All of them, the oldest first; free(*out). */
+/* All sessions, the oldest first; free(*out). */
 CHECKED bool browser_session_load(struct store *store, struct browser_session **out, size_t *count,
                                   struct error *error);

@@ -31,7 +31,7 @@ static bool read_state(const struct sql_column *column, void *member)
 static const struct sql_member_kind kind_state = { read_state, NULL, NULL };
 #define SQL_KIND_STATE(member) SQL_KIND(kind_state, enum cell_state *, member)
 
-/* NULL or {}: nothing was measured. */
+/* Reads a measurement; if the column is NULL or {}, nothing was measured. */
 static bool read_measurement(const struct sql_column *column, void *member)
 {
     FREE_AUTO char *bytes = sql_text_copy(column->sql, column->index);

@@ -15,7 +15,7 @@ struct actor {
     const char *principal;
     const char *role;
     const char *client;     /* "name/version", or "" */
-    const char *request_id; /* of the log line */
+    const char *request_id; /* as in the log line of the request */
 };
 
 /* A change made by a tool. Each store function that changes something for a tool takes one and
@@ -25,9 +25,10 @@ struct change {
     struct actor actor;
     const char *tool;
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
-    const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
+    const char
+        *nonce; /* identifies a request in several rounds, which takes effect once; NULL: none */
     const struct text *changed;  /* JSON: {"member": [before, after]}; NULL: not recorded */
-    int64_t storage_limit_bytes; /* CONFLICT where its principal has stored as much; 0: any */
+    int64_t storage_limit_bytes; /* CONFLICT if the principal has stored this much; 0: no limit */
     int64_t intent; /* set by audit_log_announce: the row that the outcome belongs to */
     bool written;   /* set by the store once the outcome row is committed */
 };

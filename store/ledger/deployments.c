@@ -73,7 +73,7 @@ static CHECKED bool list(struct sql_connection *connection, const char *after, s
     return true;
 }
 
-/* Names those that exist, so that the caller can correct a typing error. */
+/* The error names the existing deployments, so that the caller can correct a typing error. */
 static CHECKED bool not_found(struct sql_connection *connection, const char *name,
                               struct error *error)
 {
@@ -108,9 +108,9 @@ static CHECKED bool find_current(struct sql_connection *connection, const char *
 
 struct edit {
     struct deployment wanted;
-    struct deployment row; /* what is stored; begins as what is wanted */
+    struct deployment row; /* the row to store; begins as a copy of `wanted` */
     int64_t now_ms;
-    bool is_admin; /* the caller is one */
+    bool is_admin; /* the caller is an admin */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
     struct text changed;
 };

@@ -12,7 +12,7 @@ struct deployment {
     char url[1025]; /* without a trailing '/' or '/v1' */
     char provider[32];
     char model[256];
-    char model_revision[96]; /* commit or tag of the weights; "" if not stated, like all of these
+    char model_revision[96]; /* commit or tag of the weights; like the other texts, "" if not stated
                               */
     char quantization[64];
     char engine[32];
@@ -24,9 +24,10 @@ struct deployment {
     char limits[1024]; /* JSON object: max_instances, container_concurrency, max_running (integers)
                         */
     char created_by[64];
-    char owner[64]; /* who may decide where it points, and remove it; admins may too */
+    char owner[64]; /* may change its URL and remove it, as admins may */
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
-    /* Written only: the origin that its secret is bound to along with this revision; "": none. */
+    /* Only written, never read: the origin to which its secret is bound together with this
+     * revision; "": none. */
     char binds[ORIGIN_SIZE];
 };
 
@@ -50,10 +51,11 @@ CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t r
 /* Whether both are the same thing to measure: everything except labels, owner, author and the
  * secret, which only gives access. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* The earliest revision since which only such members were changed, up to this one. */
+/* Finds the earliest revision that measures the same as this one, as do all between them. */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
-/* By name, ascending, after `after` ("" from the start). free(*out). */
+/* Lists deployments in order of name, beginning after the name `after` ("": from the start).
+ * free(*out). */
 CHECKED bool deployment_list(struct store *store, const char *after, size_t limit,
                              struct deployment **out, size_t *count, struct error *error);
 

@@ -7,18 +7,18 @@
 
 struct disk_space {
     int64_t total_bytes, free_bytes;
-    int64_t reserve_bytes; /* kept; 0: none */
+    int64_t reserve_bytes; /* reserved; 0: nothing is */
 };
 
 #define DISK_SPACE_SHARE 10
 
-/* Keeps `bytes` of the disk, but at most one of `share` parts of it. Before anything else is done
- * with the store. */
+/* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call it before anything
+ * else is done with the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
-/* As it is now. If it cannot be found out, the disk counts as having room. */
+/* The present state. If it cannot be read, the disk counts as having room. */
 void disk_space_read(const struct store *store, struct disk_space *out);
-/* Checked before something grows that need not be finished or cleaned up. BUSY: only the reserve is
- * left, or less. */
+/* Call it before adding data that is not needed to finish or clean up anything. BUSY: no more than
+ * the reserve is left. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
 /* What a principal has stored or caused to be stored, except the audit log. */
@@ -27,6 +27,6 @@ struct usage {
 };
 CHECKED bool usage_read(struct store *store, const char *principal, struct usage *out,
                         struct error *error);
-/* CONFLICT: the principal has `limit_bytes` (0: any) or more; the sentence says of what. */
+/* CONFLICT: the principal has `limit_bytes` (0: any) or more; the error says of what. */
 CHECKED bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
                          struct error *error);

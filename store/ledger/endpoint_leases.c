@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* This machine has several names, and it is one endpoint by all of them. */
+/* All names of this machine are one endpoint: replaces them by a single name. */
 static const char *one_name(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
@@ -65,7 +65,7 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
     return true;
 }
 
-/* The job's own row in a line: its endpoint and its place. */
+/* Finds the job's own row in a line: its endpoint and its place. */
 static CHECKED bool find_own(struct sql_connection *connection, const char *job_id,
                              struct line_place *out, bool *found, struct error *error)
 {

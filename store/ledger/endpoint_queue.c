@@ -64,7 +64,7 @@ static CHECKED bool need(struct sql_connection *connection, const char *job_id, 
                          struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
-    struct error ignored; /* a deployment without a valid URL disturbs nobody */
+    struct error ignored; /* a deployment without a valid URL has no endpoint to wait for */
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 

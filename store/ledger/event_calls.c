@@ -16,7 +16,7 @@ struct opening {
     int64_t now_ms;
 };
 
-/* The session may have ended meanwhile. */
+/* Adds nothing if the session has ended meanwhile. */
 static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
                                 struct error *error)
 {

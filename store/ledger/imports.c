@@ -40,7 +40,7 @@ void import_rows_free(struct import_row *rows, size_t count)
     free(rows);
 }
 
-/* As a JSON array. */
+/* Reads the other names as a JSON array. */
 static CHECKED bool read_other_names(struct sql_connection *connection, struct import_row *row,
                                      struct error *error)
 {

@@ -7,7 +7,7 @@
 #include "store/ledger/change.h"
 
 struct import_row {
-    char id[ID_SIZE], corrects[ID_SIZE]; /* corrects "": none */
+    char id[ID_SIZE], corrects[ID_SIZE]; /* corrects "": it corrects none */
     char digest[65], format[32], name[160], deployment[96], principal[64];
     int64_t file_bytes, cells, created_ms;
     char *stated, *document; /* JSON, heap */
@@ -16,27 +16,28 @@ struct import_row {
 void import_row_finish(struct import_row *row);
 void import_rows_free(struct import_row *rows, size_t count);
 
-/* Borrowed strings. */
+/* An import to be stored; its strings are borrowed. */
 struct import_order {
     const char *digest, *format, *name;
     int64_t file_bytes;
-    const char *stated; /* canonical JSON; "{}": nothing was said beside the file */
+    const char *stated; /* canonical JSON of the stated facts; "{}": none */
     const char *deployment;
     const char *document;
-    const char *const *cells; /* JSON each */
+    const char *const *cells; /* each as JSON */
     size_t cell_count;
 };
 
-/* Stores an import with its cells and audit row. The same file in the same format, with no facts or
- * the same facts stated, is the existing import: *existed, and another name is noted. With other
- * facts stated it is a new import that corrects the newest earlier one. */
+/* Stores an import with its cells and audit row. If the same file was already stored in the same
+ * format, with no facts or the same facts stated, *existed is set, `out` is that import, and a new
+ * name is noted. With other facts stated it is a new import that corrects the newest earlier one.
+ */
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);
 /* NOT_FOUND names the id. */
 CHECKED bool import_find(struct store *store, const char *id, struct import_row *out,
                          struct error *error);
-/* Newest first; deployment NULL: all; before_ms 0: from the newest. */
+/* Lists imports, the newest first; deployment NULL: of all; before_ms 0: from the newest. */
 CHECKED bool import_list(struct store *store, const char *deployment, int64_t before_ms,
                          size_t limit, struct import_row **out, size_t *count, struct error *error);
 /* Calls `each` with the JSON of every cell in the file's order, until it returns false. */

@@ -40,9 +40,8 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     return *kinds != NULL;
 }
 
-/* Only jobs of other processes: a process's own jobs end with it, even if a changed clock makes
- * their leases look expired.
- */
+/* Only jobs of other processes can be orphaned: a process's own jobs end with it, even if a changed
+ * clock makes their leases look expired. */
 #define ORPHANED "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
 /* Another job holds the endpoint that the job waits for, or is ahead of it in line. */
 #define ENDPOINT_TAKEN                                                                             \
@@ -50,7 +49,7 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
     "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
-/* When its principal, and the endpoints that it needs, were last given a worker. */
+/* When the job's principal, and the endpoints that it needs, were last given a worker. */
 #define PRINCIPAL_SERVED                                                                           \
     "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
 #define ENDPOINTS_SERVED                                                                           \
@@ -278,7 +277,7 @@ static CHECKED bool end_sweep(struct sql_connection *connection, const struct fi
     const char *state = ending->sweep_state;
 
     if (state == NULL && ending->state == JOB_COMPLETED)
-        return true; /* it worked on none */
+        return true; /* the job worked on no sweep */
     return job_end_sweep(connection, finishing->claim->job_id,
                          state == NULL ? job_state_name(ending->state) : state,
                          ending->sweep_reason, finishing->now_ms, error);

@@ -191,8 +191,8 @@ struct cancelling {
     struct text changed;
 };
 
-/* What such a job did so far is undone by its next run, even where it never ran: its plan ends with
- * it. */
+/* Whether the job, once it is asked to stop, must run again to undo what it did. It does so even if
+ * it never ran, because its plan ends with it. */
 static bool undoes(const struct job *job)
 {
     return strcmp(job->kind, JOB_KIND_APPLY) == 0;

@@ -18,7 +18,7 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms; /* something of it changed last; heartbeats do not count */
+    int64_t updated_ms;                          /* its last change, except for heartbeats */
     char owner[ID_SIZE];
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
@@ -29,16 +29,17 @@ struct job {
 
 bool job_is_over(const struct job *job);
 
-/* What a holder shows with everything it writes. */
+/* Proof that its holder may write for the job; passed with everything it writes. */
 struct claim {
     char job_id[ID_SIZE];
     int64_t fence;
 };
 
-/* The kind that changes what runs in a cloud (store/fleet/fleet_plans.h): cancelled, it undoes. */
+/* The kind that changes what runs in a cloud (store/fleet/fleet_plans.h): if it is cancelled, it
+ * undoes what it did. */
 #define JOB_KIND_APPLY "apply"
 
-/* Queues a job of any kind; sweeps bring their own (sweep_create). */
+/* Queues a job of any kind except a sweep's, which sweep_create makes. */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
                      struct error *error);
@@ -79,7 +80,7 @@ CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t c
 struct job_ending {
     enum job_state state;
     const char *outcome_json; /* NULL: none */
-    /* What the sweep that it works on ends as; NULL: it fails or is cancelled with its job. */
+    /* The state in which the job's sweep ends; NULL: it fails or is cancelled with its job. */
     const char *sweep_state, *sweep_reason;
 };
 /* Ends the job, and its sweep with it, and gives up its endpoints; CONFLICT if the claim is stale.
@@ -101,10 +102,10 @@ CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
 
 struct endpoint_lease {
     char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
-    int64_t asked_ms, granted_ms; /* granted_ms 0: waits */
-    size_t place;                 /* in line, from 1; 0: holds it */
+    int64_t asked_ms, granted_ms; /* granted_ms 0: the job waits for it */
+    size_t place;                 /* place in line, from 1; 0: the job holds it */
 };
-/* By endpoint, in the order of their lines. free(*out). */
+/* Lists leases by endpoint, in the order of their lines. free(*out). */
 CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
                                  struct error *error);
 
@@ -115,7 +116,7 @@ struct line_place {
     struct endpoint_lease first; /* the holder of the endpoint; if there is none, the next in line
                                   */
 };
-/* *found false: it waits in no line. */
+/* *found false: the job waits in no line. */
 CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,
                             bool *found, struct error *error);
 

@@ -7,29 +7,31 @@
 
 struct page_question {
     char id[ID_SIZE];
-    char principal[64]; /* whose call asks */
+    char principal[64]; /* the principal whose call asks */
     char tool[64], client[128];
-    char *params; /* JSON object: of elicitation/create, with message and requestedSchema */
-    char *answer; /* JSON object: action and content; NULL: none */
+    char *params; /* JSON object: the params of elicitation/create, with message and requestedSchema
+                   */
+    char *answer; /* JSON object: action and content; NULL: not answered */
     int64_t asked_ms, expires_ms;
-    int64_t answered_ms; /* 0: it is not */
+    int64_t answered_ms; /* 0: not answered */
 };
 void page_question_finish(struct page_question *question);
 
-/* One with that id stays as it is, with its answer. */
+/* If there is a question with that id, it stays as it is, with its answer. */
 CHECKED bool page_question_add(struct store *store, const struct page_question *question,
                                struct error *error);
-/* NOT_FOUND: there is none, or it was asked more than a day ago. page_question_finish. */
+/* NOT_FOUND: there is none, or it was asked more than a day ago. Free with page_question_finish. */
 CHECKED bool page_question_find(struct store *store, const char *id, struct page_question *out,
                                 struct error *error);
-/* The first answer counts. CONFLICT: it has one, or nobody waits for it any longer. */
+/* Only the first answer counts. CONFLICT: the question has one, or nobody waits for it any longer.
+ */
 CHECKED bool page_question_answer(struct store *store, const char *id, const char *answer,
                                   int64_t now_ms, struct change *change, struct error *error);
-/* Nobody waits for the answer any longer. *out: the question as it is now, with the answer if that
- * was given before. */
+/* Records that nobody waits for the answer any longer. *out: the question as it is now, with its
+ * answer if one was given before. */
 CHECKED bool page_question_end(struct store *store, const char *id, int64_t now_ms,
                                struct page_question *out, struct error *error);
-/* The open ones of a principal, the newest first. page_question_rows_free. */
+/* The open questions of a principal, the newest first. Free with page_question_rows_free. */
 CHECKED bool page_question_list(struct store *store, const char *principal, int64_t now_ms,
                                 size_t limit, struct page_question **out, size_t *count,
                                 struct error *error);

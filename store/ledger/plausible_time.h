@@ -7,11 +7,12 @@
 #include "base/core/timeline.h"
 #include "store/ledger/change.h"
 
-/* Any thread. Logs when the clock is not believed, and when it is again. */
+/* The time to which ages are counted, given these clocks. Any thread. Logs when the wall clock is
+ * no longer believed, and when it is believed again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
-/* By the clocks as they are now. */
+/* The same for the clocks as they are now. */
 struct timeline_verdict plausible_time_now(struct store *store);
-/* From now on the wall clock is believed; *before: how it was. */
+/* From now on the wall clock is believed; *before: the verdict until then. */
 CHECKED bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
                                    struct change *change, struct timeline_verdict *before,
                                    struct error *error);

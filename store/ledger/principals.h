@@ -22,11 +22,11 @@ bool role_allows(enum role has, enum role needs);
 struct principal {
     char name[64];
     enum role role;
-    int64_t key_expires_ms;           /* of the key that was shown, if any; 0: never */
-    uint8_t key_digest[DIGEST_BYTES]; /* the same; zero: none was */
+    int64_t key_expires_ms; /* when the key that was presented expires, if any; 0: never */
+    uint8_t key_digest[DIGEST_BYTES]; /* digest of that key; zero: none was presented */
 };
 
-/* Is there a principal of this name, with a key or `local`? */
+/* Whether there is a principal of this name: one that has a key, or `local`. */
 CHECKED bool principal_exists(struct store *store, const char *name, bool *out,
                               struct error *error);
 
@@ -35,16 +35,16 @@ struct api_key {
     char id[ID_SIZE];
     char principal[64];
     char label[API_KEY_LABEL_SIZE];                           /* its purpose; "" if not stated */
-    enum role role;                                           /* of the principal */
+    enum role role;                                           /* the principal's role */
     int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
 };
 
-/* Creates the principal where it is new, with this role, and a key for it; only the digest is
- * stored. CONFLICT: the principal has another role (principal_set_role). */
+/* Adds a key for the principal, which is created with this role if it is new; only the key's digest
+ * is stored. CONFLICT: the principal has another role (principal_set_role). */
 CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
                          const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
                          struct change *change, struct api_key *out, struct error *error);
-/* All keys with their digests, in order of digest: to be kept in memory.
+/* A key with its digest. api_key_load reads all keys in order of digest, to be kept in memory.
  * free(*out). */
 struct recognized_key {
     uint8_t digest[DIGEST_BYTES];
@@ -52,14 +52,14 @@ struct recognized_key {
 };
 CHECKED bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
                           struct error *error);
-/* UNAUTHENTICATED if it expired at now_ms or was revoked. */
+/* UNAUTHENTICATED if the key has expired at now_ms, or was revoked. */
 CHECKED bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
-/* Stored within a second or so; never waits. */
+/* Records the use within about a second; never waits. */
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
                           struct error *error); /* free(*out) */
-/* By key id, or every key of a principal by name; NOT_FOUND: there is neither. *revoked: how many.
- */
+/* Revokes the key of that id, or every key of the principal of that name; NOT_FOUND: there is
+ * neither. *revoked: the number of keys. */
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 
@@ -67,12 +67,12 @@ CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, in
 struct principal_row {
     struct principal principal;
     int64_t created_ms, last_used_ms; /* 0: never used */
-    int64_t keys, valid_keys;         /* all there were; those that are valid now */
+    int64_t keys, valid_keys;         /* all that it ever had; those that are valid now */
 };
-/* By name. free(*out). */
+/* Lists principals in order of name. free(*out). */
 CHECKED bool principal_list(struct store *store, struct principal_row **out, size_t *count,
                             struct error *error);
-/* For all of its keys. *before: the role it had. NOT_FOUND
+/* Sets the role of a principal, and so of all its keys. *before: the role that it had. NOT_FOUND
  * names the principal. */
 CHECKED bool principal_set_role(struct store *store, const char *name, enum role role,
                                 struct change *change, enum role *before, struct error *error);
@@ -84,34 +84,36 @@ struct session_row {
     char client[128];
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
-    int64_t received;   /* the newest event of its standing stream that a connection took */
-    int64_t last_event; /* the newest of that stream; 0: none is kept */
-    int64_t log_level;  /* that its client set; -1: none. Read only, as are the two before */
+    int64_t received;   /* the newest event of its standing stream that a connection received */
+    int64_t last_event; /* the newest event of that stream; 0: none is kept */
+    int64_t log_level;  /* the level that its client set; -1: none. Like the two members above,
+                           ignored by session_add */
 };
 /* The id of every session's standing stream (events.h). */
 #define SESSION_STANDING "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
-/* Stored within a second or so; never wait. An earlier value changes nothing. */
+/* These write within about a second, and never wait. An earlier value than the stored one changes
+ * nothing. */
 void session_set_seen(struct store *store, const char *id, int64_t now_ms);
 void session_set_received(struct store *store, const char *id, int64_t sequence);
-/* On disk when it returns. */
+/* The level is on disk when this returns. */
 CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
                                    struct error *error);
-/* Also deletes its events. */
+/* Also deletes the session's events. */
 CHECKED bool session_remove(struct store *store, const char *id, struct error *error);
-/* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
- * each capabilities and the array with session_rows_free. */
+/* Reads the sessions that were seen since `since_ms`, which continue after a restart, and deletes
+ * the older ones. Free with session_rows_free. */
 CHECKED bool session_load(struct store *store, int64_t since_ms, struct session_row **rows,
                           size_t *count, struct error *error);
 void session_rows_free(struct session_row *rows, size_t count);
 
-/* What a session follows, in no order. */
+/* A resource to which a session subscribed. */
 struct session_subscription_row {
     char session[ID_SIZE];
     char *uri; /* heap */
 };
-/* One that is there already stays; nothing for a session that ended. */
+/* Does nothing if the subscription exists already, or the session has ended. */
 CHECKED bool session_subscription_add(struct store *store, const char *session, const char *uri,
                                       struct error *error);
 CHECKED bool session_subscription_remove(struct store *store, const char *session, const char *uri,

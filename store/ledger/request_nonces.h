@@ -6,7 +6,7 @@
 #include "base/core/digest.h"
 #include "store/ledger/change.h"
 
-/* The key of that name; created, at random, if there is none. */
+/* Reads the key of that name; if there is none, makes a random one. */
 CHECKED bool request_nonce_key_load(struct store *store, const char *name,
                                     uint8_t out[DIGEST_BYTES], struct error *error);
 
@@ -14,9 +14,10 @@ CHECKED bool request_nonce_key_load(struct store *store, const char *name,
 struct request_nonce {
     char request_id[40];
     int64_t created_ms;
-    char *result; /* heap; NULL: not known, because it is still being answered, or never was */
+    char *result; /* heap; NULL: not known, because the request is still being answered, or never
+                     was */
 };
-/* *found: whether it was used; then free out->result. */
+/* *found: whether the nonce was used; if so, free out->result. */
 CHECKED bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
                                 bool *found, struct error *error);
 CHECKED bool request_nonce_answer(struct store *store, const char *nonce, const char *result,

@@ -11,13 +11,13 @@
 
 struct rule {
     size_t days;           /* offset into struct retention */
-    bool of_scrapes;       /* in scrapes.db */
+    bool of_scrapes;       /* the table is in scrapes.db */
     int64_t batch;         /* rows in one transaction */
     const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
-    int64_t fixed_days;    /* not 0: instead of those of struct retention */
+    int64_t fixed_days;    /* if not 0: used instead of `days` */
 };
 
-/* A trigger deletes their chunks. */
+/* A trigger also deletes the chunks of these blocks. */
 #define DELETE_BLOCKS(level)                                                                       \
     "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE level = " level                   \
     " AND to_ms <= ?1 LIMIT ?2)"
@@ -36,7 +36,7 @@ static const struct rule rules[] = {
     { 0, false, 500,
       "DELETE FROM settled_requests WHERE nonce IN "
       "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 }, /* longer than any sealed state is good */
+      .fixed_days = 1 }, /* longer than any sealed state is valid */
     { 0, false, 500,
       "DELETE FROM page_questions WHERE id IN "
       "(SELECT id FROM page_questions WHERE asked_ms < ?1 LIMIT ?2)",
@@ -81,7 +81,7 @@ static CHECKED bool follow(struct database *database, const struct rule *rule, i
     return true;
 }
 
-/* Gives a large free space back to the file system. */
+/* Gives free space in the file back to the file system, if there is much of it. */
 static CHECKED bool shrink(struct database *database, struct error *error)
 {
     bool more = true;

@@ -84,7 +84,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     return true;
 }
 
-/* The run that this one replaces; "": none. */
+/* Finds the run that this one replaces; "": none. */
 static const char *corrected(const struct run_order *run)
 {
     const struct sweep_order *order = run->sweep;

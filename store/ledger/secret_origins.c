@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 
-#define URL_SIZE 1025 /* of a deployment */
+#define URL_SIZE 1025 /* bytes of a deployment's URL */
 
 static bool is_listed(const struct secret_origin *rows, size_t count,
                       const struct secret_origin *row)
@@ -48,7 +48,7 @@ static const struct sql_member_kind kind_origin = { read_origin, bind_origin, NU
 static const struct sql_columns columns = SQL_COLUMNS(struct secret_origin, ORIGIN_COLUMNS);
 #define SELECT_ORIGINS SQL_SELECT(ORIGIN_COLUMNS, "") "FROM secret_origins "
 
-/* Without those that bind nothing, each once; returns how many are left. */
+/* Drops rows that bind nothing, and duplicates; returns how many are left. */
 static size_t drop_useless(struct secret_origin *rows, size_t count)
 {
     size_t kept = 0;
@@ -112,7 +112,7 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* One origin may have several URLs: those of an upgrade. */
+/* Deletes all rows of an origin: after an upgrade there may be several URLs of it. */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where secrets may be sent: what admins bound. */
+/* The origins to which admins have bound secrets: a secret is sent nowhere else. */
 #pragma once
 
 #include "base/net/secrets.h"
 #include "store/ledger/change.h"
 
 struct secret_origin {
-    char secret[SECRET_NAME_SIZE]; /* its name */
+    char secret[SECRET_NAME_SIZE]; /* name of the secret */
     char origin[ORIGIN_SIZE];      /* as url_origin writes it */
     char created_by[64];
     int64_t created_ms;
 };
 
-/* `origin` is one of url_origin's. *changed false: it was in that state already, and nothing is
- * written. */
+/* `origin` is in url_origin's form. *changed false: the binding was already there (or not there),
+ * and nothing is written. */
 CHECKED bool secret_origin_add(struct store *store, const char *secret, const char *origin,
                                int64_t now_ms, struct change *change, bool *changed,
                                struct error *error);
 CHECKED bool secret_origin_remove(struct store *store, const char *secret, const char *origin,
                                   struct change *change, bool *changed, struct error *error);
-/* Of one secret (NULL: of all), in order of their names. free(*out). */
+/* Lists the origins of one secret (NULL: of all), in order of the secrets' names. free(*out). */
 CHECKED bool secret_origin_list(struct store *store, const char *secret, struct secret_origin **out,
                                 size_t *count, struct error *error);

@@ -126,7 +126,7 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* A real write that leaves nothing behind. */
+/* Really writes, but leaves nothing behind. */
 static CHECKED bool apply_probe(struct sql_connection *connection, void *context,
                                 struct error *error)
 {

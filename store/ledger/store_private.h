@@ -26,15 +26,15 @@ struct sweep_row;
 struct store_clock {
     pthread_mutex_t lock;
     bool begun, doubted;
-    struct timeline_memory memory; /* of the previous process */
+    struct timeline_memory memory; /* what the previous process recorded */
     struct timeline timeline;
-    int64_t kept_at_ms; /* uptime */
+    int64_t kept_at_ms; /* when the record was last stored, in uptime */
 };
 
 struct store {
     struct database *main;    /* opsbrain.db */
     struct database *scrapes; /* scrapes.db */
-    struct presence presence; /* of their files */
+    struct presence presence; /* of the files of both */
     struct store_clock clock;
     struct deferred_timestamps *deferred;
     struct series_cache *series;
@@ -43,11 +43,11 @@ struct store {
     char *folder;
     int64_t reserve_bytes, reserve_share; /* set before others use the store, like the keys */
     pthread_mutex_t verdict_lock;         /* protects the next member */
-    struct audit_verdict *verdict;        /* of the latest check; NULL: none yet */
-    int lock_file; /* of the folder; -1: other processes may have the store open too */
+    struct audit_verdict *verdict;        /* verdict of the latest check; NULL: none yet */
+    int lock_file; /* locks the folder; -1: other processes may have the store open, too */
 };
 
-/* What the previous process recorded about the clock. */
+/* Reads what the previous process recorded about the clock. */
 CHECKED bool plausible_time_load(struct store *store, struct error *error);
 
 /* As usage_check, inside a transaction. */
@@ -65,7 +65,7 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
 CHECKED bool store_change_described(struct store *store, struct change *change,
                                     database_apply *apply, void *context, const char *subject,
                                     const char *detail, struct text *changed, struct error *error);
-/* Add to such a text what differs; it is empty at first. */
+/* These add to `changed`, which is empty at first, what differs between `before` and `after`. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
 void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
@@ -78,21 +78,23 @@ struct audit_note {
     const char *phase, *outcome, *detail, *subject;
     int64_t times; /* how many calls it represents */
 };
-/* In the caller's transaction; *id: the row's. */
+/* Works in the caller's transaction; *id: the id of the row. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
                               const struct audit_note *note, int64_t *id, struct error *error);
 /* When the store is opened: adds rows that are older than the chain to it. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
-/* If the key is the audit log's first: the anchor and every new row get it. */
+/* If the key is the audit log's first one, begins to use it: the anchor and every new row are made
+ * with it. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
 /* Deletes the rows that are older than `before_ms`, and leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
-/* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
+/* Works in the transaction of the change's effect. CONFLICT: that request was carried out already.
+ */
 CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
                                   struct error *error);
 
-/* In the caller's transaction; an existing one stays. */
+/* Works in the caller's transaction; an existing row stays. */
 CHECKED bool secret_origin_insert(struct sql_connection *connection,
                                   const struct secret_origin *row, struct error *error);
 
@@ -104,22 +106,23 @@ char *audit_log_clip(const char *json, size_t limit);
 /* CONFLICT unless the claim is the job's newest and the job runs. */
 CHECKED bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
                              struct error *error);
-/* In the caller's transaction. */
+/* Works in the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
 /* Puts the job in line for the servers of the deployments that its sweep measures. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* For a job that nothing delays: grants it the endpoint that it waits for. *holds: it has all it
- * needs; otherwise it enters the line for the next. */
+/* Grants a job that is first in line the endpoint that it waits for. *holds: it now has all that it
+ * needs; otherwise it enters the line for the next one. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
-/* While a job waits for an answer it delays no other. */
+/* Takes a job that waits for an answer out of its lines, so that it delays no other. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* For jobs that were queued by a version in which jobs joined the line only when they ran. */
+/* Puts jobs in line that an older version queued, in which jobs joined the line only when they ran.
+ */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
 struct run_order {
@@ -130,7 +133,7 @@ struct run_order {
 };
 CHECKED bool run_insert(struct sql_connection *connection, const struct run_order *run,
                         struct error *error);
-/* BUSY if the principal has that many sweeps queued or running; 0: any. */
+/* BUSY if the principal has `limit` sweeps queued or running; 0: no limit. */
 CHECKED bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
                                       int64_t limit, struct error *error);
 
@@ -148,7 +151,7 @@ CHECKED bool idempotency_read(struct sql_connection *connection,
 
 /* The author of the change; "local" if none is given. */
 const char *store_change_principal(const struct change *change);
-/* Without its subjects, runs and cells. */
+/* Inserts the sweep's row alone, without its subjects, runs and cells. */
 CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
                           struct error *error);
 /* NOT_FOUND names the id. */
@@ -182,7 +185,7 @@ CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struc
     COLUMN(struct job, TEXT, outcome, "outcome")                                                   \
     COLUMN(struct job, INTEGER, updated_ms, SQL_GREATER("updated_ms", "created_ms"))
 #define SELECT_JOBS SQL_SELECT(JOB_COLUMNS, "") "FROM jobs "
-extern const struct sql_columns job_columns; /* of SELECT_JOBS */
+extern const struct sql_columns job_columns; /* the columns of SELECT_JOBS */
 CHECKED bool job_read(struct sql_connection *connection, const char *id, struct job *out,
                       struct error *error);
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */

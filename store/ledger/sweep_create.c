@@ -19,11 +19,11 @@ struct run_made {
 struct creation {
     const struct sweep_order *order;
     const char *principal;
-    struct idempotency idempotency; /* key NULL: none */
+    struct idempotency idempotency; /* its key is NULL if there is none */
     int64_t now_ms;
     const struct deployment *subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
-    struct run_made *runs; /* room for `order->repetitions` of each subject */
+    struct run_made *runs; /* has room for `order->repetitions` runs of each subject */
     size_t run_count;
     char sweep_id[ID_SIZE], detail[96];
     struct sweep_row row;
@@ -83,7 +83,7 @@ static size_t runs_wanted(const struct creation *creation)
     return (size_t)creation->order->repetitions * creation->subject_count;
 }
 
-/* The run of this repetition of its subject, made where it is new. */
+/* Finds the run of the cell's repetition and subject, and makes it if it is new. */
 static CHECKED bool run_of(struct sql_connection *connection, struct creation *creation,
                            const struct cell_plan *cell, const char **id, struct error *error)
 {

@@ -22,7 +22,7 @@ struct sweep_row {
     /* One subject, or two that take turns cell by cell: the baseline, then the candidate. */
     struct sweep_subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
-    int64_t deployment_id, revision; /* of the first subject, as is the name */
+    int64_t deployment_id, revision; /* of the first subject, like `deployment` */
     char deployment[64];
     char job_id[ID_SIZE];
     char *plan; /* JSON, heap */
@@ -30,7 +30,7 @@ struct sweep_row {
     char state[16], reason[256];
     char principal[64];
     int64_t created_ms, started_ms, finished_ms;
-    int64_t cells_total, cells_done, cells_inferred; /* done: not pending */
+    int64_t cells_total, cells_done, cells_inferred; /* done: no longer pending */
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);
@@ -38,14 +38,14 @@ void sweep_row_finish(struct sweep_row *row);
 struct cell_row {
     int64_t id;
     char run_id[ID_SIZE];
-    int64_t deployment_id; /* of its run, as is the name */
+    int64_t deployment_id; /* of its run, like `deployment` */
     char deployment[64];
     int64_t repetition, position, concurrency, input_tokens, output_tokens;
     double request_rate; /* per second; 0: a closed loop of `concurrency` users */
     enum cell_state state;
     char reason[256];
-    int64_t attempt_id; /* accepted; 0: none */
-    int64_t attempts;   /* how many there were */
+    int64_t attempt_id; /* the accepted attempt; 0: none */
+    int64_t attempts;   /* number of attempts so far */
     int64_t finished_ms;
     char workload_digest[65];
     struct measurement measurement; /* zero unless measured, failed or infeasible with numbers */
@@ -94,9 +94,9 @@ struct correction {
 
 struct sweep_order {
     const struct deployment *deployment;
-    const struct deployment *candidate; /* measured in turns with it; NULL: none */
+    const struct deployment *candidate; /* measured in turns with `deployment`; NULL: none */
     const struct correction *corrections;
-    size_t correction_count; /* 0: it corrects nothing */
+    size_t correction_count; /* 0: the sweep corrects nothing */
     const char *plan_json, *plan_digest, *provenance_json;
     const struct cell_plan *cells;
     size_t cell_count;

@@ -8,7 +8,7 @@
 #define MIB 1048576.0
 #define ROW "100 + " /* approximate bytes of a row besides its long columns */
 
-/* Of a text octet_length, of a blob length: bytes, each as cheap as the engine has it. */
+/* What counts the bytes of one kind of data: octet_length of a text, length of a blob. */
 struct source {
     size_t member;
     const char *statement; /* ?1: the principal */
