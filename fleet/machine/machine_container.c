@@ -194,6 +194,8 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
     const json_t *state;
     struct error why;
 
+    if (!machine_watch_is_due(watch))
+        return true;
     if (!call(watch, "GET", "/json", &reply, &why))
         return reply.status != 404 /* the socket may answer later */
                || error_set(error, ERROR_UPSTREAM, "its container was removed by something else");

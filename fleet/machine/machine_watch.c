@@ -14,6 +14,7 @@
     INT64_C(1000000000) /* between two writes of a status that only has another line               \
                          */
 #define PROBE_MS 2000
+#define LOOK_NS INT64_C(1000000000)
 
 /* ---- What it shall be ---- */
 
@@ -45,6 +46,16 @@ bool machine_watch_goes_on(struct machine_watch *watch)
 static bool leaves_nothing(const struct machine_watch *watch)
 {
     return strcmp(watch->wanted, "gone") == 0 || (is_at_its_end(watch) && watch->end_destroys);
+}
+
+bool machine_watch_is_due(struct machine_watch *watch)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    bool due = strcmp(watch->state, "ready") != 0 || now_ns - watch->looked_ns > LOOK_NS;
+
+    if (due)
+        watch->looked_ns = now_ns;
+    return due;
 }
 
 /* ---- What it is ---- */
@@ -130,11 +141,14 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* An Ollama of its own has no model yet. */
+/* It answers: who else may ask it is looked at before anybody does. An Ollama of its own has no
+ * model yet. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
 
+    if (!machine_kind_of(watch->record)->look(watch, error))
+        return false;
     if (json_object_get(watch->record, "service") == NULL
         && json_object_get(watch->record, "model") != NULL
         && !machine_ollama_load(

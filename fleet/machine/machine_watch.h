@@ -22,7 +22,8 @@ struct machine_watch {
     int output;                     /* of a program, to be read; -1: none */
     int log;                        /* where that is kept */
     int64_t logged_bytes;
-    int64_t held_ns; /* when a model was last asked to stay */
+    int64_t held_ns;   /* when a model was last asked to stay */
+    int64_t looked_ns; /* when what costs more was last looked at */
 };
 
 /* How a kind of server lives. */
@@ -43,6 +44,8 @@ void machine_watch_run(struct machine_watch *watch);
 
 /* Reads the record again: whether the server shall run now. */
 bool machine_watch_goes_on(struct machine_watch *watch);
+/* For looks that cost more than reading a file: once a second from when it is ready. */
+bool machine_watch_is_due(struct machine_watch *watch);
 /* Writes the status where it has changed. `state` and `phase` NULL: as they were. */
 void machine_watch_show(struct machine_watch *watch, const char *state, const char *phase,
                         const char *message);
