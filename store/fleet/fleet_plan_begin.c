@@ -91,14 +91,16 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct pl
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Until it has ended it counts at the higher of the two prices. */
+/* Until it has ended it counts at the higher of the two prices; what is stopped costs nothing yet.
+ */
 static CHECKED bool begin_change(struct sql_connection *connection, const struct planning *planning,
                                  struct error *error)
 {
     const struct fleet_plan_row *plan = &planning->plan;
     SQL_AUTO sql = sql_begin(
         connection, "UPDATE fleet_managed SET plan_id = ?2, "
-                    "usd_per_hour = CASE WHEN usd_per_hour > ?3 THEN usd_per_hour ELSE ?3 END, "
+                    "usd_per_hour = CASE WHEN state <> 'stopped' AND usd_per_hour > ?3 "
+                    "THEN usd_per_hour ELSE ?3 END, "
                     "state = CASE WHEN state = 'stopped' AND ?4 <> 'destroy' AND ?4 <> 'stop' "
                     "THEN 'running' ELSE state END WHERE deployment = ?1 AND state <> 'gone'");
 

@@ -220,8 +220,9 @@ static void run_schedule(struct ledger *ledger, uint64_t seed, size_t *begun, si
         appliers[i] = (struct applier){ .schedule = &schedule, .seed = seed * THREADS + i };
         assert_int_equal(pthread_create(&threads[i], NULL, apply, &appliers[i]), 0);
     }
-    for (size_t i = 0; i < THREADS; i++) {
+    for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < THREADS; i++) {
         if (appliers[i].above + appliers[i].twice + appliers[i].faults > 0)
             fail_msg("seed %" PRIu64 ": %zu times above the ceiling, %zu times two plans at once, "
                      "%zu faults",
