@@ -59,7 +59,7 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
 }
 
 /* A platform whose parts agree late says of what it has just made that it is absent. */
-static bool is_there_still(const struct apply *apply, size_t index, struct error *problem)
+static CHECKED bool is_there_still(const struct apply *apply, size_t index, struct error *problem)
 {
     const struct step *step = &apply->plan.steps[index];
 

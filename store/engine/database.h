@@ -4,7 +4,7 @@
 #pragma once
 
 #include "migrations/migrations.h"
-#include "store/engine/sql.h"
+#include "store/engine/database_apply.h"
 
 struct database;
 
@@ -23,13 +23,6 @@ void database_close(struct database *database);
  * all writes, and the files are not touched. Call it before anybody uses the database. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
-
-/* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
- * write to the database only through `connection`. An engine may have to roll a transaction back
- * and run it again, so a closure takes nothing out of its context, and overwrites what an earlier
- * run left there. */
-CHECKED typedef bool database_apply(struct sql_connection *connection, void *context,
-                                    struct error *error);
 
 /* From now on this thread may not wait for the store (store.h). */
 void database_forbid_waiting(void);

@@ -4,7 +4,7 @@
  * same names say what these promise. */
 #pragma once
 
-#include "store/engine/database.h"
+#include "store/engine/database_apply.h"
 
 struct database_writer;
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "store/engine/database.h"
+#include "store/engine/database_apply.h"
 
 /* A write that somebody waits for; it lives on the waiting thread's stack. */
 struct write {
