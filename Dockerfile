@@ -3,7 +3,7 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
         gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev \
-        libcurl4-openssl-dev libmicrohttpd-dev libzstd-dev libssl-dev libcairo2-dev \
+        libcurl4-openssl-dev libmicrohttpd-dev libzstd-dev libssl-dev libcairo2-dev libpq-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
@@ -11,7 +11,7 @@ RUN cmake --preset release && cmake --build --preset release
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        ca-certificates libsqlite3-0 libjansson4 libcurl4 libmicrohttpd12 libzstd1 libssl3 libcairo2 zlib1g \
+        ca-certificates libsqlite3-0 libjansson4 libcurl4 libmicrohttpd12 libzstd1 libssl3 libcairo2 zlib1g libpq5 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --no-create-home --home-dir /nonexistent opsbrain \
     && install -d -o opsbrain -g opsbrain -m 0700 /data

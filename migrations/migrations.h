@@ -16,3 +16,5 @@ struct migration_set {
 
 extern const struct migration_set migrations_sqlite_main;
 extern const struct migration_set migrations_sqlite_scrapes;
+extern const struct migration_set migrations_postgres_main;
+extern const struct migration_set migrations_postgres_scrapes;

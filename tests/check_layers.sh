@@ -25,7 +25,7 @@ wrong_includes() {
         BEGIN {
             header["libcurl"] = "curl/"; header["sqlite3"] = "sqlite3.h"; header["libmicrohttpd"] = "microhttpd.h"
             header["libcrypto"] = "openssl/"; header["libzstd"] = "zstd.h"
-            header["cairo-ft"] = "cairo"; header["zlib"] = "zlib.h"
+            header["cairo-ft"] = "cairo"; header["zlib"] = "zlib.h"; header["libpq"] = "libpq-fe.h"
             ours = "^(base|store|jobs|bench|fleet|analysis|handlers|web|client|server|migrations|tests)/"
         }
         FNR == NR {
@@ -95,8 +95,9 @@ bad=$(
     # The metadata service gives credentials of the machine.
     # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/'
-    # The database's engine is seen by its own files only.
+    # A database engine is seen by its own files only.
     grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite'
+    grep -lE '^#include <libpq' store/engine/* | grep -v '^store/engine/postgres'
 )
 [ -z "$bad" ] || {
     echo "$bad"

@@ -11,7 +11,7 @@ json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'
 
 # The literals of the store's files, joined if a text extends over several lines: "FILE:LINE: TEXT".
 texts() {
-    find store -name '*.[ch]' ! -path 'store/engine/sqlite*' -exec awk '
+    find store -name '*.[ch]' ! -path 'store/engine/sqlite*' ! -path 'store/engine/postgres*' -exec awk '
         {
             line = $0
             sub(/^ *(\/\*|\*).*/, "", line)

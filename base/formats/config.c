@@ -74,12 +74,35 @@ static bool read_duration(const char *text, int64_t low, int64_t high, int64_t *
     return true;
 }
 
+static bool is_text(const struct choice *choice)
+{
+    return strlen(choice->text) < CONFIG_TEXT_SIZE
+           && text_is_utf8(choice->text, strlen(choice->text));
+}
+
+/* "user:password@" before the host of a URL, or a parameter of that name. */
+static bool has_password(const char *url)
+{
+    const char *authority = strstr(url, "://");
+    size_t length, user;
+
+    if (strstr(url, "password=") != NULL)
+        return true;
+    if (authority == NULL)
+        return false;
+    authority += 3;
+    length = strcspn(authority, "@/?#");
+    user = strcspn(authority, ":");
+    return authority[length] == '@' && user < length;
+}
+
 static bool is_readable(const struct setting *setting, struct choice *choice)
 {
     switch (setting->type) {
+    case SETTING_PRIVATE:
+        return is_text(choice) && (choice->from_environment || !has_password(choice->text));
     case SETTING_TEXT:
-        return strlen(choice->text) < CONFIG_TEXT_SIZE
-               && text_is_utf8(choice->text, strlen(choice->text));
+        return is_text(choice);
     case SETTING_INTEGER:
         return text_to_integer(choice->text, setting->low, setting->high, &choice->number);
     case SETTING_DURATION_S:
@@ -108,6 +131,12 @@ static void describe_allowed(const struct setting *setting, struct text *out)
     case SETTING_BOOLEAN:
         text_add(out, "true or false");
         return;
+    case SETTING_PRIVATE:
+        text_addf(out,
+                  "at most %d bytes of UTF-8 text, without a password: what holds one belongs into "
+                  "the environment",
+                  CONFIG_TEXT_SIZE - 1);
+        return;
     }
     text_add(out, "of some type, which the table of settings does not state");
 }
@@ -124,7 +153,10 @@ static CHECKED bool refuse(const struct setting *setting, const struct choice *c
     else
         flag_of(setting, name);
     describe_allowed(setting, &allowed);
-    text_add_printable(&shown, choice->text, strlen(choice->text), 60);
+    if (setting->type == SETTING_PRIVATE)
+        text_add(&shown, "***");
+    else
+        text_add_printable(&shown, choice->text, strlen(choice->text), 60);
     return error_set(error, ERROR_INVALID, "%s is \"%s\", but must be %s", name,
                      text_string(&shown), allowed.data);
 }
@@ -195,6 +227,7 @@ static void keep(const struct setting *setting, const struct choice *choice, voi
 
     switch (setting->type) {
     case SETTING_TEXT:
+    case SETTING_PRIVATE:
         memcpy(field, choice->text, strlen(choice->text) + 1);
         return;
     case SETTING_INTEGER:
@@ -231,6 +264,9 @@ static void add_value(const struct setting *setting, const void *field, struct t
     bool truth;
 
     switch (setting->type) {
+    case SETTING_PRIVATE:
+        text_add(out, *(const char *)field == '\0' ? "\"\"" : "\"***\"");
+        return;
     case SETTING_TEXT:
         json_add_string(out, field, strlen(field));
         return;
@@ -250,7 +286,7 @@ static void add_default(const struct setting *setting, struct text *out)
 {
     struct choice choice = { .text = setting->initial };
 
-    if (setting->type == SETTING_TEXT)
+    if (setting->type == SETTING_TEXT || setting->type == SETTING_PRIVATE)
         json_add_string(out, setting->initial, strlen(setting->initial));
     else if (!is_readable(setting, &choice))
         return;
@@ -282,10 +318,9 @@ void config_changes(const struct setting *table, size_t count, const void *value
 static const char *type_name(enum setting_type type)
 {
     static const char *const names[] = {
-        [SETTING_TEXT] = "text",
-        [SETTING_INTEGER] = "number",
-        [SETTING_DURATION_S] = "time",
-        [SETTING_BOOLEAN] = "true/false",
+        [SETTING_TEXT] = "text",       [SETTING_INTEGER] = "number",
+        [SETTING_DURATION_S] = "time", [SETTING_BOOLEAN] = "true/false",
+        [SETTING_PRIVATE] = "text",
     };
 
     return names[type];

@@ -10,7 +10,15 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-enum setting_type { SETTING_TEXT = 1, SETTING_INTEGER, SETTING_DURATION_S, SETTING_BOOLEAN };
+/* PRIVATE is a text with a password in it: never shown, and refused as a flag, which every program
+ * of the machine sees. */
+enum setting_type {
+    SETTING_TEXT = 1,
+    SETTING_INTEGER,
+    SETTING_DURATION_S,
+    SETTING_BOOLEAN,
+    SETTING_PRIVATE,
+};
 
 struct setting {
     const char *name; /* "listen": flag --listen, environment OPSBRAIN_LISTEN; '_' in a name is '-'

@@ -328,12 +328,23 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* The same folder as the server's, if it runs in the same environment. */
-static CHECKED bool use_key(struct store *store, const char *folder, struct error *error)
+/* As the server has it, if it runs in the same environment; "": it is not set. */
+static const char *setting_of(const char *variable)
 {
-    const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
+    const char *value = secure_getenv(variable);
 
-    return audit_notes_use_key(store, folder, file == NULL ? "" : file, error);
+    return value == NULL ? "" : value;
+}
+
+/* Only a first key creates a data folder. */
+static CHECKED bool open_store(const char *folder, bool creates, struct store **out,
+                               struct error *error)
+{
+    const char *database = setting_of("OPSBRAIN_DATABASE");
+
+    if (database[0] == '\0' && !creates && !store_require(folder, error))
+        return false;
+    return store_open(folder, database, 1, out, error);
 }
 
 /* The requests of one command; each is made from the reply to the one before. */
@@ -395,10 +406,11 @@ static CHECKED bool execute_here(const struct dialogue *dialogue, const char *se
     struct access access = { .secrets_folder = secrets_folder };
     bool done;
 
-    if (command == NULL || (!command->creates && !store_require(dialogue->folder, error))
-        || !store_open(dialogue->folder, 1, &access.store, error))
+    if (command == NULL || !open_store(dialogue->folder, command->creates, &access.store, error))
         return false;
-    done = use_key(access.store, dialogue->folder, error) && execute(dialogue, &access, error);
+    done =
+        audit_notes_use_key(access.store, dialogue->folder, setting_of("OPSBRAIN_AUDIT_KEY"), error)
+        && execute(dialogue, &access, error);
     store_close(access.store);
     return done;
 }

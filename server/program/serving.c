@@ -70,7 +70,8 @@ static CHECKED bool open_store(struct serving *serving, struct error *error)
     const struct settings *settings = &serving->settings;
     struct services *services = &serving->services;
 
-    if (!store_open(settings->data, count_readers(settings), &services->store, error))
+    if (!store_open(settings->data, settings->database, count_readers(settings), &services->store,
+                    error))
         return false;
     services->access.store = services->store;
     disk_space_reserve(services->store, settings->disk_reserve_bytes, DISK_SPACE_SHARE);

@@ -20,6 +20,9 @@ const struct setting settings_table[] = {
     { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, AT(listen),
       "address and port; anything but loopback needs an API key (opsbrain key add)" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
+      "postgresql://USER@HOST/NAME; a password in the environment or PGPASSFILE; empty: files in "
+      "`data`" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
       "auto: keys once there is one, else loopback only as `local`; keys: always (for servers); "
       "none: never" },

@@ -16,6 +16,8 @@
 #define DEFERRED_LIMIT 16384 /* closures without a waiting caller */
 #define DEFERRED_DELAY_NS 1000000000
 #define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
+#define REPEAT_DELAY_NS 250000000    /* between two runs of a batch */
+#define REPEAT_PATIENCE_NS 20000000000
 
 struct database_writer {
     struct sql_connection *connection;
@@ -63,6 +65,41 @@ static void roll_back(struct sql_connection *connection)
         log_error("the failed write is not rolled back: %s", problem.message);
 }
 
+static bool is_stopping(struct database_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    bool stopping = writer->stopping;
+    pthread_mutex_unlock(&writer->lock);
+    return stopping;
+}
+
+/* Waits a moment, if the batch may succeed then. */
+static bool wait_to_repeat(struct database_writer *writer, const struct error *reason,
+                           int64_t until_ns)
+{
+    if (reason->kind != ERROR_BUSY || !writer->connection->engine->may_repeat(writer->connection)
+        || clock_monotonic_ns() >= until_ns || is_stopping(writer))
+        return false;
+    nanosleep(&(struct timespec){ .tv_nsec = REPEAT_DELAY_NS }, NULL);
+    return true;
+}
+
+/* Runs it until it is committed, as long as what prevents that may pass. */
+static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
+                                     struct error *error)
+{
+    int64_t until_ns = clock_monotonic_ns() + REPEAT_PATIENCE_NS;
+
+    while (!write_batch_commit(batch, writer->connection, writer->rehearses, error)) {
+        roll_back(writer->connection);
+        if (!wait_to_repeat(writer, error, until_ns))
+            return false;
+        for (struct write *write = batch->writes; write != NULL; write = write->next)
+            *write->error = (struct error){ 0 };
+    }
+    return true;
+}
+
 /* *allowed: the guard allows transactions. */
 static bool run_batch(struct database_writer *writer, struct write_batch *batch, bool *allowed)
 {
@@ -70,12 +107,11 @@ static bool run_batch(struct database_writer *writer, struct write_batch *batch,
     bool ok;
 
     *allowed = guard_allows(writer, &error);
-    ok = *allowed && write_batch_commit(batch, writer->connection, writer->rehearses, &error);
+    ok = *allowed && commit_patiently(writer, batch, &error);
     if (*allowed) /* otherwise the guard has logged it */
         log_failing(writer, !ok, &error);
     if (ok)
         return true;
-    roll_back(writer->connection);
     for (struct write *write = batch->writes; write != NULL; write = write->next) {
         if (write->ok || write->error->kind == ERROR_NONE)
             *write->error = error;
@@ -92,17 +128,29 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* With the lock held: waits while nothing is queued, and asks the guard every few seconds. */
+/* What passes is not worth a line of the log while there is nothing to write. */
+static void keep(struct database_writer *writer)
+{
+    const struct sql_engine *engine = writer->connection->engine;
+    struct error error; /* the guard logs its own */
+
+    if (!guard_allows(writer, &error) || engine->keep == NULL)
+        return;
+    if (!engine->keep(writer->connection, &error) && error.kind != ERROR_BUSY)
+        log_failing(writer, true, &error);
+}
+
+/* With the lock held: waits while nothing is queued, and asks the guard and the engine every few
+ * seconds. */
 static void wait_idle(struct database_writer *writer)
 {
     int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
-    struct error logged; /* by the guard itself */
 
     wait_until(writer, due_ns);
     if (clock_monotonic_ns() < due_ns)
         return;
     pthread_mutex_unlock(&writer->lock);
-    error_ignore(guard_allows(writer, &logged));
+    keep(writer);
     pthread_mutex_lock(&writer->lock);
 }
 

@@ -49,12 +49,10 @@ enum sql_upkeep {
 
 /* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
  * parameters, which may occur several times, or with ? for each in turn. A parameter has the type
- * that is bound, even if the value is NULL; one that is not bound is NULL. Savepoints, COMMIT and
- * ROLLBACK are statements like others. Texts compare byte by byte: a database that has collations
- * is made with "C". */
+ * that is bound, even if the value is NULL; one that is not bound is NULL. Savepoints and ROLLBACK
+ * are statements like others. Texts compare byte by byte. */
 struct sql_engine {
     const char *name;
-    const char *begin; /* the statement that begins a transaction which writes */
     const struct migration_set *main, *scrapes;
 
     /* For a writer, makes the place if it is missing. */
@@ -80,6 +78,16 @@ struct sql_engine {
     double (*real)(struct sql_statement *statement, int column);
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
+
+    /* A transaction that writes. A commit whose answer was lost is looked up: true if it took
+     * place.
+     */
+    CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
+    CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
+    /* Whether what failed last may succeed if the whole transaction is run again in a moment. */
+    bool (*may_repeat)(struct sql_connection *writer);
+    /* Every few seconds while there is nothing to write; NULL: nothing is to be done. */
+    CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
                               struct error *error);

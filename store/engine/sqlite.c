@@ -282,6 +282,23 @@ static CHECKED bool has_table(struct sql_connection *connection, const char *nam
     return sql_find(&sql, found, error);
 }
 
+static CHECKED bool begin_writing(struct sql_connection *writer, struct error *error)
+{
+    return sql_connection_run(writer, "BEGIN IMMEDIATE", error);
+}
+
+static CHECKED bool commit(struct sql_connection *writer, struct error *error)
+{
+    return sql_connection_run(writer, "COMMIT", error);
+}
+
+/* There is no other writer, and a full disk stays full for a while. */
+static bool may_repeat(struct sql_connection *writer)
+{
+    (void)writer;
+    return false;
+}
+
 static int64_t changes(struct sql_connection *connection)
 {
     return sqlite3_changes64(sqlite_handle(connection));
@@ -348,7 +365,6 @@ static int64_t size_bytes(const char *place)
 
 const struct sql_engine sqlite_engine = {
     .name = "SQLite",
-    .begin = "BEGIN IMMEDIATE",
     .main = &migrations_sqlite_main,
     .scrapes = &migrations_sqlite_scrapes,
     .open = open_connection,
@@ -363,6 +379,9 @@ const struct sql_engine sqlite_engine = {
     .real = column_real,
     .text = column_text,
     .blob = column_blob,
+    .begin = begin_writing,
+    .commit = commit,
+    .may_repeat = may_repeat,
     .has_table = has_table,
     .changes = changes,
     .in_transaction = in_transaction,

@@ -43,7 +43,7 @@ static CHECKED bool apply_deferred(struct sql_connection *writer,
 static CHECKED bool apply_each(struct sql_connection *writer, struct write_batch *batch,
                                struct error *error)
 {
-    if (!sql_connection_run(writer, writer->engine->begin, error))
+    if (!writer->engine->begin(writer, error))
         return false;
     for (struct deferred_write *each = batch->deferred; each != NULL; each = each->next)
         if (!apply_deferred(writer, each, error))
@@ -85,5 +85,5 @@ bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer
         return false;
     if (rehearses)
         check_rehearsal(batch);
-    return sql_connection_run(writer, "COMMIT", error);
+    return writer->engine->commit(writer, error);
 }

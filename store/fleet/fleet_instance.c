@@ -14,7 +14,8 @@ static CHECKED bool apply_settle(struct sql_connection *connection, void *contex
                                  struct error *error)
 {
     static const char KEEP[] =
-        "INSERT INTO fleet_instance (only, id, place) VALUES (1, ?1, ?2) ON CONFLICT (only) DO "
+        "INSERT INTO fleet_instance (\"only\", id, place) VALUES (1, ?1, ?2) ON CONFLICT "
+        "(\"only\") DO "
         "UPDATE SET place = CASE WHEN ?3 <> 0 OR fleet_instance.place = '' THEN excluded.place "
         "ELSE fleet_instance.place END "
         "RETURNING id, place";

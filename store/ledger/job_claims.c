@@ -59,11 +59,12 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
 static CHECKED bool find_claimable(struct sql_connection *connection, struct claiming *claiming,
                                    struct error *error)
 {
-    static const char CLAIMABLE[] = SELECT_JOBS
-        "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " ENDPOINT_TAKEN ") OR " ORPHANED
-        "ORDER BY state = 'running' DESC, "
-        "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
-        "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, sequence";
+    static const char CLAIMABLE[] =
+        SELECT_JOBS "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " ENDPOINT_TAKEN
+                    ") OR " ORPHANED "ORDER BY state = 'running' DESC, "
+                    "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
+                    "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED
+                    ", jobs.created_ms, jobs.sequence";
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, CLAIMABLE);
 

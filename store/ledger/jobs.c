@@ -76,7 +76,7 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
         SELECT_JOBS "WHERE (?1 IS NULL OR kind = ?1) "
                     "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
                     "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
-                    "ORDER BY created_ms DESC, sequence DESC LIMIT ?6";
+                    "ORDER BY jobs.created_ms DESC, jobs.sequence DESC LIMIT ?6";
     void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);

@@ -10,6 +10,7 @@
 #include "store/audit/audit_tally.h"
 #include "store/engine/deferred_timestamps.h"
 #include "store/engine/folder.h"
+#include "store/engine/postgres.h"
 #include "store/engine/sqlite.h"
 #include "store/ledger/store_private.h"
 #include "store/series/series.h"
@@ -17,20 +18,30 @@
 #define SCRAPE_READERS 2
 #define CHECK_INTERVAL_NS 1000000000
 
-static CHECKED bool open_files(struct store *store, const char *folder, unsigned readers,
-                               struct error *error)
+static CHECKED bool open_both(struct store *store, const struct sql_engine *engine,
+                              const char *main, const char *scrapes, unsigned readers,
+                              struct error *error)
 {
-    const struct sql_engine *engine = &sqlite_engine;
+    return database_open(engine, main, engine->main, readers, &store->main, error)
+           && database_open(engine, scrapes, engine->scrapes, SCRAPE_READERS, &store->scrapes,
+                            error)
+           && audit_upgrade(store, error) && plausible_time_load(store, error);
+}
+
+static CHECKED bool open_databases(struct store *store, const char *database, unsigned readers,
+                                   struct error *error)
+{
     TEXT_AUTO main = { 0 };
     TEXT_AUTO scrapes = { 0 };
 
-    text_addf(&main, "%s/opsbrain.db", folder);
-    text_addf(&scrapes, "%s/scrapes.db", folder);
-    return folder_lock(folder, &store->lock_file, error)
-           && database_open(engine, text_string(&main), engine->main, readers, &store->main, error)
-           && database_open(engine, text_string(&scrapes), engine->scrapes, SCRAPE_READERS,
-                            &store->scrapes, error)
-           && audit_upgrade(store, error) && plausible_time_load(store, error);
+    if (!folder_lock(store->folder, &store->lock_file, error))
+        return false;
+    if (database[0] != '\0')
+        return open_both(store, &postgres_engine, database, database, readers, error);
+    text_addf(&main, "%s/opsbrain.db", store->folder);
+    text_addf(&scrapes, "%s/scrapes.db", store->folder);
+    return open_both(store, &sqlite_engine, text_string(&main), text_string(&scrapes), readers,
+                     error);
 }
 
 static CHECKED bool guard(void *context, struct error *error)
@@ -55,7 +66,8 @@ static void watch_files(struct store *store, const char *folder)
     database_guard(store->scrapes, guard, &store->presence);
 }
 
-bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error)
+bool store_open(const char *folder, const char *database, unsigned readers, struct store **out,
+                struct error *error)
 {
     struct store *store = memory_zeroed(1, sizeof *store);
 
@@ -63,7 +75,7 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
     store->folder = memory_copy_text(folder);
     pthread_mutex_init(&store->verdict_lock, NULL);
     pthread_mutex_init(&store->clock.lock, NULL);
-    if (!open_files(store, folder, readers, error)) {
+    if (!open_databases(store, database, readers, error)) {
         store_close(store);
         return false;
     }

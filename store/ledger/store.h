@@ -10,11 +10,12 @@
 #include "base/core/error.h"
 #include "store/ledger/change.h"
 
-/* Opens opsbrain.db and scrapes.db in `folder` (created, mode 0700), locks the folder (flock)
- * against a second process, and brings both schemas up to date. A newer schema, a corrupt file, a
- * folder in use: one clear sentence. */
-CHECKED bool store_open(const char *folder, unsigned readers, struct store **out,
-                        struct error *error);
+/* Locks `folder` (created, mode 0700) against a second process, and opens the database: the files
+ * opsbrain.db and scrapes.db there, or, where `database` is not "", the PostgreSQL database at this
+ * URI (store/engine/postgres.h). Brings the schema up to date. A newer schema, a corrupt file, a
+ * folder in use, a server that cannot be reached: one clear sentence. */
+CHECKED bool store_open(const char *folder, const char *database, unsigned readers,
+                        struct store **out, struct error *error);
 /* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside
  * `folder`; "": there is none. Call it before anything else is done with the store. */
 CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);

@@ -55,7 +55,7 @@ static bool start(const struct settings *settings, struct services *services,
         .instructions = "Try echo.",
     };
 
-    return store_open(settings->data, STORE_READERS, &services->store, error)
+    return store_open(settings->data, "", STORE_READERS, &services->store, error)
            && job_pool_create(services->store, no_kinds, 1, services, &services->jobs, error)
            && server_create(&parts, server, error) && server_start(*server, error);
 }

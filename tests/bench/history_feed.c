@@ -437,7 +437,7 @@ int main(int argc, char **argv)
     int deployments = (int)strtol(argv[4], NULL, 10);
     int64_t end_ms = strtoll(argv[6], NULL, 10) * 1000;
     int64_t from_ms = end_ms - strtoll(argv[5], NULL, 10) * HOUR_MS;
-    if (!outbound_global_init(&error) || !store_open(argv[2], 2, &kept, &error))
+    if (!outbound_global_init(&error) || !store_open(argv[2], "", 2, &kept, &error))
         die("start", &error);
     get_page(argv[1], &text);
     metrics_page_read(&text, 0, &page);

@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 
     if (argc != 6)
         return 2;
-    if (!outbound_global_init(&error) || !store_open(argv[1], 2, &store, &error))
+    if (!outbound_global_init(&error) || !store_open(argv[1], "", 2, &store, &error))
         die(argv[1], error.message);
     printf("%-30s %17s  %17s  %17s  %22s\n", "", "opsbrain ms", "Prometheus ms", "of it evaluating",
            "answers apart %, one");

@@ -180,7 +180,7 @@ static bool prepare(struct bench *bench)
 
 static bool run(struct bench *bench, const char *folder)
 {
-    if (!store_open(folder, READERS, &bench->store, &bench->error) || !prepare(bench))
+    if (!store_open(folder, "", READERS, &bench->store, &bench->error) || !prepare(bench))
         return false;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (!measure(bench, &operations[i]))

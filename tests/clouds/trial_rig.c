@@ -10,6 +10,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "fleet/recipes/recipe_fit.h"
+#include "tests/unit/support/test_database.h"
 
 #define LIFE_S 7200
 #define LONGER_LIFE_S 14400
@@ -122,7 +123,8 @@ void trial_rig_open(struct trial_rig *rig, const struct trial *trial)
     folder_create_in_memory(rig->folder);
     folder_create(rig->secrets);
     write_credential(rig);
-    must(store_open(rig->folder, 2, &rig->store, &error) && catalog_create(&rig->catalog, &error)
+    must(store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &error)
+             && catalog_create(&rig->catalog, &error)
              && recipe_book_create("", &rig->recipes, &error)
              && price_book_create(&rig->prices, &error),
          "store and catalogue", &error);

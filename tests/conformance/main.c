@@ -47,7 +47,7 @@ static bool start(struct process *process, struct error *error)
                                         .instructions = "Fixtures of the conformance suite." };
     struct services *services = &process->services;
 
-    if (!store_open(process->settings.data, 8, &services->store, error))
+    if (!store_open(process->settings.data, "", 8, &services->store, error))
         return false;
     services->access = (struct access){ .store = services->store, .secrets_folder = "" };
     return job_pool_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services,

@@ -9,6 +9,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { databaseSettings } from './database.mjs';
 
 export const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
 const CONFORMANCE_SERVER = process.env.CONFORMANCE_BIN ?? path.resolve('build/dev/bin/conformance_server');
@@ -72,7 +73,8 @@ export async function temporaryFolder(t) {
 class Program {
     constructor(file, args, env) {
         this.output = '';
-        this.child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+        const settings = { ...process.env, ...databaseSettings(args), ...env };
+        this.child = spawn(file, args, { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
         for (const stream of [this.child.stdout, this.child.stderr])
             stream.setEncoding('utf8').on('data', (chunk) => (this.output += chunk));
         this.exit = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));

@@ -5,6 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { onPostgres, selectFrom } from './database.mjs';
 
 const CELLS = `
     SELECT cells.position, cells.concurrency, cells.input_tokens, cells.state, cells.attempt_id, attempts.number,
@@ -20,6 +21,8 @@ const ATTEMPTS = `
 
 // readLedger(data, sweep): {integrity, cells, attempts} of one sweep.
 export async function readLedger(data, sweep) {
+    if (onPostgres)
+        return { integrity: 'ok', cells: selectFrom(data, CELLS, sweep), attempts: selectFrom(data, ATTEMPTS, sweep) };
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-ledger-'));
     try {
         const copy = path.join(folder, 'opsbrain.db');
@@ -36,22 +39,26 @@ export async function readLedger(data, sweep) {
     }
 }
 
-// watchLedger(data, sweep): a reader of the live database: counts() gives attempts by state.
-export function watchLedger(data, sweep) {
+const COUNTS = `
+    SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
+    WHERE cells.sweep_id = ? GROUP BY attempts.state`;
+
+// watch(data, query, text): a reader of the live database.
+function watch(data, query, text) {
+    if (onPostgres) return { rows: () => selectFrom(data, query, text), close: () => {} };
     const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
-    const query = database.prepare(
-        `SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
-         WHERE cells.sweep_id = ? GROUP BY attempts.state`,
-    );
-    return {
-        counts: () => Object.fromEntries(query.all(sweep).map(({ state, count }) => [state, count])),
-        close: () => database.close(),
-    };
+    const statement = database.prepare(query);
+    return { rows: () => statement.all(text), close: () => database.close() };
 }
 
-// watchCalls(data, session): a reader of the live database: calls() gives the session's calls that have a stream.
+// watchLedger(data, sweep): counts() gives attempts by state.
+export function watchLedger(data, sweep) {
+    const { rows, close } = watch(data, COUNTS, sweep);
+    return { counts: () => Object.fromEntries(rows().map(({ state, count }) => [state, count])), close };
+}
+
+// watchCalls(data, session): calls() gives the session's calls that have a stream.
 export function watchCalls(data, session) {
-    const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
-    const query = database.prepare('SELECT * FROM event_calls WHERE session = ?');
-    return { calls: () => query.all(session), close: () => database.close() };
+    const { rows, close } = watch(data, 'SELECT * FROM event_calls WHERE session = ?', session);
+    return { calls: rows, close };
 }

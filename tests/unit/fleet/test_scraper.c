@@ -15,6 +15,7 @@
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/folder.h"
 #include "tests/unit/support/scraped.h"
+#include "tests/unit/support/test_database.h"
 
 #define DEADLINE_MS 10000
 
@@ -42,7 +43,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
 
     folder_create(f->folder);
-    assert_true(store_open(f->folder, 4, &f->store, &f->error));
+    assert_true(store_open(f->folder, test_database(f->folder), 4, &f->store, &f->error));
     f->access = (struct access){ .store = f->store, .secrets_folder = "" };
     *state = f;
     return 0;

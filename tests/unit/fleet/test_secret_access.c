@@ -14,6 +14,7 @@
 #include "store/ledger/secret_origins.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 #define HERE "https://model.example.com:8443"
 
@@ -35,7 +36,7 @@ static int set_up(void **state)
     f->deployment = (struct deployment){ .url = HERE "/v2", .secret = "LAB" };
     setenv("OPSBRAIN_SECRET_LAB", "s3cret-value", 1);
     *state = f;
-    return store_open(f->data, 2, &f->access.store, &f->error) ? 0 : -1;
+    return store_open(f->data, test_database(f->data), 2, &f->access.store, &f->error) ? 0 : -1;
 }
 
 static int tear_down(void **state)

@@ -14,6 +14,7 @@
 #include "store/ledger/store.h"
 #include "store/ledger/sweeps.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 struct ledger {
     char folder[FOLDER_SIZE];
@@ -26,7 +27,8 @@ static inline int ledger_set_up(void **state)
     struct ledger *ledger = calloc(1, sizeof *ledger);
 
     folder_create(ledger->folder);
-    if (!store_open(ledger->folder, 4, &ledger->store, &ledger->error))
+    if (!store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
+                    &ledger->error))
         fail_msg("%s", ledger->error.message);
     *state = ledger;
     return 0;
@@ -45,7 +47,8 @@ static inline int ledger_tear_down(void **state)
 static inline void ledger_reopen(struct ledger *ledger)
 {
     store_close(ledger->store);
-    if (!store_open(ledger->folder, 4, &ledger->store, &ledger->error))
+    if (!store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
+                    &ledger->error))
         fail_msg("%s", ledger->error.message);
 }
 

@@ -16,6 +16,7 @@
 #include "server/program/server.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 static atomic_int served_running, served_cancelled, served_done;
 
@@ -182,7 +183,8 @@ static inline bool served_try(struct served *served, struct error *error)
                                         .prompts = served->prompts,
                                         .instructions = "Try echo." };
 
-    return store_open(served->folder, 4, &served->services.store, error)
+    return store_open(served->folder, test_database(served->folder), 4, &served->services.store,
+                      error)
            && job_pool_create(served->services.store,
                               served->kinds != NULL ? served->kinds : served_kinds, 1,
                               &served->services, &served->services.jobs, error)

@@ -21,6 +21,7 @@
 #include "store/ledger/store.h"
 #include "tests/simserve/harness/process.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 #define WORLD_PROGRESS 64
 
@@ -101,7 +102,8 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     assert_true(outbound_global_init(&world->error));
     *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
     services->planned = reviewed_plans_create();
-    if (!store_open(world->folder, 4, &services->store, &world->error))
+    if (!store_open(world->folder, test_database(world->folder), 4, &services->store,
+                    &world->error))
         fail_msg("%s", world->error.message);
     services->access =
         (struct access){ .store = services->store, .secrets_folder = world->secrets };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that are carried out: once, whatever happens to the process and to its requests. */
 #include "tests/unit/support/fleet_world.h"
+#include "tests/unit/support/test_database.h"
 
 #include "store/ledger/deployments.h"
 #include "store/series/scrapes.h"
@@ -25,7 +26,8 @@ struct rig {
 
 static void open_store(struct rig *rig)
 {
-    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    assert_done(rig,
+                store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &rig->error));
     rig->frame = fleet_world_frame(rig->world, rig->store);
     rig->frame.catalog = rig->catalog;
 }

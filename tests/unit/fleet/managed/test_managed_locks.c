@@ -18,6 +18,7 @@
 #include "store/ledger/store.h"
 #include "tests/clouds/fake_server.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 #define TOKEN "canary-cluster"
 #define KEY "generated-key-1"
@@ -100,7 +101,8 @@ static int set_up(void **state)
     rig->server = fake_server_start(answer, rig);
     write_kubeconfig(rig);
     assert_done(rig, cloud_endpoints_create("", &rig->endpoints, &rig->error));
-    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    assert_done(rig,
+                store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &rig->error));
     assert_done(rig,
                 fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));
     rig->frame = (struct fleet_frame){ .store = rig->store,

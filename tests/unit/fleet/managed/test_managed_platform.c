@@ -3,6 +3,7 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_platform.h"
 #include "tests/unit/support/fleet_world.h"
+#include "tests/unit/support/test_database.h"
 
 struct rig {
     char folder[FOLDER_SIZE];
@@ -34,7 +35,8 @@ static int set_up(void **state)
 
     folder_create(rig->folder);
     rig->world = fleet_world_create();
-    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    assert_done(rig,
+                store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &rig->error));
     rig->frame = fleet_world_frame(rig->world, rig->store);
     assert_done(rig,
                 fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed deployments over time: what is seen, told, ended, and left alone. */
 #include "fleet/managed/managed_reconcile.h"
+#include "tests/unit/support/test_database.h"
 
 #include "fleet/managed/managed_sight.h"
 #include "tests/unit/support/fleet_world.h"
@@ -78,7 +79,8 @@ static int set_up(void **state)
     clock_ms = BEGIN_MS;
     folder_create(rig->folder);
     rig->world = fleet_world_create();
-    assert_done(rig, store_open(rig->folder, 2, &rig->store, &rig->error));
+    assert_done(rig,
+                store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &rig->error));
     rig->frame = fleet_world_frame(rig->world, rig->store);
     rig->frame.now_ms = test_now;
     rig->frame.only_reads = &rig->only_reads;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +12,9 @@
 #include "server/access/key_marker.h"
 #include "server/program/admin.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 static char folder[FOLDER_SIZE];
 static struct store *store;
@@ -26,7 +27,7 @@ static int start(void **state)
     (void)state;
     folder_create(folder);
     authority = NULL;
-    return store_open(folder, 2, &store, &error) ? 0 : -1;
+    return store_open(folder, test_database(folder), 2, &store, &error) ? 0 : -1;
 }
 
 static int stop(void **state)
@@ -178,14 +179,7 @@ static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser
 
 static void execute(const char *script)
 {
-    char file[FOLDER_SIZE + 16];
-    sqlite3 *db;
-
-    snprintf(file, sizeof file, "%s/opsbrain.db", folder);
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    backdoor_run(folder, script);
 }
 
 static void count_call(void *calls)
@@ -260,8 +254,9 @@ static void lose_database(void)
     authority_destroy(authority);
     authority = NULL;
     store_close(store);
+    test_database_lose(folder);
     assert_int_equal(nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
-    assert_true(store_open(folder, 2, &store, &error));
+    assert_true(store_open(folder, test_database(folder), 2, &store, &error));
 }
 
 static void a_folder_that_had_keys_does_not_open_without(void **state)

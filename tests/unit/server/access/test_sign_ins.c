@@ -8,14 +8,15 @@
 
 #include <cmocka.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 
 #include "server/access/authority.h"
 #include "server/access/sign_ins.h"
 #include "store/ledger/browser_sessions.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 struct trial {
     char folder[FOLDER_SIZE];
@@ -60,7 +61,8 @@ static int begin(void **state)
     struct trial *trial = calloc(1, sizeof *trial);
 
     folder_create(trial->folder);
-    assert_true(store_open(trial->folder, 2, &trial->store, &trial->error));
+    assert_true(
+        store_open(trial->folder, test_database(trial->folder), 2, &trial->store, &trial->error));
     add_key(trial, "ada", ROLE_OPERATOR, "one");
     assert_true(authority_create(trial->store, trial->folder, "auto", true, &trial->authority,
                                  &trial->error));
@@ -224,18 +226,6 @@ static void of_too_many_the_oldest_ends(void **state)
     assert_true(is_known(trial, cookie));
 }
 
-static void execute(struct trial *trial, const char *script)
-{
-    char path[FOLDER_SIZE + 16];
-    sqlite3 *db;
-
-    snprintf(path, sizeof path, "%s/opsbrain.db", trial->folder);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 /* What memory alone forgot would be valid again after a restart. */
 static void what_cannot_be_stored_does_not_happen(void **state)
 {
@@ -245,16 +235,15 @@ static void what_cannot_be_stored_does_not_happen(void **state)
 
     for (size_t i = 0; i < 32; i++)
         assert_true(sign_in(trial, "one", cookies[i]));
-    execute(trial, "CREATE TRIGGER full_out BEFORE DELETE ON browser_sessions "
-                   "BEGIN SELECT RAISE(ABORT, 'full'); END;"
-                   "CREATE TRIGGER full_in BEFORE INSERT ON browser_sessions "
-                   "BEGIN SELECT RAISE(ABORT, 'full'); END;");
+    backdoor_refuse(trial->folder, "full_out", "DELETE ON browser_sessions", "TRUE");
+    backdoor_refuse(trial->folder, "full_in", "INSERT ON browser_sessions", "TRUE");
     assert_false(sign_in_remove(trial->sign_ins, cookies[0], &change, &trial->error));
     assert_true(is_known(trial, cookies[0]));
     assert_false(sign_in(trial, "one", more));
     for (size_t i = 0; i < 32; i++)
         assert_true(is_known(trial, cookies[i]));
-    execute(trial, "DROP TRIGGER full_out; DROP TRIGGER full_in");
+    backdoor_allow(trial->folder, "full_out", "browser_sessions");
+    backdoor_allow(trial->folder, "full_in", "browser_sessions");
     change = change_of("sign_out");
     assert_true(sign_in_remove(trial->sign_ins, cookies[0], &change, &trial->error));
     assert_false(is_known(trial, cookies[0]));

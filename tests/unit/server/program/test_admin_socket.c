@@ -18,6 +18,7 @@
 #include "server/program/admin.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 static char folder[FOLDER_SIZE];
 static struct access to_servers = { .secrets_folder = "" };
@@ -30,7 +31,7 @@ static int start(void **state)
 
     (void)state;
     folder_create(folder);
-    return store_open(folder, 2, &to_servers.store, &error)
+    return store_open(folder, test_database(folder), 2, &to_servers.store, &error)
                    && authority_create(to_servers.store, folder, "auto", true, &authority, &error)
                    && admin_create(folder, &to_servers, authority, "127.0.0.1:1", &admin, &error)
                ? 0

@@ -13,6 +13,7 @@
 #include "server/streams/session.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 #define HOUR_MS INT64_C(3600000)
 
@@ -40,7 +41,7 @@ static int start(void **state)
 
     (void)state;
     folder_create(folder);
-    return store_open(folder, 2, &store, &error) ? 0 : -1;
+    return store_open(folder, test_database(folder), 2, &store, &error) ? 0 : -1;
 }
 
 static int stop(void **state)

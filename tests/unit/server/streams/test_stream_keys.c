@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 
 #include "server/access/authority.h"
 #include "server/http/http_loop.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
@@ -129,14 +129,7 @@ static void must_be_open(const struct http_client *client)
 
 static void execute(const char *script)
 {
-    char file[FOLDER_SIZE + 16];
-    sqlite3 *db;
-
-    snprintf(file, sizeof file, "%s/opsbrain.db", served.folder);
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db, script, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    backdoor_run(served.folder, script);
 }
 
 static void refresh(void)

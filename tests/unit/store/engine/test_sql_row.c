@@ -68,9 +68,9 @@ static CHECKED bool apply_table(struct sql_connection *connection, void *context
     (void)context;
     return sql_connection_run(connection, "DROP TABLE IF EXISTS notes", error)
            && sql_connection_run(connection,
-                                 "CREATE TABLE notes (number INTEGER, seen_ms INTEGER, name TEXT, "
-                                 "nickname TEXT, text TEXT, comment TEXT, weight REAL, "
-                                 "digest BLOB, color TEXT)",
+                                 "CREATE TABLE notes (number BIGINT, seen_ms BIGINT, name TEXT, "
+                                 "nickname TEXT, text TEXT, comment TEXT, "
+                                 "weight DOUBLE PRECISION, digest BYTEA, color TEXT)",
                                  error);
 }
 

@@ -259,7 +259,8 @@ static int set_up(void **state)
     struct ledger *ledger = calloc(1, sizeof *ledger);
 
     folder_create_in_memory(ledger->folder);
-    assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
+    assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
+                                 &ledger->error));
     *state = ledger;
     return 0;
 }

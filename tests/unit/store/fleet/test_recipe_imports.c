@@ -12,6 +12,7 @@
 #include "store/fleet/recipe_imports.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
 
 struct place {
     char folder[FOLDER_SIZE];
@@ -24,7 +25,7 @@ static int begin(void **state)
     struct error error;
 
     folder_create(place->folder);
-    if (!store_open(place->folder, 2, &place->store, &error))
+    if (!store_open(place->folder, test_database(place->folder), 2, &place->store, &error))
         fail_msg("%s", error.message);
     *state = place;
     return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may measure on which endpoint next: the lines in front of them, and turns at free workers. */
-#include <sqlite3.h>
 
 #include "base/core/random.h"
 #include "base/core/text.h"
 #include "store/ledger/questions.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
 
 #define LEASE_MS 1000
@@ -466,15 +466,10 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
 /* The rows of a version in which jobs stood in line only once they ran. */
 static void forget_lines(struct ledger *ledger)
 {
-    char path[FOLDER_SIZE + 16];
-    sqlite3 *db;
-
     store_close(ledger->store);
-    snprintf(path, sizeof path, "%s/opsbrain.db", ledger->folder);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DELETE FROM endpoint_leases", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
+    backdoor_run(ledger->folder, "DELETE FROM endpoint_leases");
+    assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
+                                 &ledger->error));
 }
 
 static void sweeps_of_an_older_version_stand_in_line(void **state)

@@ -4,6 +4,7 @@
 #include "store/ledger/principals.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
+#include "tests/unit/support/test_database.h"
 
 static struct api_key add_key(struct ledger *ledger, const char *principal, enum role role,
                               const char *secret, int64_t expires_ms)
@@ -101,7 +102,8 @@ static void a_principal_has_one_role(void **state)
     assert_ok(ledger, find_key(ledger, "one", 8000, &principal));
     assert_int_equal(principal.role, ROLE_ADMIN);
     store_close(ledger->store); /* flushes last uses */
-    assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
+    assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
+                                 &ledger->error));
     assert_ok(ledger, principal_list(ledger->store, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_int_equal(rows[0].keys, 2);

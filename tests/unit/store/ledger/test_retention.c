@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sqlite3.h>
-
 #include "base/core/clock.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/plausible_time.h"
 #include "store/ledger/request_nonces.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
 
@@ -109,22 +108,6 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
 }
 
 /* From now on, on the file itself. */
-static void keep_jobs_from_being_deleted(const struct ledger *ledger)
-{
-    char file[FOLDER_SIZE + 32];
-    sqlite3 *db;
-
-    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db,
-                                  "CREATE TRIGGER broken BEFORE DELETE ON jobs "
-                                  "BEGIN SELECT RAISE(ABORT, 'this page is broken'); END",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    sqlite3_close(db);
-}
-
 static void what_cannot_be_deleted_does_not_protect_the_rest(void **state)
 {
     struct ledger *ledger = *state;
@@ -137,11 +120,11 @@ static void what_cannot_be_deleted_does_not_protect_the_rest(void **state)
     assert_ok(ledger, scrape_add(ledger->store, 1, 1000, &value, 1, NULL, &ledger->error));
     ledger_deployment(ledger, "a");
     assert_int_equal(count_audit(ledger), 1);
-    keep_jobs_from_being_deleted(ledger);
+    backdoor_refuse(ledger->folder, "broken", "DELETE ON jobs", "TRUE");
     assert_refused(
         ledger,
         store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error),
-        ERROR_INTERNAL, "this page is broken");
+        ERROR_INTERNAL, "trouble");
     assert_int_equal(count_jobs(ledger), 1);
     assert_int_equal(count_points(ledger), 0);
     assert_int_equal(count_audit(ledger), 0);
@@ -205,27 +188,18 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
                                    clock_utc_ms() + 10 * DAY_MS, &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
     ledger_reopen(ledger);
-    assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
+    if (test_database_is_files()) /* a server reuses it */
+        assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
     free(arguments);
 }
 
 /* As the next process would find it, if this one were killed now. */
-static int64_t stored_rival_ms(const struct ledger *ledger)
+static bool is_believed(const struct ledger *ledger)
 {
-    char file[FOLDER_SIZE + 32];
-    sqlite3_stmt *statement;
-    int64_t rival_ms;
-    sqlite3 *db;
+    char message[BACKDOOR_MESSAGE_SIZE];
 
-    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rival_ms FROM clock", -1, &statement, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    rival_ms = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return rival_ms;
+    return backdoor_try(ledger->folder, "UPDATE clock SET rival_ms = 0 WHERE rival_ms = 0", message)
+           == 1;
 }
 
 /* A doubted clock is remembered as a rival time, which accepting the clock must clear. */
@@ -240,7 +214,7 @@ static void an_accepted_clock_is_believed_after_a_kill_too(void **state)
     ledger_reopen(ledger);
     assert_ok(ledger, plausible_time_accept(ledger->store, leap_ms, DAY_MS + 1000, &change,
                                             &verdict, &ledger->error));
-    assert_int_equal(stored_rival_ms(ledger), 0);
+    assert_true(is_believed(ledger));
     assert_true(verdict.ahead_ms > 399 * DAY_MS);
     ledger_reopen(ledger);
     verdict = plausible_time(ledger->store, leap_ms + 1000, DAY_MS + 2000);

@@ -55,14 +55,14 @@ static struct store *open_store(struct place *place)
 {
     struct store *store;
 
-    assert_ok(place, store_open(place->folder, 2, &store, &place->error));
+    assert_ok(place, store_open(place->folder, "", 2, &store, &place->error));
     return store;
 }
 
 static bool opens(struct place *place)
 {
     struct store *store = NULL;
-    bool ok = store_open(place->folder, 2, &store, &place->error);
+    bool ok = store_open(place->folder, "", 2, &store, &place->error);
 
     assert_true(ok || store == NULL);
     store_close(store);
@@ -138,9 +138,9 @@ static void refuses_a_folder_that_cannot_be_made(void **state)
     struct store *store;
 
     close(open(place->file, O_WRONLY | O_CREAT, 0600));
-    assert_refused(place, store_open(place->file, 2, &store, &place->error), ERROR_INVALID,
+    assert_refused(place, store_open(place->file, "", 2, &store, &place->error), ERROR_INVALID,
                    "cannot be used");
-    assert_refused(place, store_open("", 2, &store, &place->error), ERROR_INVALID, "empty");
+    assert_refused(place, store_open("", "", 2, &store, &place->error), ERROR_INVALID, "empty");
 }
 
 static void refuses_a_newer_database_and_leaves_it_alone(void **state)
@@ -439,7 +439,7 @@ static pid_t hold_in_child(struct place *place)
     if (child == 0) {
         struct store *store;
 
-        if (!store_open(place->folder, 2, &store, &place->error) || write(ends[1], "x", 1) != 1)
+        if (!store_open(place->folder, "", 2, &store, &place->error) || write(ends[1], "x", 1) != 1)
             _exit(1);
         for (;;)
             pause();
@@ -492,7 +492,7 @@ static void write_until_killed(struct place *place, int acknowledged)
     struct writer writers[WRITERS];
     struct store *store;
 
-    if (!store_open(place->folder, 2, &store, &place->error))
+    if (!store_open(place->folder, "", 2, &store, &place->error))
         _exit(2);
     for (int i = 0; i < WRITERS; i++) {
         struct deployment wanted = { .name = "d", .url = "http://127.0.0.1:1" };

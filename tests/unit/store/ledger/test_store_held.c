@@ -19,6 +19,7 @@
 #include "store/ledger/store_private.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
+#include "tests/unit/support/test_database.h"
 
 #define READERS 4
 
@@ -108,7 +109,8 @@ static int start(void **state)
     served_create(&served);
     served.tools = tools;
     served.resources = resources;
-    if (!store_open(served.folder, READERS, &served.services.store, &error))
+    if (!store_open(served.folder, test_database(served.folder), READERS, &served.services.store,
+                    &error))
         return -1;
     add_key(served.services.store);
     store_close(served.services.store);

@@ -3,10 +3,10 @@
  * themselves. */
 #include <malloc.h>
 #include <math.h>
-#include <sqlite3.h>
 
 #include "base/core/random.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
 
@@ -612,14 +612,7 @@ static void rolled_up_or_not_the_answers_are_the_same(void **state)
 
 static void damage(struct ledger *ledger, const char *statement)
 {
-    char path[FOLDER_SIZE + 16];
-    sqlite3 *file;
-
-    snprintf(path, sizeof path, "%s/scrapes.db", ledger->folder);
-    assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
-    sqlite3_busy_timeout(file, 5000);
-    assert_int_equal(sqlite3_exec(file, statement, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(file);
+    backdoor_run(ledger->folder, statement);
 }
 
 static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum scrape_level level)
@@ -645,14 +638,14 @@ static void what_fails_halfway_changes_nothing_and_delays_no_other(void **state)
             assert_ok(ledger, scrape_add(ledger->store, id, START_MS + i * HOUR_MS, &value, 1, NULL,
                                          &ledger->error));
     compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
-    damage(ledger, "CREATE TRIGGER trouble BEFORE INSERT ON blocks WHEN new.deployment_id = 1 AND "
-                   "new.level = 3 BEGIN SELECT raise(ABORT, 'trouble'); END");
+    backdoor_refuse(ledger->folder, "trouble", "INSERT ON blocks",
+                    "new.deployment_id = 1 AND new.level = 3");
     assert_refused(ledger, scrape_compact(ledger->store, START_MS + 5 * HOUR_MS, &ledger->error),
                    ERROR_INTERNAL, "trouble");
     for (int64_t id = 1; id <= 2; id++)
         for (int level = 0; level < SCRAPE_LEVELS; level++)
             assert_int_equal(count_points(ledger, id, (enum scrape_level)level), 3);
-    damage(ledger, "DROP TRIGGER trouble");
+    backdoor_allow(ledger->folder, "trouble", "blocks");
     ledger_reopen(ledger);
     compact(ledger, START_MS + 5 * HOUR_MS);
     for (int level = 0; level < SCRAPE_LEVELS; level++)
@@ -663,9 +656,9 @@ static void damaged_blocks_are_reported_as_damaged(void **state)
 {
     static const char *const damages[] = {
         "UPDATE chunks SET data = substr(data, 1, length(data) - 3)",
-        "UPDATE chunks SET data = zeroblob(10)",
+        "UPDATE chunks SET data = substr(data, 1, 10)",
         "UPDATE blocks SET data = substr(data, 1, length(data) - 2)",
-        "UPDATE blocks SET data = x'ffffffff'",
+        "UPDATE blocks SET data = substr(data, 3)",
     };
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };

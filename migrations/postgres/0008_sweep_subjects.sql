@@ -1,0 +1,16 @@
+-- A sweep may take turns at two deployments. How prompts are made is found for each of them, and a job may stand in
+-- line for more than one endpoint.
+CREATE TABLE sweep_subjects (
+    sweep_id      TEXT COLLATE "C" NOT NULL REFERENCES sweeps (id),
+    position      BIGINT NOT NULL, -- 0: the sweep's own deployment; 1: the candidate beside it
+    deployment_id BIGINT NOT NULL REFERENCES deployments (id),
+    revision      BIGINT NOT NULL,
+    workload      TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: how prompts are made for this server, found once and kept
+    PRIMARY KEY (sweep_id, position),
+    UNIQUE (sweep_id, deployment_id)
+);
+CREATE INDEX sweep_subjects_by_deployment ON sweep_subjects (deployment_id);
+ALTER TABLE sweeps DROP COLUMN workload;
+
+ALTER TABLE endpoint_leases DROP CONSTRAINT endpoint_leases_job_id_key;
+ALTER TABLE endpoint_leases ADD UNIQUE (job_id, endpoint);

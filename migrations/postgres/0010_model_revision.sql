@@ -1,0 +1,4 @@
+-- What else of a deployment decides what is measured, and no server tells.
+ALTER TABLE deployment_revisions ADD COLUMN model_revision TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE deployment_revisions ADD COLUMN quantization TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE deployment_revisions ADD COLUMN chips BIGINT NOT NULL DEFAULT 0; -- 0: unknown

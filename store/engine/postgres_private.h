@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the engine for PostgreSQL share. */
+#pragma once
+
+#include <libpq-fe.h>
+
+#include "store/engine/sql_engine.h"
+
+#define POSTGRES_STATE_SIZE 6
+#define POSTGRES_MESSAGE_SIZE 400
+
+struct postgres_connection {
+    struct sql_connection base;
+    PGconn *link;
+    enum sql_connection_kind kind;
+    /* Counts the servers' sessions that were had: a prepared statement belongs to one. 0: none. */
+    unsigned session;
+    bool
+        is_pooled; /* a pooler lends another session to each transaction: nothing may stay in one */
+    unsigned names; /* of prepared statements, so far */
+    int64_t changes;
+    const char *set;  /* of migrations: "main" or "scrapes" */
+    int64_t fence;    /* of a writer that holds the database; 0: it does not */
+    int64_t batch;    /* of the transaction under way */
+    int64_t tried_ns; /* on the monotonic clock: when a lost connection was last tried again */
+    char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of what went wrong last; "": the connection */
+    char message[POSTGRES_MESSAGE_SIZE];
+};
+
+struct postgres_connection *postgres_of(struct sql_connection *connection);
+
+/* Connects again if the connection was lost, at most once a second. */
+CHECKED bool postgres_is_usable(struct postgres_connection *connection);
+/* Keeps what went wrong for `explain`. Returns false. `result` may be NULL. */
+bool postgres_note_failure(struct postgres_connection *connection, const PGresult *result);
+/* One statement or several, without parameters. */
+CHECKED bool postgres_run(struct postgres_connection *connection, const char *script,
+                          struct error *error);
+
+/* ---- postgres_problem.c ---- */
+
+CHECKED bool postgres_explain(struct sql_connection *connection, struct error *error);
+
+/* ---- postgres_schema.c ---- */
+
+CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
+                                     const struct migration_set *migrations, struct error *error);
+
+/* ---- postgres_holder.c ---- */
+
+/* CONFLICT: another process holds the database. Waits until a dead one's time has run out. */
+CHECKED bool postgres_holder_take(struct postgres_connection *writer, struct error *error);
+void postgres_holder_leave(struct postgres_connection *writer);
+/* For struct sql_engine. */
+CHECKED bool postgres_begin(struct sql_connection *connection, struct error *error);
+CHECKED bool postgres_commit(struct sql_connection *connection, struct error *error);
+CHECKED bool postgres_keep(struct sql_connection *connection, struct error *error);
+
+/* ---- postgres_statement.c, postgres_value.c ---- */
+
+/* A parameter as it was bound. */
+struct postgres_parameter {
+    struct sql_value value;
+    Oid type; /* 0: it was never bound; then the server finds a type for NULL */
+    bool is_bound;
+    char bytes[sizeof(int64_t)]; /* of a number, in the order of the network */
+};
+
+#define POSTGRES_PARAMETERS_MAX 64
+
+struct sql_statement {
+    struct postgres_connection *connection;
+    char *text; /* with $1, $2 ... */
+    struct postgres_parameter parameters[POSTGRES_PARAMETERS_MAX];
+    int parameter_count;
+    bool is_kept;
+    unsigned session;                   /* in which it is prepared; 0: it is not */
+    Oid types[POSTGRES_PARAMETERS_MAX]; /* with which it is prepared */
+    char name[16];
+    PGresult *result; /* NULL: not run yet */
+    int row;
+    char (*shown)[32]; /* numbers as text, a slot for each column; NULL: none yet */
+};
+
+struct sql_statement *postgres_prepare(struct sql_connection *connection, const char *text,
+                                       bool is_kept);
+void postgres_finish(struct sql_statement *statement);
+bool postgres_bind(struct sql_statement *statement, int position, const struct sql_value *value);
+enum sql_step postgres_step(struct sql_statement *statement);
+void postgres_reset(struct sql_statement *statement);
+
+int64_t postgres_integer(struct sql_statement *statement, int column);
+double postgres_real(struct sql_statement *statement, int column);
+const char *postgres_text(struct sql_statement *statement, int column);
+const void *postgres_blob(struct sql_statement *statement, int column, size_t *length);
+
+Oid postgres_type_of(enum sql_type type);
+/* What is sent for a parameter, in the binary format; *value NULL: NULL. */
+void postgres_encode(struct postgres_parameter *parameter, const char **value, int *length);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a PostgreSQL server, or the way to it, complains of: by SQLSTATE
+ * (postgresql.org/docs/current/errcodes-appendix.html), and what to do about it. */
+#include <string.h>
+
+#include "store/engine/postgres_private.h"
+
+/* `state`: its beginning; "": there was no answer. BUSY: it passes, and may be tried again. */
+static const struct problem {
+    const char *state;
+    enum error_kind kind;
+    const char *advice;
+} problems[] = {
+    { "53100", ERROR_BUSY, "the disk of the database server is full: free some space there" },
+    { "53300", ERROR_BUSY,
+      "the database server has no connection left: raise its max_connections, or lower --workers" },
+    { "53", ERROR_BUSY, "the database server has too little memory or room: look at its log" },
+    { "57014", ERROR_BUSY, "the database took too long for one statement: try again" },
+    { "57", ERROR_BUSY, "the database server is starting or stopping: try again in a moment" },
+    { "55P03", ERROR_BUSY, "another program has locked a table of the database: end it" },
+    { "40", ERROR_BUSY, "another transaction of the database was in the way: try again" },
+    { "08", ERROR_BUSY, "the connection to the database was lost: try again in a moment" },
+    { "25006", ERROR_BUSY,
+      "the database can only be read (a standby, or read-only by its settings): connect to the "
+      "primary" },
+    { "28", ERROR_INTERNAL,
+      "the database refuses the user or the password: check both; a password belongs into "
+      "PGPASSFILE or PGPASSWORD" },
+    { "3D000", ERROR_INTERNAL, "there is no such database: make it with createdb" },
+    { "3F000", ERROR_INTERNAL, "there is no such schema: make it with CREATE SCHEMA" },
+    { "42501", ERROR_INTERNAL,
+      "the user lacks a right in the database: make it the owner of the database" },
+    { "XX", ERROR_INTERNAL, "the database server reports damage: look at its log" },
+    { "", ERROR_BUSY, "the database cannot be reached: check that it runs, and its address" },
+};
+
+static const struct problem *find_problem(const char *state)
+{
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
+        if (strncmp(state, problems[i].state, strlen(problems[i].state)) == 0
+            && (problems[i].state[0] != '\0' || state[0] == '\0'))
+            return &problems[i];
+    return NULL;
+}
+
+bool postgres_explain(struct sql_connection *connection, struct error *error)
+{
+    const struct postgres_connection *own = postgres_of(connection);
+    const struct problem *problem = find_problem(own->state);
+
+    if (problem == NULL)
+        return error_set(error, ERROR_INTERNAL, "database %s: %s (SQLSTATE %s)", connection->place,
+                         own->message, own->state);
+    return error_set(error, problem->kind, "%s (database %s: %s)", problem->advice,
+                     connection->place, own->message);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schema of a PostgreSQL database: its version is a row of the table opsbrain_schema, by the
+ * name of the set of migrations. */
+
+#include <string.h>
+
+#include "base/core/text.h"
+#include "store/engine/postgres_private.h"
+#include "store/engine/sql.h"
+
+#define LOCK_ID "8029474310" /* "opsb" and a bit: of the lock while the schema changes */
+
+static const char *set_name(const struct migration_set *migrations)
+{
+    return migrations == &migrations_postgres_scrapes ? "scrapes" : "main";
+}
+
+static CHECKED bool read_version(struct sql_connection *writer, const char *name, int64_t *version,
+                                 struct error *error)
+{
+    SQL_AUTO sql = sql_begin(writer, "SELECT version FROM opsbrain_schema WHERE name = ?1");
+    bool found;
+
+    sql_bind_text(&sql, 1, name);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *version = found ? sql_integer(&sql, 0) : 0;
+    return true;
+}
+
+/* Other programs' tables would be mixed with ours. */
+static CHECKED bool check_identity(struct sql_connection *writer, struct error *error)
+{
+    bool ours, found;
+
+    if (!sql_connection_has_table(writer, "opsbrain_schema", &ours, error))
+        return false;
+    SQL_AUTO sql =
+        sql_begin(writer, "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1");
+    if (!ours && !sql_find(&sql, &found, error))
+        return false;
+    if (!ours && found)
+        return error_set(error, ERROR_CONFLICT,
+                         "database %s has tables of another program: choose another database, or a "
+                         "schema of its own (options=-csearch_path%%3DNAME)",
+                         writer->place);
+    return ours
+           || postgres_run(postgres_of(writer),
+                           "CREATE TABLE opsbrain_schema (name TEXT PRIMARY KEY, "
+                           "version BIGINT NOT NULL); "
+                           "CREATE TABLE opsbrain_holder (name TEXT PRIMARY KEY, "
+                           "holder TEXT NOT NULL, fence BIGINT NOT NULL, batch BIGINT NOT NULL, "
+                           "batch_before BIGINT NOT NULL, since TIMESTAMPTZ NOT NULL, "
+                           "until TIMESTAMPTZ NOT NULL)",
+                           error);
+}
+
+static CHECKED bool apply(struct sql_connection *writer, const struct migration_set *migrations,
+                          int64_t version, struct error *error)
+{
+    TEXT_AUTO script = { 0 };
+
+    text_add(&script, migrations->rows[version].sql);
+    text_addf(&script,
+              ";INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %lld) "
+              "ON CONFLICT (name) DO UPDATE SET version = excluded.version",
+              set_name(migrations), (long long)version + 1);
+    return postgres_run(postgres_of(writer), text_string(&script), error)
+           || error_set(error, error->kind, "migration %s: %s", migrations->rows[version].name,
+                        error->message);
+}
+
+/* The next one, in a transaction with a lock: two processes may start at once. *done: there is no
+ * more. */
+static CHECKED bool migrate_one(struct sql_connection *writer,
+                                const struct migration_set *migrations, bool *done,
+                                struct error *error)
+{
+    int64_t version;
+
+    if (!postgres_run(postgres_of(writer), "SELECT pg_advisory_xact_lock(" LOCK_ID ")", error)
+        || !check_identity(writer, error)
+        || !read_version(writer, set_name(migrations), &version, error))
+        return false;
+    if (version > migrations->count)
+        return error_set(error, ERROR_CONFLICT,
+                         "database %s has version %lld, this opsbrain supports up to %d: run a "
+                         "newer opsbrain or restore a backup",
+                         writer->place, (long long)version, migrations->count);
+    *done = version == migrations->count;
+    return *done || apply(writer, migrations, version, error);
+}
+
+bool postgres_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
+                             struct error *error)
+{
+    struct postgres_connection *connection = postgres_of(writer);
+    struct error ignored;
+    bool done = false;
+
+    connection->set = set_name(migrations);
+    while (!done) {
+        if (postgres_run(connection, "BEGIN", error)
+            && migrate_one(writer, migrations, &done, error)
+            && postgres_run(connection, "COMMIT", error))
+            continue;
+        error_ignore(postgres_run(connection, "ROLLBACK", &ignored)); /* it may be lost, too */
+        return false;
+    }
+    return postgres_holder_take(connection, error);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SQL past the store, as another program would run it: on the database of a test's folder,
+ * whichever engine it is in. */
+#pragma once
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/folder.h"
+#include "tests/unit/support/test_database.h"
+
+#define BACKDOOR_MESSAGE_SIZE 400
+
+static inline int64_t backdoor_file(const char *folder, const char *name, const char *script,
+                                    char *message)
+{
+    char path[FOLDER_SIZE + 32], *problem = NULL;
+    int64_t changed = -1;
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (sqlite3_open(path, &db) == SQLITE_OK && sqlite3_busy_timeout(db, 10000) == SQLITE_OK
+        && sqlite3_exec(db, script, NULL, NULL, &problem) == SQLITE_OK)
+        changed = sqlite3_changes(db);
+    snprintf(message, BACKDOOR_MESSAGE_SIZE, "%s", problem == NULL ? "" : problem);
+    sqlite3_free(problem);
+    sqlite3_close(db);
+    return changed;
+}
+
+static inline int64_t backdoor_sqlite(const char *folder, const char *script, char *message)
+{
+    int64_t changed = backdoor_file(folder, "opsbrain.db", script, message);
+
+    if (changed >= 0 || strstr(message, "no such t") == NULL)
+        return changed;
+    return backdoor_file(folder, "scrapes.db", script, message);
+}
+
+static inline int64_t backdoor_postgres(const char *place, const char *script, char *message)
+{
+    PGconn *link = PQconnectdb(place);
+    PGresult *result = PQexec(link, script);
+    ExecStatusType status = PQresultStatus(result);
+    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    int64_t changed = ok ? atoll(PQcmdTuples(result)) : -1;
+
+    snprintf(message, BACKDOOR_MESSAGE_SIZE, "%s", ok ? "" : PQerrorMessage(link));
+    PQclear(result);
+    PQfinish(link);
+    return changed;
+}
+
+/* How many rows the last statement changed; -1: it was refused, and `message` says why. */
+static inline int64_t backdoor_try(const char *folder, const char *script,
+                                   char message[BACKDOOR_MESSAGE_SIZE])
+{
+    const char *place = test_database(folder);
+
+    return place[0] == '\0' ? backdoor_sqlite(folder, script, message)
+                            : backdoor_postgres(place, script, message);
+}
+
+static inline void backdoor_run(const char *folder, const char *script)
+{
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    if (backdoor_try(folder, script, message) < 0)
+        fail_msg("%s: %s", script, message);
+}
+
+/* From now on each row of `event` ("DELETE ON jobs") for which `condition` holds is refused. */
+static inline void backdoor_refuse(const char *folder, const char *name, const char *event,
+                                   const char *condition)
+{
+    const char *body = test_database_is_files() ? "BEGIN SELECT RAISE(ABORT, 'trouble'); END"
+                                                : "EXECUTE FUNCTION refuse_change('trouble')";
+    char script[400];
+
+    snprintf(script, sizeof script, "CREATE TRIGGER %s BEFORE %s FOR EACH ROW WHEN (%s) %s", name,
+             event, condition, body);
+    backdoor_run(folder, script);
+}
+
+static inline void backdoor_allow(const char *folder, const char *name, const char *table)
+{
+    char script[200];
+
+    snprintf(script, sizeof script,
+             test_database_is_files() ? "DROP TRIGGER %s" : "DROP TRIGGER %s ON %s", name, table);
+    backdoor_run(folder, script);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which database a test's store is in: files of its folder, or, where OPSBRAIN_TEST_DATABASE is the
+ * URI of a PostgreSQL database, a schema of the folder's own in it. */
+#pragma once
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a. */
+static inline uint64_t test_database_digest(const char *folder)
+{
+    uint64_t digest = 14695981039346656037U;
+
+    for (; *folder != '\0'; folder++)
+        digest = (digest ^ (uint8_t)*folder) * 1099511628211U;
+    return digest;
+}
+
+static inline bool test_database_is_files(void)
+{
+    return getenv("OPSBRAIN_TEST_DATABASE") == NULL;
+}
+
+/* To the folder's schema. */
+static inline void test_database_do(const char *folder, const char *what, const char *how)
+{
+    PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
+    char script[200];
+
+    snprintf(script, sizeof script, "SET client_min_messages = error; %s t%016llx %s", what,
+             (unsigned long long)test_database_digest(folder), how);
+    PGresult *result = PQexec(link, script);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+        fprintf(stderr, "OPSBRAIN_TEST_DATABASE: %s\n", PQerrorMessage(link));
+        abort();
+    }
+    PQclear(result);
+    PQfinish(link);
+}
+
+/* Where the test deletes the folder. */
+static inline void test_database_lose(const char *folder)
+{
+    if (!test_database_is_files())
+        test_database_do(folder, "DROP SCHEMA", "CASCADE");
+}
+
+/* Valid until the next call in this thread. */
+static inline const char *test_database(const char *folder)
+{
+    static _Thread_local char place[1024];
+    const char *server = getenv("OPSBRAIN_TEST_DATABASE");
+
+    if (server == NULL)
+        return "";
+    test_database_do(folder, "CREATE SCHEMA IF NOT EXISTS", "");
+    snprintf(place, sizeof place, "%s%coptions=-csearch_path%%3Dt%016llx", server,
+             strchr(server, '?') == NULL ? '?' : '&',
+             (unsigned long long)test_database_digest(folder));
+    return place;
+}
