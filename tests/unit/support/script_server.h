@@ -36,6 +36,7 @@ struct script_server {
     int listener, port;
     pthread_t thread;
     atomic_int connections, closed;
+    pthread_mutex_t head_lock;
     char head[SCRIPT_HEAD]; /* of the latest request, */
     size_t body_bytes;      /* length of its body */
     unsigned body_sum;      /* and script_sum */
@@ -68,16 +69,20 @@ static inline bool script_read_body(struct script_server *server, int connection
 static inline bool script_read(struct script_server *server, int connection,
                                const struct script_step *step)
 {
+    char head[SCRIPT_HEAD];
     size_t length = 0;
     const char *announced;
 
     do {
-        if (length == SCRIPT_HEAD - 1 || recv(connection, server->head + length, 1, 0) != 1)
+        if (length == SCRIPT_HEAD - 1 || recv(connection, head + length, 1, 0) != 1)
             return false;
-        server->head[++length] = '\0';
-    } while (length < 4 || strcmp(server->head + length - 4, "\r\n\r\n") != 0);
+        head[++length] = '\0';
+    } while (length < 4 || strcmp(head + length - 4, "\r\n\r\n") != 0);
+    pthread_mutex_lock(&server->head_lock);
+    memcpy(server->head, head, length + 1);
+    pthread_mutex_unlock(&server->head_lock);
     server->body_bytes = server->body_sum = 0;
-    announced = strcasestr(server->head, "\r\nContent-Length:");
+    announced = strcasestr(head, "\r\nContent-Length:");
     if (step->is_early || announced == NULL)
         return true;
     return script_read_body(server, connection, strtoul(announced + 17, NULL, 10), step);
@@ -137,6 +142,7 @@ static inline void script_start(struct script_server *server, const struct scrip
     socklen_t length = sizeof address;
 
     memset(server, 0, sizeof *server);
+    pthread_mutex_init(&server->head_lock, NULL);
     while (server->count < SCRIPT_STEPS && steps[server->count].bytes != NULL) {
         server->steps[server->count] = steps[server->count];
         server->count++;
@@ -149,6 +155,15 @@ static inline void script_start(struct script_server *server, const struct scrip
     server->port = ntohs(address.sin_port);
     if (pthread_create(&server->thread, NULL, script_run, server) != 0)
         abort();
+}
+
+/* Whether the latest request's head has these words; also while the connection is open. */
+static inline bool script_has(struct script_server *server, const char *words)
+{
+    pthread_mutex_lock(&server->head_lock);
+    bool found = strstr(server->head, words) != NULL;
+    pthread_mutex_unlock(&server->head_lock);
+    return found;
 }
 
 /* Accepts no more connections; waits for the current one. */
