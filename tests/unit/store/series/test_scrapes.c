@@ -162,12 +162,14 @@ static void targets_remember_how_the_last_scrape_went(void **state)
     struct audit_row *audit;
     size_t count;
 
-    assert_int_equal(deployment.id, 1);
-    assert_ok(ledger, scrape_target_set(ledger->store, 1, 15000, &change, &ledger->error));
-    assert_ok(ledger, scrape_target_set(ledger->store, 1, 5000, &change, &ledger->error));
+    assert_ok(ledger,
+              scrape_target_set(ledger->store, deployment.id, 15000, &change, &ledger->error));
+    assert_ok(ledger,
+              scrape_target_set(ledger->store, deployment.id, 5000, &change, &ledger->error));
     assert_refused(ledger, scrape_target_set(ledger->store, 9, 5000, &change, &ledger->error),
                    ERROR_NOT_FOUND, "deployment 9");
-    assert_ok(ledger, scrape_note(ledger->store, 1, 777, "connection refused", &ledger->error));
+    assert_ok(ledger,
+              scrape_note(ledger->store, deployment.id, 777, "connection refused", &ledger->error));
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .subject = "a" }, 10,
                                      &audit, &count, &ledger->error));
     assert_int_equal(count, 3);
