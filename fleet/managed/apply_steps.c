@@ -5,9 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-#define ATTEMPTS_MAX                                                                               \
-    40 /* of one step that is refused for now; one that waits is bounded by time                   \
-        */
+/* Of one step that is refused for now; one that waits is bounded by time. */
+#define ATTEMPTS_MAX 40
 
 /* Names that a rename of the table would change; journal rows outlive the program. */
 static const char *const outcome_names[] = {
