@@ -14,8 +14,8 @@
 #include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
-#define CHECKPOINT_PAGES                                                                           \
-    1000 /* pages of the WAL at which it is checkpointed when there is nothing else to do */
+/* Pages of the WAL at which it is checkpointed when there is nothing else to do. */
+#define CHECKPOINT_PAGES 1000
 #define CHECKPOINT_PAGES_MAX 8000 /* the same, while more writes wait */
 #define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
 

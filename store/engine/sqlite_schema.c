@@ -91,29 +91,37 @@ static CHECKED bool check_references(struct sql_connection *writer, struct error
                      table);
 }
 
+static CHECKED bool apply(struct sql_connection *writer, const struct migration_set *migrations,
+                          int64_t version, struct error *error)
+{
+    TEXT_AUTO mark = { 0 };
+
+    for (int i = (int)version; i < migrations->count; i++)
+        if (!sqlite_run(writer, migrations->rows[i].sql, error))
+            return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
+                             error->message);
+    text_addf(&mark, "PRAGMA user_version = %d", migrations->count);
+    return check_references(writer, error) && sqlite_run(writer, text_string(&mark), error);
+}
+
+/* All that are missing in one transaction: after a failure, the version before still serves it. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             int64_t version, struct error *error)
 {
-    for (int i = (int)version; i < migrations->count; i++) {
-        struct error problem;
-        TEXT_AUTO script = { 0 };
+    struct error problem;
 
-        text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
-                  migrations->rows[i].sql, i + 1);
-        if (sqlite_run(writer, text_string(&script), error) && check_references(writer, error)
-            && sqlite_run(writer, "COMMIT", error))
-            continue;
-        if (writer->engine->in_transaction(writer) && !sqlite_run(writer, "ROLLBACK", &problem))
-            log_error("migration %s is not rolled back: %s", migrations->rows[i].name,
-                      problem.message);
-        return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
-                         error->message);
-    }
-    return true;
+    if (version == migrations->count)
+        return true;
+    if (sqlite_run(writer, "BEGIN IMMEDIATE", error) && apply(writer, migrations, version, error)
+        && sqlite_run(writer, "COMMIT", error))
+        return true;
+    if (writer->engine->in_transaction(writer) && !sqlite_run(writer, "ROLLBACK", &problem))
+        log_error("the migrations of %s are not rolled back: %s", writer->place, problem.message);
+    return false;
 }
 
 /* To replace a table that others refer to, a migration drops it, which only works while references
- * are not enforced. They are checked at the end of each migration instead
+ * are not enforced. They are checked after the last migration instead
  * (sqlite.org/lang_altertable.html, section 7). */
 static CHECKED bool migrate_unchecked(struct sql_connection *writer,
                                       const struct migration_set *migrations, int64_t version,

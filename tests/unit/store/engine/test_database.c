@@ -513,6 +513,29 @@ static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)
     assert_int_equal(count_where(fixture, 5), 1);
 }
 
+/* A third migration fails: the second one is not kept either, and the program before still serves
+ * the file. */
+static void an_upgrade_that_fails_leaves_the_version_before(void **state)
+{
+    static const struct migration upgrade[] = {
+        { "0001_test.sql", "" },
+        { "0002_more.sql", "ALTER TABLE t ADD COLUMN why TEXT;" },
+        { "0003_wrong.sql", "ALTER TABLE nothing ADD COLUMN why TEXT;" },
+    };
+    static const struct migration_set upgraded = { upgrade, 3 };
+    struct fixture *fixture = *state;
+    struct database *refused = NULL;
+
+    assert_true(defer(fixture, 5));
+    database_close(fixture->database);
+    assert_false(
+        database_open(&sqlite_engine, fixture->path, &upgraded, 2, &refused, &fixture->error));
+    assert_non_null(strstr(fixture->error.message, "migration 0003_wrong.sql: "));
+    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
+                              &fixture->error));
+    assert_int_equal(count_where(fixture, 5), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +556,7 @@ int main(void)
         TEST(deferred_updates_survive_a_failed_commit),
         TEST(refuses_more_deferred_updates_than_it_can_hold),
         TEST(closing_stores_what_is_deferred_and_leaves_one_file),
+        TEST(an_upgrade_that_fails_leaves_the_version_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
