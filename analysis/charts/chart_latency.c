@@ -7,8 +7,8 @@
 #include "analysis/charts/chart_latency_kinds.h"
 #include "analysis/charts/chart_rows.h"
 
-#define DODGE                                                                                      \
-    4 /* the most by which lines are moved apart so that their bars do not cover each other */
+/* The most by which lines are moved apart so that their bars do not cover each other. */
+#define DODGE 4
 
 struct latency {
     struct chart *chart;

@@ -6,8 +6,8 @@
 #include "base/core/memory.h"
 
 #define DOUBT 1.5 /* a bound allows for this multiple of the noise */
-#define DOUBT_LIMIT                                                                                \
-    0.9 /* if all of the noise were allowed for, a figure would bound from the wrong side */
+/* If all of the noise were allowed for, a figure would bound from the wrong side. */
+#define DOUBT_LIMIT 0.9
 #define DOUBT_MOST 0.02 /* for tokens/s that are compared with a share of the peak */
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
 #define STEPS 50 /* between two points, to find the largest value there */

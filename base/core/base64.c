@@ -3,8 +3,8 @@
 
 #include <openssl/evp.h>
 
-#define BLOCK                                                                                      \
-    3000 /* A multiple of three bytes, which base64 writes as a multiple of four characters. */
+/* A multiple of three bytes, which base64 writes as a multiple of four characters. */
+#define BLOCK 3000
 
 void base64_add(struct text *out, const void *bytes, size_t length)
 {

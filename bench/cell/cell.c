@@ -12,8 +12,8 @@
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
 #define DESCRIBE_EVERY_NS 1000000000
-#define DESCRIBED_NS                                                                               \
-    (INT64_C(3) * DESCRIBE_EVERY_NS) /* tokens/s and TTFT are shown for the latest of them */
+/* Tokens/s and TTFT are shown for the latest of them. */
+#define DESCRIBED_NS (INT64_C(3) * DESCRIBE_EVERY_NS)
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
 

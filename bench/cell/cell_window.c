@@ -6,12 +6,12 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-#define FEWEST_FAILURES                                                                            \
-    20 /* after this many requests without a success, the server will not recover */
+/* After this many requests without a success, the server will not recover. */
+#define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-#define FEWEST_REQUESTS                                                                            \
-    3 /* requests that must end in a window, else it is extended: this many, or one per user, */
-#define ENOUGH_REQUESTS 64     /* or this many */
+/* Requests that must end in a window, else it is extended: this many, or one per user, ... */
+#define FEWEST_REQUESTS 3
+#define ENOUGH_REQUESTS 64     /* ... or this many. */
 #define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
 #define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
 #define AGREEMENT 0.1

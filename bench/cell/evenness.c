@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LONGEST_LOOK_NS                                                                            \
-    250000000 /* time between two samples; beyond it the client itself was delayed */
+/* Time between two samples; beyond it the client itself was delayed. */
+#define LONGEST_LOOK_NS 250000000
 #define SHORTEST_SILENCE_S 1.0
 /* one user is normally silent for up to this many times the median TTFT */
 #define FIRST_TOKENS 5

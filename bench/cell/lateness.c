@@ -8,8 +8,8 @@
 #define TAIL_LATE_MS 3.0 /* and percentiles */
 #define GAP_LATE_MS 0.5
 #define BUSY_PERCENT 85
-#define CROWDED_PERCENT                                                                            \
-    2 /* share of the window in which a thread waits for a CPU that others use */
+/* Share of the window in which a thread waits for a CPU that others use. */
+#define CROWDED_PERCENT 2
 
 static double share(double part, double whole)
 {

@@ -14,8 +14,8 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-#define SETTLED_ROUNDS                                                                             \
-    2 /* the first answer of a user was still affected by the start of the load */
+/* The first answer of a user was still affected by the start of the load. */
+#define SETTLED_ROUNDS 2
 #define LONGEST_WAIT_NS 100000000 /* how often the phase is checked at least */
 
 static void note_ended(struct shard *shard, struct virtual_user *user)

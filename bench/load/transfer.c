@@ -3,9 +3,8 @@
 
 #include "base/core/clock.h"
 
-#define SOON_NS                                                                                    \
-    1000000000 /* if a connection closes after a longer time, the server's idle timeout is the     \
-                  reason */
+/* If a connection closes after a longer time, the server's idle timeout is the reason. */
+#define SOON_NS 1000000000
 
 bool transfer_create(const struct load *load, struct load_loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,

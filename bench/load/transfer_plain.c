@@ -21,9 +21,8 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_NS 10000000000
-#define READS_PER_TURN                                                                             \
-    4 /* bytes read from one socket at a time, so that none delays the others                      \
-       */
+/* Bytes read from one socket at a time, so that none delays the others. */
+#define READS_PER_TURN 4
 
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 

@@ -7,8 +7,8 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/plan_search.h"
 
-#define LONGEST_WINDOW                                                                             \
-    4 /* an extended window may last this many times window_s if no limit is stated */
+/* An extended window may last this many times window_s if no limit is stated. */
+#define LONGEST_WINDOW 4
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 

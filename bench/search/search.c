@@ -9,12 +9,12 @@
 #define BOUND_MARGIN 0.05
 #define HINT_PEAK 0.99   /* a load this close to the peak can stand for it in another search */
 #define PEAK_DOUBT 0.015 /* how much higher a peak may be than the load that stands for it */
-#define STILL_RISING                                                                               \
-    0.7 /* share of what Little's law allows: with more users there may still be more */
+/* Share of what Little's law allows: with more users there may still be more. */
+#define STILL_RISING 0.7
 #define CLIMB_STEP 4    /* the climb multiplies the load by this */
 #define CLIMB_GAIN 1.05 /* a smaller gain for that much more load counts as none */
-#define NOTHING_SUCCEEDS                                                                           \
-    3 /* after this many known levels without a sound one, the search gives up */
+/* After this many known levels without a sound one, the search gives up. */
+#define NOTHING_SUCCEEDS 3
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 

@@ -13,13 +13,12 @@
 #include "bench/sweep/attempt_outcome.h"
 #include "bench/sweep/sweep_private.h"
 
-#define FAILED_CELLS_LIMIT                                                                         \
-    3 /* after this many failures in a row, the deployment counts as down                          \
-       */
+/* After this many failures in a row, the deployment counts as down. */
+#define FAILED_CELLS_LIMIT 3
 #define MESSAGE_EVERY_NS 1000000000
-#define SEARCH_FIRST_SHARE                                                                         \
-    0.25               /* share of the cells that an adaptive search measures, as a first guess */
-#define TROUBLE_S 10.0 /* the longest pause before a lost level is measured again */
+/* Share of the cells that an adaptive search measures, as a first guess. */
+#define SEARCH_FIRST_SHARE 0.25
+#define TROUBLE_S 10.0      /* the longest pause before a lost level is measured again */
 #define CELL_OVERHEAD_S 5.0 /* seconds for probe and drain, as a first guess */
 
 /* ---- Progress and stopping ------------------------------------------------------------------- */

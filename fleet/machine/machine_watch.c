@@ -10,9 +10,8 @@
 #include "base/json/json.h"
 
 #define TICK_MS 200
-#define SHOW_NS                                                                                    \
-    INT64_C(1000000000) /* between two writes of a status that only has another line               \
-                         */
+/* Between two writes of a status that only has another line. */
+#define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
 #define LOOK_NS INT64_C(1000000000)
 

@@ -12,8 +12,8 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define SCRAPES                                                                                    \
-    8 /* two of them give the rates; all show whether the same server answers each time */
+/* Two of them give the rates; all show whether the same server answers each time. */
+#define SCRAPES 8
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,

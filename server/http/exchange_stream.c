@@ -9,8 +9,8 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-#define STALLS_LIMIT                                                                               \
-    4 /* a stream is cut after this many keep-alive periods in which its client reads nothing */
+/* A stream is cut after this many keep-alive periods in which its client reads nothing. */
+#define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
 /* Also the interval at which the client is checked while events are sent. */

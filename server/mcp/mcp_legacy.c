@@ -10,8 +10,8 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
-#define DEFAULT_VERSION                                                                            \
-    "2025-03-26" /* the version of a request that names none, by the specification */
+/* The version of a request that names none, by the specification. */
+#define DEFAULT_VERSION "2025-03-26"
 
 const char *const mcp_legacy_versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION,
                                             "2024-11-05", NULL };

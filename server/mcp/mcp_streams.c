@@ -77,8 +77,8 @@ void mcp_streams_end(struct rpc *rpc)
 
 /* ---- Resuming ---- */
 
-#define SEQUENCE_LIMIT                                                                             \
-    (INT64_C(1) << 53) /* larger than any real sequence number, with room for later ones */
+/* Larger than any real sequence number, with room for later ones. */
+#define SEQUENCE_LIMIT (INT64_C(1) << 53)
 
 /* A GET that needs the store: read by a worker, then begun on the loop's thread. */
 struct stream_request {

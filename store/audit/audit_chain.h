@@ -35,9 +35,8 @@ enum audit_text {
 
 /* the principal in rows that no principal caused; no principal can have this name */
 #define AUDIT_SERVER "(server)"
-#define AUDIT_ALARM                                                                                \
-    "audit_alarm" /* a row that says that another program wrote to the audit log                   \
-                   */
+/* A row that says that another program wrote to the audit log. */
+#define AUDIT_ALARM "audit_alarm"
 
 /* A row to be written to the table, or read from it; borrowed. */
 struct audit_link {

@@ -4,8 +4,8 @@
 #include "base/core/memory.h"
 #include "store/engine/sql.h"
 
-#define CHUNK_BYTES                                                                                \
-    (256UL * 1024) /* before compression; a row ends with the lane that reaches it */
+/* Before compression; a row ends with the lane that reaches it. */
+#define CHUNK_BYTES (256UL * 1024)
 
 /* ---- Reading ---- */
 
