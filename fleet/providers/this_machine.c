@@ -106,10 +106,8 @@ static CHECKED bool list(struct cloud *cloud, const struct fleet_target *target,
     *count = 0;
     if (!cloud_call(cloud, "GET", "/servers", NULL, NULL, &reply, error))
         return false;
-    json_array_foreach(json_object_get(reply.body, "servers"), i, server) {
-        *out = memory_resize(*out, *count + 1, sizeof **out);
-        read_server(server, &(*out)[(*count)++]);
-    }
+    json_array_foreach(json_object_get(reply.body, "servers"), i, server)
+        read_server(server, observed_list_add(out, count));
     return true;
 }
 
@@ -130,8 +128,6 @@ static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
     char url[512];
 
     out[0] = '\0';
-    if (observed->instance[0] == '\0') /* not ours: nothing is known of its door */
-        return true;
     snprintf(url, sizeof url, "/servers/%s/key", observed->name);
     if (!cloud_call(cloud, "GET", url, NULL, NULL, &reply, error))
         return false;

@@ -387,6 +387,31 @@ static void a_lost_answer_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
+/* What is stored of a door has its name and address alone. */
+static void assert_key(struct world *world, const char *name, size_t length)
+{
+    struct observed door = { 0 };
+    char key[SECRET_VALUE_SIZE];
+
+    snprintf(door.name, sizeof door.name, "%s", name);
+    if (!world->life.provider->key(world->life.cloud, &door, key, &world->life.error))
+        fail_msg("%s", world->life.error.message);
+    assert_int_equal(strlen(key), length);
+}
+
+static void the_key_is_found_by_the_name_of_its_server(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = body_of(world, &world->recipe, "");
+
+    json_object_set_new(body, "key_variable", json_string("ENGINE_API_KEY"));
+    assert_int_equal(machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL), 201);
+    assert_key(world, "gemma", 48);
+    assert_key(world, "ollama-11434", 0);
+    must(world, VERB_DESTROY);
+    assert_key(world, "gemma", 0);
+}
+
 int main(int argc, char **argv)
 {
     struct error error;
@@ -402,6 +427,7 @@ int main(int argc, char **argv)
         TEST(it_is_off_until_an_admin_turns_it_on),
         TEST(a_call_without_a_credential_goes_nowhere_else),
         TEST(it_lives_as_on_any_platform),
+        TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(what_others_started_is_not_ended),
         TEST(a_lost_answer_makes_no_second_server),
     };
