@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is: a Deployment, its pods, and the last line of a pod's log. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,17 +15,6 @@
 static const json_t *at(const json_t *object, const char *first, const char *second)
 {
     return json_object_get(json_object_get(object, first), second);
-}
-
-static void set_state(struct observed *out, const char *state, const char *phase,
-                      const char *message)
-{
-    TEXT_AUTO shown = { 0 };
-
-    text_add_printable(&shown, message, strlen(message), sizeof out->message - 1);
-    text_copy(out->state, sizeof out->state, state);
-    text_copy(out->phase, sizeof out->phase, phase);
-    text_copy(out->message, sizeof out->message, text_string(&shown));
 }
 
 /* ---- Pods ---- */
@@ -62,37 +50,46 @@ static void read_waiting(const json_t *container, struct observed *out)
     char sentence[256];
 
     if (strcmp(reason, "ContainerCreating") == 0 || strcmp(reason, "PodInitializing") == 0)
-        set_state(out, "starting", "image", message);
+        observed_set_state(out, "starting", "image", message);
     else if (strstr(reason, "Image") != NULL) /* ErrImagePull, ImagePullBackOff, InvalidImageName */
-        set_state(out, "failed", "image", message);
+        observed_set_state(out, "failed", "image", message);
     else if (ended != NULL) {
         snprintf(sentence, sizeof sentence, "%.40s: the server ended with exit code %lld (%.60s)",
                  reason, (long long)json_get_integer(ended, "exitCode", -1),
                  json_get_text(ended, "reason", "no reason given"));
-        set_state(out, "failed", "weights", sentence);
+        observed_set_state(out, "failed", "weights", sentence);
     } else
-        set_state(out, "failed", "image", message); /* CreateContainerConfigError and its like */
+        observed_set_state(out, "failed", "image",
+                           message); /* CreateContainerConfigError and its like */
+}
+
+static const json_t *container_of(const json_t *pod)
+{
+    return json_array_get(at(pod, "status", "containerStatuses"), 0);
+}
+
+/* Of what runs, whatever its tag says by now. */
+static void read_digest(const json_t *pod, struct observed *out)
+{
+    const char *digest = strstr(json_get_text(container_of(pod), "imageID", ""), "sha256:");
+
+    if (digest != NULL)
+        text_copy(out->image_digest, sizeof out->image_digest, digest);
 }
 
 static void read_pod(const json_t *pod, const char *log, struct observed *out)
 {
-    const json_t *status = json_object_get(pod, "status");
-    const json_t *scheduled = condition_of(status, "PodScheduled");
-    const json_t *container = json_array_get(json_object_get(status, "containerStatuses"), 0);
-    const char *digest = strstr(json_get_text(container, "imageID", ""), "sha256:");
+    const json_t *scheduled = condition_of(json_object_get(pod, "status"), "PodScheduled");
+    const json_t *container = container_of(pod);
 
-    text_copy(out->place, sizeof out->place,
-              json_get_text(json_object_get(pod, "spec"), "nodeName", ""));
-    if (digest != NULL)
-        text_copy(out->image_digest, sizeof out->image_digest, digest);
     if (strcmp(json_get_text(scheduled, "status", "True"), "False") == 0)
-        set_state(out, "pending", "capacity", json_get_text(scheduled, "message", ""));
+        observed_set_state(out, "pending", "capacity", json_get_text(scheduled, "message", ""));
     else if (json_object_get(json_object_get(container, "state"), "waiting") != NULL)
         read_waiting(container, out);
     else if (container != NULL)
-        set_state(out, "starting", phase_of_log(log), log);
+        observed_set_state(out, "starting", phase_of_log(log), log);
     else
-        set_state(out, "starting", "image", "");
+        observed_set_state(out, "starting", "image", "");
 }
 
 /* How much a pod tells of what is waited for: the more the worse it is off. */
@@ -218,17 +215,17 @@ static void read_status(const json_t *deployment, struct observed *out)
     out->replicas = json_get_integer(spec, "replicas", 1);
     out->ready_replicas = json_get_integer(status, "availableReplicas", 0);
     if (json_object_get(about, "deletionTimestamp") != NULL)
-        set_state(out, "deleting", "", "");
+        observed_set_state(out, "deleting", "", "");
     else if (is_seen && out->replicas == 0 && all == 0)
-        set_state(out, "stopped", "", "");
+        observed_set_state(out, "stopped", "", "");
     else if (is_seen && out->replicas > 0 && updated == out->replicas
              && out->ready_replicas == out->replicas && all == out->replicas)
-        set_state(out, "ready", "ready", "");
+        observed_set_state(out, "ready", "ready", "");
     else if (is_seen
              && strcmp(json_get_text(progress, "reason", ""), "ProgressDeadlineExceeded") == 0)
-        set_state(out, "failed", "", json_get_text(progress, "message", ""));
+        observed_set_state(out, "failed", "", json_get_text(progress, "message", ""));
     else
-        set_state(out, "starting", "image", "");
+        observed_set_state(out, "starting", "image", "");
 }
 
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
@@ -243,18 +240,20 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
     if (log != NULL)
         observed_write(out->log_line, sizeof out->log_line, "%.*s", (int)strcspn(log, "\n"), log);
     read_status(deployment, out);
+    read_digest(pod, out);
     if (strcmp(out->state, "failed") == 0)
         text_copy(deadline, sizeof deadline, out->message);
     if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline[0] != '\0'))
         read_pod(pod, out->log_line, out);
     if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* its pod's state says why */
-        set_state(out, "failed", out->phase, out->message[0] != '\0' ? out->message : deadline);
+        observed_set_state(out, "failed", out->phase,
+                           out->message[0] != '\0' ? out->message : deadline);
     if (pod == NULL && strcmp(out->state, "starting") == 0) {
         const json_t *failure =
             condition_of(json_object_get(deployment, "status"), "ReplicaFailure");
 
         if (failure != NULL) /* a quota, an admission webhook */
-            set_state(out, "pending", "capacity", json_get_text(failure, "message", ""));
+            observed_set_state(out, "pending", "capacity", json_get_text(failure, "message", ""));
     }
 }
 
@@ -338,6 +337,7 @@ static CHECKED bool observe_parts(struct cloud *cloud, const struct desired *des
     if (telling(pods) != NULL)
         read_log(cloud, desired, telling(pods), &log);
     kubernetes_read(deployment, pods, text_string(&log), out);
+    text_copy(out->place, sizeof out->place, desired->place);
     out->ours = strcmp(out->instance, desired->instance) == 0
                 && strcmp(out->deployment, desired->deployment) == 0;
     return true;
@@ -356,7 +356,7 @@ bool kubernetes_observe(struct cloud *cloud, const struct desired *desired, stru
     if (cloud_read(cloud, url, &reply, error))
         return observe_parts(cloud, desired, reply.body, out, error);
     if (reply.status == 404)
-        set_state(out, "absent", "", "");
+        observed_set_state(out, "absent", "", "");
     return reply.status == 404;
 }
 
@@ -386,15 +386,9 @@ static void add_page(const json_t *page, struct observed **out, size_t *count)
     const json_t *deployment;
     size_t i;
 
-    json_array_foreach(json_object_get(page, "items"), i, deployment) {
-        if (!serves_models(deployment))
-            continue;
-        *out = realloc(*out, (*count + 1) * sizeof **out);
-        if (*out == NULL)
-            abort();
-        (*out)[*count] = (struct observed){ 0 };
-        kubernetes_read(deployment, NULL, NULL, &(*out)[(*count)++]);
-    }
+    json_array_foreach(json_object_get(page, "items"), i, deployment)
+        if (serves_models(deployment))
+            kubernetes_read(deployment, NULL, NULL, observed_list_add(out, count));
 }
 
 bool kubernetes_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,

@@ -221,21 +221,23 @@ static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
     observed_finish(&now);
 }
 
-static void test_a_node_without_a_name_is_no_place(void **state)
+static void test_an_image_without_a_digest_has_none(void **state)
 {
-    static const char *const names[] = { "null", "7", "[\"node-1\"]" };
+    static const char *const ids[] = { "null", "7", "[\"sha256:0123\"]", "\"vllm:latest\"" };
     json_auto_t *deployment = json_loads("{\"spec\":{\"replicas\":1}}", 0, NULL);
 
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         TEXT_AUTO text = { 0 };
         json_auto_t *pods = NULL;
         struct observed now = { 0 };
 
-        text_addf(&text, "{\"items\":[{\"spec\":{\"nodeName\":%s}}]}", names[i]);
+        text_addf(&text, "{\"items\":[{\"status\":{\"containerStatuses\":[{\"imageID\":%s}]}}]}",
+                  ids[i]);
         pods = json_loads(text_string(&text), 0, NULL);
-        kubernetes_read(deployment, pods, NULL, &now);
-        assert_string_equal(now.place, "");
+        assert_non_null(pods);
+        kubernetes_read(deployment, pods, "", &now);
+        assert_string_equal(now.image_digest, "");
         assert_string_equal(now.state, "starting");
         observed_finish(&now);
     }
@@ -254,7 +256,8 @@ static void test_a_whole_life(void **state)
     assert_true(now.exists && now.ours);
     assert_string_equal(now.state, "ready");
     assert_string_equal(now.address, "http://gemma.llm.svc:8000");
-    assert_string_equal(now.image_digest, "");
+    assert_string_equal(now.image_digest, "sha256:0123");
+    assert_string_equal(now.place, world->life.desired.place);
     assert_int_equal(now.ends_ms, INT64_C(1764003600000));
     assert_int_equal(now.replicas, 1);
     assert_string_equal(json_get_text(now.fields, "image", ""), "vllm/vllm-openai:v0.23.0");
@@ -346,7 +349,7 @@ int main(void)
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
         cmocka_unit_test(test_the_pod_that_waits_is_the_one_that_tells),
-        cmocka_unit_test(test_a_node_without_a_name_is_no_place),
+        cmocka_unit_test(test_an_image_without_a_digest_has_none),
         LIVE(test_a_whole_life),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_port_has_a_key),
