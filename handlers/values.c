@@ -122,6 +122,17 @@ const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE])
 }
 
 /* A password may contain any character, unencoded: it may end at any '@'. */
+bool value_check_name(const char *argument, const char *value, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+
+    return text_is_name(value)
+           || error_set(error, ERROR_INVALID,
+                        "\"%s\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
+                        "with a letter or digit",
+                        argument, value_show_text(value, shown));
+}
+
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };

@@ -24,6 +24,9 @@ const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
 /* The same for a URL, without its query, its fragment and any part that may contain a user. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
+/* Whether it may name a target or a deployment (text_is_name): INVALID names the argument. */
+CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
+
 /* Adds `text` in printable form, with anything that looks like a credential replaced by "(hidden)",
  * and the user part of URLs omitted. */
 void value_add_masked(struct text *out, const char *text);

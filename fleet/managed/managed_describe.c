@@ -50,6 +50,16 @@ static void describe_step(const json_t *step, struct text *out)
     text_add(out, written.length > BODY_BYTES ? "...\n" : "\n");
 }
 
+/* What became of it. */
+static void describe_state(const struct fleet_plan_row *row, struct text *out)
+{
+    char until[CLOCK_TEXT_SIZE];
+
+    text_addf(out, "state: %s%s%s, planned by %s, good until %s\n", row->state,
+              row->reason[0] == '\0' ? "" : ": ", row->reason, row->principal,
+              clock_format_utc(row->good_until_ms, until));
+}
+
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out)
 {
@@ -68,4 +78,5 @@ void managed_plan_describe(const json_t *document, const struct fleet_plan_row *
         text_addf(out, "Warning: %s.\n", json_string_value(item));
     json_array_foreach(json_object_get(document, "steps"), i, item)
         describe_step(item, out);
+    describe_state(row, out);
 }

@@ -70,9 +70,9 @@ bool managed_document_steps(const json_t *list, struct step **out, size_t *count
 
 json_t *managed_document_observed(const struct observed *observed)
 {
-    return json_pack("{s:b, s:b, s:s, s:s, s:s, s:I, s:I, s:O*}", "exists", observed->exists,
-                     "ours", observed->ours, "state", observed->state, "revision",
-                     observed->revision, "generation", observed->generation, "replicas",
+    return json_pack("{s:b, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:O*}", "exists", observed->exists,
+                     "ours", observed->ours, "uid", observed->uid, "state", observed->state,
+                     "revision", observed->revision, "generation", observed->generation, "replicas",
                      (json_int_t)observed->replicas, "ends_ms", (json_int_t)observed->ends_ms,
                      "fields", observed->fields);
 }

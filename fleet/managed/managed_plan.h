@@ -45,6 +45,6 @@ CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fl
 CHECKED bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                struct managed_plan *out, struct error *error);
 
-/* For people: the requests, what it costs, when it ends, what is on its door. */
+/* For people: the requests, what it costs, when it ends, what is on its door, what became of it. */
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out);

@@ -8,7 +8,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "fleet/managed/managed_document.h"
+#include "fleet/managed/managed_adopt.h"
 #include "fleet/managed/managed_sight.h"
 
 #define MINUTE_MS 60000LL
@@ -244,22 +244,18 @@ static bool take_back(const struct managed_reconciler *reconciler, const char *t
                       const struct observed *orphan)
 {
     const struct fleet_frame *frame = reconciler->frame;
-    json_auto_t *wish = json_pack("{s:s}", "place", orphan->place);
-    json_auto_t *sighting = managed_document_sighting(orphan);
-    FREE_AUTO char *wished = json_write(wish);
-    FREE_AUTO char *seen = json_write(sighting);
-    struct fleet_managed_row row = { .wish = wished,
-                                     .observed = seen,
-                                     .ends_ms = orphan->ends_ms,
-                                     .rights = "created",
-                                     .at_end = "destroy" };
+    const struct managed_adoption adoption = { .deployment = orphan->deployment,
+                                               .target = target,
+                                               .place = orphan->place,
+                                               .observed = orphan,
+                                               .rights = "created",
+                                               .ends_ms = orphan->ends_ms,
+                                               .at_end = "destroy" };
     struct error error;
 
     if (orphan->ends_ms == 0 || frame->now_ms() < orphan->ends_ms || only_reads(frame))
         return false;
-    text_copy(row.deployment, sizeof row.deployment, orphan->deployment);
-    text_copy(row.target, sizeof row.target, target);
-    if (fleet_managed_adopt(frame->store, &row, frame->now_ms(), NULL, &error))
+    if (managed_adopt(frame, &adoption, NULL, &error))
         return true;
     log_warning("%s: %s", orphan->deployment, error.message);
     return false;

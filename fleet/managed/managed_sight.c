@@ -83,10 +83,8 @@ void managed_sight_drift(const struct fleet_managed_row *row, struct text *out)
 
 /* ---- What it means ---- */
 
-/* Where the platform ended it at its time, it is gone as was planned; where something else did, a
- * person closes its record with deployment_destroy. */
-static const char *state_of(const struct fleet_managed_row *row, const struct observed *observed,
-                            int64_t now_ms)
+const char *managed_sight_state(const struct fleet_managed_row *row,
+                                const struct observed *observed, int64_t now_ms)
 {
     bool was_due = row->ends_ms != 0 && now_ms >= row->ends_ms;
 
@@ -122,7 +120,7 @@ static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_ma
                           struct error *error)
 {
     int64_t now_ms = frame->now_ms();
-    const char *state = state_of(row, observed, now_ms);
+    const char *state = managed_sight_state(row, observed, now_ms);
     json_auto_t *sighting = managed_document_sighting(observed);
     FREE_AUTO char *written = json_write(sighting);
     struct fleet_sighting noted = { .id = row->id,

@@ -10,6 +10,11 @@ struct managed_sight {
     char sentence[400];
 };
 
+/* The row's state, by what was seen; static. Where the platform ended it at its time, it is gone as
+ * was planned; where something else did, it failed: a person closes its record with
+ * deployment_destroy. */
+const char *managed_sight_state(const struct fleet_managed_row *row,
+                                const struct observed *observed, int64_t now_ms);
 /* Observes, and stores what was seen. False: it could not be observed; that is stored too. */
 CHECKED bool managed_sight_take(const struct fleet_frame *frame,
                                 const struct fleet_managed_row *row, struct managed_sight *out,

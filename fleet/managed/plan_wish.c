@@ -7,6 +7,7 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
+#define RECALLED_PLANS 100 /* the newest, in which a recipe that is not kept is searched */
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
 {
@@ -51,6 +52,37 @@ static void complete_wish(struct making *making)
         wish->at_end = json_get_text(before, "at_end", "destroy");
 }
 
+/* A plan that was carried out has the recipe with its overrides. */
+static bool has_recipe(const struct fleet_plan_row *row, const char *name, struct recipe *out)
+{
+    json_auto_t *document = json_loads(row->document, 0, NULL);
+    const json_t *recipe = json_object_get(document, "recipe");
+    struct error ignored;
+
+    return strcmp(row->state, "done") == 0 && strcmp(json_get_text(recipe, "name", ""), name) == 0
+           && recipe_read(json_object_get(recipe, "document"), out, &ignored);
+}
+
+/* What runs goes on with the recipe that it was made from. False: `error` stays, unless the store
+ * failed. */
+static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
+                                  struct error *error)
+{
+    const struct managed_wish *wish = &making->wish;
+    struct fleet_plan_row *rows;
+    bool found = false;
+    size_t count;
+
+    if (wish->verb == VERB_CREATE || wish->verb == VERB_UPDATE
+        || !fleet_plan_list(making->frame->store, wish->deployment, RECALLED_PLANS, &rows, &count,
+                            error))
+        return false;
+    for (size_t i = 0; i < count && !found; i++)
+        found = has_recipe(&rows[i], wish->recipe, out);
+    fleet_plan_rows_free(rows, count);
+    return found;
+}
+
 static CHECKED bool read_recipe(const struct making *making, struct managed_plan *plan,
                                 struct error *error)
 {
@@ -66,7 +98,7 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
                          "allows",
                          plan->target.plain.name, wish->recipe);
     if (!making->frame->recipe(making->frame->context, wish->recipe, &plain, error))
-        return false;
+        return error->kind == ERROR_NOT_FOUND && recall_recipe(making, &plan->recipe, error);
     if (strcmp(plain.provider, plan->target.plain.provider) == 0)
         done = recipe_override(&plain, wish->overrides, &plan->recipe, error)
                && making->frame->fit(&plan->recipe, making->frame->catalog, error);

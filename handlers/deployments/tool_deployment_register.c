@@ -47,18 +47,12 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 {
     struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
     struct deployment stored;
-    char shown[VALUE_SHOWN_SIZE];
     bool changed;
 
     text_copy(wanted.name, sizeof wanted.name, call_text(call, "name"));
     text_copy(wanted.created_by, sizeof wanted.created_by, call->principal.name);
-    if (!text_is_name(wanted.name))
-        return error_set(
-            error, ERROR_INVALID,
-            "\"name\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
-            "with a letter or digit",
-            value_show_text(wanted.name, shown));
-    if (!deployment_settings_read(call, &wanted, error)
+    if (!value_check_name("name", wanted.name, error)
+        || !deployment_settings_read(call, &wanted, error)
         || !deployment_check_secret(call, NULL, &wanted, error)
         || !store(call, &wanted, &stored, &changed, error))
         return false;

@@ -42,7 +42,8 @@ const struct field plan_answer_fields[] = {
     { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed and unwise." },
     { "approvals", VALUE_LIST, .sparse = true, .help = "Who agreed so far.",
       .fields = approval_fields },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it failed or was cancelled." },
+    { "reason", VALUE_TEXT, .optional = true, .foreign = true,
+      .help = "Why it failed or was cancelled." },
     { "by", VALUE_TEXT, .help = "Who planned it." },
     { "waits", VALUE_BOOLEAN, .help = "Whether it can still be agreed to and applied." },
     { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
@@ -65,6 +66,16 @@ static CHECKED bool list_approvals(const struct call *call, const char *id, json
                               json_pack("{s:s, s:s, s:o}", "principal", rows[i].principal, "way",
                                         rows[i].way, "at", answer_json_time(rows[i].created_ms)));
     return true;
+}
+
+static void describe_approvals(const json_t *approvals, struct text *out)
+{
+    const json_t *approval;
+    size_t i;
+
+    json_array_foreach(approvals, i, approval)
+        text_addf(out, "agreed: %s (%s)\n", json_get_text(approval, "principal", ""),
+                  json_get_text(approval, "way", ""));
 }
 
 static json_t *plan_json(const struct fleet_plan_row *row, const json_t *document,
@@ -99,6 +110,7 @@ bool plan_answer(const struct call *call, const struct fleet_plan_row *row, stru
         return false;
     answer->structured = plan_json(row, document, approvals);
     managed_plan_describe(document, row, &answer->text);
+    describe_approvals(approvals, &answer->text);
     text_addf(&answer->text, "digest: %s\n", row->digest);
     answer_shows(answer, "/plans/%s", row->id);
     return true;

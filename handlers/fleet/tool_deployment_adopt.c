@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/core/memory.h"
 #include "base/json/json.h"
-#include "fleet/managed/managed_document.h"
+#include "fleet/managed/managed_adopt.h"
 #include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/target_answer.h"
+#include "handlers/values.h"
 #include "store/ledger/deployments.h"
 
 static const struct param params[] = {
@@ -36,24 +36,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static CHECKED bool find(const struct call *call, struct managed_target *target,
+static CHECKED bool find(const struct call *call, struct managed_target *target, const char **place,
                          struct observed *out, struct error *error)
 {
     const struct managed_wish wish = plan_answer_wish(call, VERB_CREATE);
     const struct fleet_frame *frame;
     struct desired desired;
     struct cloud *cloud;
-    const char *place;
 
     if (!target_answer_frame(call, &frame, error)
+        || !value_check_name("deployment", wish.deployment, error)
         || !managed_target_find(frame, wish.target, target, error)
-        || !managed_target_place(target, wish.place, &place, error)
+        || !managed_target_place(target, wish.place, place, error)
         || !frame->cloud(frame->context, &target->plain, &cloud, error))
         return false;
     desired = (struct desired){ .target = &target->plain,
                                 .deployment = wish.deployment,
                                 .instance = frame->instance,
-                                .place = place,
+                                .place = *place,
                                 .kind = "",
                                 .request_seed = "" };
     *out = (struct observed){ 0 };
@@ -73,10 +73,11 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     bool may_end = call_boolean(call, "may_end", false);
     struct managed_target target;
     struct observed observed;
+    const char *place;
     TEXT_AUTO plan = { 0 };
     TEXT_AUTO declined = { 0 };
 
-    if (!find(call, &target, &observed, error))
+    if (!find(call, &target, &place, &observed, error))
         return false;
     text_addf(&plan,
               "Take %s on %s (%s%s%.200s) into the registry? It is then looked at once a minute%s. "
@@ -93,23 +94,6 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
                                      .summary = text_string(&plan),
                                      .declined = text_string(&declined) };
     return consent_get(call, &consent, error);
-}
-
-static CHECKED bool keep(struct call *call, const struct managed_target *target,
-                         const struct observed *observed, const char *rights, struct error *error)
-{
-    json_auto_t *sighting = managed_document_sighting(observed);
-    json_auto_t *wish = json_pack("{s:s}", "place", observed->place);
-    json_auto_t *door = managed_document_door(observed);
-    FREE_AUTO char *written = json_write(sighting);
-    FREE_AUTO char *wished = json_write(wish);
-    FREE_AUTO char *bound = json_write(door);
-    struct fleet_managed_row row = { .wish = wished, .observed = written, .door = bound };
-
-    text_copy(row.deployment, sizeof row.deployment, call_text(call, "deployment"));
-    text_copy(row.target, sizeof row.target, target->plain.name);
-    text_copy(row.rights, sizeof row.rights, rights);
-    return fleet_managed_adopt(call->services->store, &row, clock_utc_ms(), &call->change, error);
 }
 
 /* One that is registered already keeps what it has. */
@@ -133,13 +117,19 @@ static CHECKED bool keep_registered(struct call *call, const struct observed *ob
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *rights = call_boolean(call, "may_end", false) ? "adopted" : "watched";
+    struct managed_adoption adoption = { .deployment = call_text(call, "deployment"),
+                                         .target = call_text(call, "target"),
+                                         .rights = rights,
+                                         .at_end = "" };
     struct managed_target target;
     struct observed observed;
     bool done;
 
-    if (!find(call, &target, &observed, error))
+    if (!find(call, &target, &adoption.place, &observed, error))
         return false;
-    done = keep(call, &target, &observed, rights, error) && keep_registered(call, &observed, error);
+    adoption.observed = &observed;
+    done = managed_adopt(call->services->fleet, &adoption, &call->change, error)
+           && keep_registered(call, &observed, error);
     if (done) {
         answer->structured =
             json_pack("{s:s, s:s, s:s, s:s, s:o}", "deployment", call_text(call, "deployment"),

@@ -37,19 +37,27 @@ static CHECKED bool check_idle(const struct call *call, const struct fleet_plan_
     return strcmp(row->verb, "extend") == 0 || plan_answer_check_idle(call, row->deployment, error);
 }
 
-/* One that was begun is only answered again. */
-static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
+static CHECKED bool check_now(const struct call *call, const struct fleet_plan_row *row,
+                              struct error *error)
 {
     const struct fleet_frame *frame;
+
+    return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
+           && check_idle(call, row, error) && check_same(frame, row, error);
+}
+
+/* One that was begun is only answered again. A person may take an hour to answer: it is checked
+ * again then. */
+static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
+{
     const char *way;
 
     if (row->job_id[0] != '\0')
         return true;
-    return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
-           && check_idle(call, row, error) && check_same(frame, row, error)
-           && plan_consent_way(call, row, &way, error)
-           && (way == NULL || strcmp(way, FLEET_WAY_PERSON) != 0
-               || plan_consent_ask(call, row, error));
+    if (!check_now(call, row, error) || !plan_consent_way(call, row, &way, error))
+        return false;
+    return way == NULL || strcmp(way, FLEET_WAY_PERSON) != 0
+           || (plan_consent_ask(call, row, error) && check_now(call, row, error));
 }
 
 static CHECKED bool go_ahead(struct call *call, struct error *error)

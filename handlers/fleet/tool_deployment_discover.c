@@ -33,22 +33,39 @@ static const struct field fields[] = {
     { 0 },
 };
 
+struct discovery {
+    const struct fleet_frame *frame;
+    const struct fleet_target *target;
+};
+
+/* Another's server may have the name of a managed one: what was made here has our label, and what
+ * was adopted is on its target. */
+static bool is_managed(const struct discovery *discovery, const struct observed *server,
+                       const struct fleet_managed_row *row)
+{
+    return strcmp(server->instance, discovery->frame->instance) == 0
+           || (strcmp(row->rights, "created") != 0
+               && strcmp(row->target, discovery->target->name) == 0);
+}
+
 /* *whose is static. */
-static CHECKED bool find_owner(const struct fleet_frame *frame, const struct observed *server,
+static CHECKED bool find_owner(const struct discovery *discovery, const struct observed *server,
                                const char **whose, struct error *error)
 {
     const char *name = server->deployment[0] == '\0' ? server->name : server->deployment;
-    struct fleet_managed_row row;
-    bool found;
+    const char *instance = discovery->frame->instance;
+    struct fleet_managed_row row = { 0 };
+    bool found, managed;
 
-    if (!fleet_managed_find(frame->store, name, &row, &found, error))
+    if (!fleet_managed_find(discovery->frame->store, name, &row, &found, error))
         return false;
+    managed = found && is_managed(discovery, server, &row);
     if (found)
         fleet_managed_finish(&row);
-    *whose = found                                            ? "managed"
-             : strcmp(server->instance, frame->instance) == 0 ? "orphan"
-             : server->instance[0] != '\0'                    ? "other opsbrain"
-                                                              : "foreign";
+    *whose = managed                                   ? "managed"
+             : strcmp(server->instance, instance) == 0 ? "orphan"
+             : server->instance[0] != '\0'             ? "other opsbrain"
+                                                       : "foreign";
     return true;
 }
 
@@ -62,7 +79,7 @@ static json_t *server_json(const struct observed *server, const char *whose)
                      answer_json_time(server->ends_ms), "whose", whose);
 }
 
-static CHECKED bool write_servers(const struct fleet_frame *frame, const struct observed *list,
+static CHECKED bool write_servers(const struct discovery *discovery, const struct observed *list,
                                   size_t count, json_t *servers, struct text *out,
                                   struct error *error)
 {
@@ -77,7 +94,7 @@ static CHECKED bool write_servers(const struct fleet_frame *frame, const struct 
     for (size_t i = 0; done && i < count; i++) {
         const char *whose;
 
-        done = find_owner(frame, &list[i], &whose, error);
+        done = find_owner(discovery, &list[i], &whose, error);
         if (!done)
             break;
         json_array_append_new(servers, server_json(&list[i], whose));
@@ -107,7 +124,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         || !frame->cloud(frame->context, &target.plain, &cloud, error)
         || !target.provider->list(cloud, &target.plain, &list, &count, warnings, error))
         return false;
-    done = write_servers(frame, list, count, servers, &answer->text, error);
+    const struct discovery discovery = { frame, &target.plain };
+    done = write_servers(&discovery, list, count, servers, &answer->text, error);
     observed_list_free(list, count);
     if (!done)
         return false;

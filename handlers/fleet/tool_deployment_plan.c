@@ -34,15 +34,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 {
     struct managed_wish wish = plan_answer_wish(call, VERB_CREATE);
     json_auto_t *overrides = plan_answer_overrides(call);
-    char shown[VALUE_SHOWN_SIZE];
 
     wish.overrides = overrides;
-    if (!text_is_name(wish.deployment))
-        return error_set(error, ERROR_INVALID,
-                         "\"deployment\" is %s: it may have letters, digits, '.', '_' and '-', and "
-                         "begins with a letter or digit",
-                         value_show_text(wish.deployment, shown));
-    return plan_answer_make(call, &wish, answer, error);
+    return value_check_name("deployment", wish.deployment, error)
+           && plan_answer_make(call, &wish, answer, error);
 }
 
 const struct tool tool_deployment_plan = {

@@ -110,8 +110,6 @@ static void copy_argument(const struct call *call, const char *name, char *out, 
 static CHECKED bool read_row(const struct call *call, struct fleet_target_row *out,
                              struct error *error)
 {
-    char shown[VALUE_SHOWN_SIZE];
-
     *out = (struct fleet_target_row){
         .deployment_usd = call_number(call, "usd_per_hour", 0),
         .total_usd = call_number(call, "total_usd_per_hour", 0),
@@ -128,12 +126,8 @@ static CHECKED bool read_row(const struct call *call, struct fleet_target_row *o
     copy_argument(call, "credential", out->credential, sizeof out->credential);
     copy_argument(call, "credential_file", out->credential_file, sizeof out->credential_file);
     copy_argument(call, "proxy", out->proxy, sizeof out->proxy);
-    if (!text_is_name(out->name))
-        return error_set(error, ERROR_INVALID,
-                         "\"name\" is %s: it may have letters, digits, '.', '_' and '-', and "
-                         "begins with a letter or digit",
-                         value_show_text(out->name, shown));
-    return write_place(call, out->place, sizeof out->place, error)
+    return value_check_name("name", out->name, error)
+           && write_place(call, out->place, sizeof out->place, error)
            && write_list(call, "regions", out->regions, sizeof out->regions, error)
            && write_list(call, "source_ranges", out->source_ranges, sizeof out->source_ranges,
                          error)

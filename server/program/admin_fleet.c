@@ -20,8 +20,7 @@ bool admin_plan_show(const struct access *access, const json_t *request, json_t 
         return false;
     document = json_loads(row.document, 0, NULL);
     managed_plan_describe(document, &row, &text);
-    text_addf(&text, "state: %s, planned by %s\ndigest: %s\n", row.state, row.principal,
-              row.digest);
+    text_addf(&text, "digest: %s\n", row.digest);
     *reply = json_pack("{s:s, s:s}", "text", text_string(&text), "digest", row.digest);
     fleet_plan_finish(&row);
     return true;

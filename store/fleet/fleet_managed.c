@@ -21,14 +21,14 @@
     COLUMN(struct fleet_managed_row, REAL, usd_per_hour, OF "usd_per_hour")                        \
     COLUMN(struct fleet_managed_row, INTEGER, ends_ms, OF "ends_ms")                               \
     COLUMN(struct fleet_managed_row, TEXT, at_end, OF "at_end")                                    \
+    COLUMN(struct fleet_managed_row, HEAP_TEXT, observed, OF "observed")                           \
+    COLUMN(struct fleet_managed_row, INTEGER, observed_ms, OF "observed_ms")                       \
     COLUMN(struct fleet_managed_row, INTEGER, spent_ms, OF "spent_ms")                             \
     COLUMN(struct fleet_managed_row, INTEGER, created_ms, OF "created_ms")                         \
     COLUMN(struct fleet_managed_row, TEXT, created_by, OF "created_by")
 #define MANAGED_COLUMNS(FIRST, COLUMN, OF)                                                         \
     MANAGED_STORED(FIRST, COLUMN, OF)                                                              \
     COLUMN(struct fleet_managed_row, INTEGER, warned, OF "warned")                                 \
-    COLUMN(struct fleet_managed_row, HEAP_TEXT, observed, OF "observed")                           \
-    COLUMN(struct fleet_managed_row, INTEGER, observed_ms, OF "observed_ms")                       \
     COLUMN(struct fleet_managed_row, TEXT, problem, OF "problem")                                  \
     COLUMN(struct fleet_managed_row, HEAP_TEXT, baseline, OF "baseline")                           \
     COLUMN(struct fleet_managed_row, REAL, spent_usd, OF "spent_usd")                              \
@@ -103,11 +103,13 @@ bool fleet_managed_insert(struct sql_connection *connection, const struct fleet_
 {
     static const char INSERT[] = SQL_INSERT("fleet_managed", MANAGED_STORED);
     struct fleet_managed_row copy = *row;
-    char unbound[] = "{}";
+    char nothing[] = "{}";
     SQL_AUTO sql = sql_begin(connection, INSERT);
 
     if (copy.door == NULL)
-        copy.door = unbound;
+        copy.door = nothing;
+    if (copy.observed == NULL)
+        copy.observed = nothing;
     random_id("mng", copy.id);
     copy.spent_ms = copy.created_ms;
     sql_row_bind(&sql, &stored, &copy);
@@ -132,7 +134,9 @@ bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *ro
     struct fleet_managed_row copy = *row;
 
     copy.created_ms = now_ms;
-    text_copy(copy.state, sizeof copy.state, "running");
+    copy.observed_ms = copy.observed == NULL ? 0 : now_ms;
+    if (copy.state[0] == '\0')
+        text_copy(copy.state, sizeof copy.state, "running");
     text_copy(copy.created_by, sizeof copy.created_by, store_change_principal(change));
     return store_change(store, change, apply_adopt, &copy, copy.deployment, copy.rights, error);
 }

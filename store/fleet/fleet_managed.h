@@ -37,8 +37,9 @@ CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
 /* Those that are not gone, by name. */
 CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
                                 struct error *error);
-/* For a server that opsbrain did not create: `row` has deployment, target, rights, wish, observed,
- * door, ends_ms and at_end. CONFLICT where it is managed already. */
+/* For a server that opsbrain did not create: `row` has deployment, target, state ("": running),
+ * rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT where it is managed
+ * already. */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 

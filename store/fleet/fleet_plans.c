@@ -63,10 +63,20 @@ bool fleet_plan_find(struct store *store, const char *id, struct fleet_plan_row 
     return fleet_plan_read(reader.connection, id, out, error);
 }
 
+static CHECKED bool read_plans(struct sql *sql, struct fleet_plan_row **out, size_t *count,
+                               struct error *error)
+{
+    void *rows;
+
+    if (!sql_rows_read(sql, &columns, &rows, count, error))
+        return false;
+    *out = rows;
+    return true;
+}
+
 bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                      struct fleet_plan_row **out, size_t *count, struct error *error)
 {
-    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
         sql_begin(reader.connection, SELECT_PLANS "WHERE ?1 IS NULL OR deployment = ?1 "
@@ -74,16 +84,12 @@ bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, (int64_t)limit);
-    if (!sql_rows_read(&sql, &columns, &rows, count, error))
-        return false;
-    *out = rows;
-    return true;
+    return read_plans(&sql, out, count, error);
 }
 
 bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
                         struct fleet_plan_row **out, size_t *count, struct error *error)
 {
-    void *rows;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
         sql_begin(reader.connection, SELECT_PLANS "WHERE state = 'planned' AND good_until_ms > ?1 "
@@ -91,10 +97,7 @@ bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
 
     sql_bind_integer(&sql, 1, now_ms);
     sql_bind_integer(&sql, 2, (int64_t)limit);
-    if (!sql_rows_read(&sql, &columns, &rows, count, error))
-        return false;
-    *out = rows;
-    return true;
+    return read_plans(&sql, out, count, error);
 }
 
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)

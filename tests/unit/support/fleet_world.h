@@ -57,6 +57,7 @@ struct fleet_world {
     bool never_ready, broken_service, never_done;
     double usd; /* of a recipe; below 0: not known */
     int recipe_revision, scale_max;
+    bool recipe_is_gone, recipe_breaks_rule;
 };
 
 static inline void fleet_world_event(struct fleet_world *world)
@@ -307,6 +308,7 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
     snprintf(out->phase, sizeof out->phase, "%s", phases[phase]);
     snprintf(out->address, sizeof out->address, "http://127.0.0.1:9/%s", desired->deployment);
     snprintf(out->place, sizeof out->place, "%s", desired->place);
+    snprintf(out->uid, sizeof out->uid, "%d", thing->created);
     out->fields = json_pack("{s:I}", "replicas", (json_int_t)thing->replicas);
     return true;
 }
@@ -433,7 +435,7 @@ static inline bool fleet_test_cloud(void *context, const struct fleet_target *ta
     "\"quantization\":\"w4a16\",\"image\":\"vllm/vllm-openai:v0.23.0\","                           \
     "\"command\":[\"vllm\",\"serve\",\"google/gemma-small\"],"                                     \
     "\"arguments\":{\"--port\":8000,\"--max-model-len\":4096},"                                    \
-    "\"environment\":{\"HF_TOKEN\":{\"secret\":\"hf-secret\",\"key\":\"hf_api_token\"}},"          \
+    "\"environment\":{\"HF_TOKEN\":{\"secret\":\"hf-secret\",\"key\":\"hf_api_token\"}%s},"        \
     "\"port\":8000,\"weights\":{\"from\":\"hub\",\"repository\":\"google/gemma-small\"},"          \
     "\"probes\":{\"startup\":{\"path\":\"/health\",\"period_s\":10,\"failures\":180},"             \
     "\"readiness\":{\"path\":\"/health\",\"period_s\":10,\"failures\":3}},"                        \
@@ -450,11 +452,12 @@ static inline bool fleet_test_recipe(void *context, const char *name, struct rec
 {
     const struct fleet_world *world = context;
 
-    char document[1400];
+    char document[1500];
 
-    if (strcmp(name, "gemma-small") != 0)
+    if (strcmp(name, "gemma-small") != 0 || world->recipe_is_gone)
         return error_set(error, ERROR_NOT_FOUND, "no recipe is named \"%s\"", name);
-    snprintf(document, sizeof document, FLEET_RECIPE, world->recipe_revision, world->scale_max);
+    snprintf(document, sizeof document, FLEET_RECIPE, world->recipe_revision,
+             world->recipe_breaks_rule ? ",\"VLLM_SERVER_DEV_MODE\":\"1\"" : "", world->scale_max);
     return recipe_parse(document, strlen(document), out, error);
 }
 

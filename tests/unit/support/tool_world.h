@@ -36,7 +36,8 @@ struct world {
     struct text text; /* text of the last answer */
     struct error error;
     int64_t requests;
-    const char *says; /* the client's answer to questions; NULL: it cannot be asked */
+    const char *says;     /* the client's answer to questions; NULL: it cannot be asked */
+    void (*thinks)(void); /* what happens before it answers; NULL: nothing */
     /* The progress messages of the last call. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
@@ -69,6 +70,8 @@ static inline bool world_ask(struct call *call, const struct question *questions
 
     if (world->says == NULL)
         return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked");
+    if (world->thinks != NULL)
+        world->thinks();
     *answers = json_object();
     for (size_t i = 0; i < count; i++)
         json_object_set_new(*answers, questions[i].key, json_loads(world->says, 0, NULL));

@@ -208,6 +208,25 @@ static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
+/* What runs is not ended by a rule that is newer than it. */
+static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
+{
+    static const char rule[] = "lets whoever reaches the server change it";
+    struct world *world = *state;
+    json_auto_t *extended = NULL;
+
+    deploy(world);
+    cloud->recipe_breaks_rule = true;
+    world_refused(world, "deployment_plan",
+                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
+                  "\"life_s\":7200}",
+                  ERROR_INVALID, rule);
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}", ERROR_INVALID, rule);
+    extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
+    world_says(world, rule);
+}
+
 static void what_nothing_ends_says_so_first(void **state)
 {
     struct world *world = *state;
@@ -306,6 +325,89 @@ static void a_plan_whose_world_changed_is_refused_with_the_difference(void **sta
     assert_int_equal(cloud->writes, 0);
 }
 
+/* ---- A person who answers late ---- */
+
+static void makes_it_dearer(void)
+{
+    cloud->usd = 1.5;
+}
+
+static void makes_another_one(void)
+{
+    fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
+}
+
+static void moves_the_database(void)
+{
+    static const atomic_bool only_reads = true;
+
+    frame.only_reads = &only_reads;
+}
+
+static void what_changed_while_a_person_thought_is_not_agreed_to(void **state)
+{
+    static const struct {
+        void (*thinks)(void);
+        enum error_kind kind;
+        const char *says;
+    } cases[] = {
+        { makes_it_dearer, ERROR_CONFLICT, "usd_per_hour 1.0 -> 1.5" },
+        { makes_another_one, ERROR_CONFLICT, "is not opsbrain's" },
+        { moves_the_database, ERROR_FORBIDDEN, "only reads the clouds" },
+    };
+    struct world *world = *state;
+
+    register_lab(world, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_auto_t *made = plan(world, "");
+
+        world->says = YES;
+        world->thinks = cases[i].thinks;
+        world_refused(world, "deployment_apply", with_plan(made, ""), cases[i].kind, cases[i].says);
+        world->thinks = NULL;
+        cloud->usd = 1;
+        fleet_world_put(cloud, "https://test/service/gemma")->exists = false;
+        frame.only_reads = NULL;
+    }
+    assert_int_equal(cloud->writes, 0);
+}
+
+/* The same plan, made a day ago. */
+static void age(struct world *world, const json_t *made, char id[ID_SIZE])
+{
+    struct change change = { .actor = { "alice", "operator", "test/1", "req_1" },
+                             .tool = "deployment_plan",
+                             .arguments = "{}" };
+    struct fleet_plan_row row, stored;
+
+    assert_true(fleet_plan_find(world->services.store, json_get_text(made, "plan", ""), &row,
+                                &world->error));
+    row.id[0] = '\0';
+    row.created_ms -= PLAN_GOOD_MS;
+    row.good_until_ms -= PLAN_GOOD_MS;
+    row.ends_ms -= PLAN_GOOD_MS;
+    assert_true(fleet_plan_add(world->services.store, &row, &change, &stored, &world->error));
+    text_copy(id, ID_SIZE, stored.id);
+    fleet_plan_finish(&row);
+    fleet_plan_finish(&stored);
+}
+
+static void a_plan_that_is_over_is_not_agreed_to(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+    char id[ID_SIZE], arguments[80];
+
+    register_lab(world, "");
+    made = plan(world, "");
+    age(world, made, id);
+    snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"}", id);
+    world->says = YES;
+    world_refused(world, "deployment_apply", arguments, ERROR_CONFLICT, "make a new plan");
+    world_refused(world, "plan_approve", arguments, ERROR_CONFLICT, "24 hours");
+    assert_int_equal(cloud->writes, 0);
+}
+
 static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
 {
     struct world *world = *state;
@@ -321,6 +423,25 @@ static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
     assert_false(json_get_boolean(second, "started", true));
     await(world, first, "completed");
     assert_int_equal(fleet_world_find(cloud, "https://test/service/gemma")->created, 1);
+}
+
+static void a_plan_that_failed_says_why(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *begun = NULL, *shown = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    cloud->fault = FAULT_REFUSE;
+    cloud->faults_left = 1;
+    snprintf(cloud->fault_at, sizeof cloud->fault_at, "/service/");
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
+    await(world, begun, "failed");
+    shown = world_ok(world, "plan_show", with_plan(made, ""));
+    assert_string_equal(json_get_text(shown, "reason", ""), "service: not allowed");
+    world_says(world, "state: failed: service: not allowed, planned by alice");
+    world_says(world, "agreed: alice (person)");
 }
 
 /* ---- Life ---- */
@@ -419,6 +540,25 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_FORBIDDEN, "belongs to alice");
 }
 
+/* What runs needs no recipe but the one that it was made from. */
+static void what_runs_outlives_its_recipe(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *extended = NULL, *begun = NULL, *scaled = NULL;
+
+    deploy(world);
+    cloud->recipe_is_gone = true;
+    world_refused(world, "deployment_update", "{\"deployment\":\"gemma\",\"overrides\":{}}",
+                  ERROR_NOT_FOUND, "no recipe is named");
+    extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
+    assert_true(json_get_number(extended, "usd_per_hour", 0) > 0.9);
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(extended, ""));
+    await(world, begun, "completed");
+    scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
+    assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
+}
+
 static void an_update_costs_what_the_kept_servers_cost(void **state)
 {
     struct world *world = *state;
@@ -441,31 +581,154 @@ static void the_address_of_a_managed_deployment_is_its_platforms(void **state)
                   ERROR_FORBIDDEN, "its address is the one that its platform gives it");
 }
 
+static struct fleet_thing *put_foreign(const char *name)
+{
+    struct fleet_thing *theirs;
+    char url[128];
+
+    snprintf(url, sizeof url, "https://test/service/%s", name);
+    theirs = fleet_world_put(cloud, url);
+    theirs->exists = true;
+    theirs->replicas = 1;
+    return theirs;
+}
+
+static void expect_whose(struct world *world, const char *target, const char *name,
+                         const char *whose)
+{
+    json_auto_t *found = NULL;
+    const json_t *server;
+    char arguments[80];
+    size_t i;
+
+    snprintf(arguments, sizeof arguments, "{\"target\":\"%s\"}", target);
+    found = world_ok(world, "deployment_discover", arguments);
+    json_array_foreach(json_object_get(found, "servers"), i, server)
+        if (strcmp(json_get_text(server, "name", ""), name) == 0) {
+            assert_string_equal(json_get_text(server, "whose", ""), whose);
+            return;
+        }
+    fail_msg("%s is not listed", name);
+}
+
+static void adopt(struct world *world, const char *name, const char *more)
+{
+    char arguments[200];
+
+    as(world, "root", ROLE_ADMIN, NULL);
+    snprintf(arguments, sizeof arguments,
+             "{\"deployment\":\"%s\",\"target\":\"lab\",\"confirm\":\"%s\"%s}", name, name, more);
+    world_do(world, "deployment_adopt", arguments);
+}
+
+static const json_t *managed_of(const json_t *shown)
+{
+    return json_object_get(shown, "managed");
+}
+
 static void what_runs_on_a_target_is_listed_and_adopted(void **state)
 {
     struct world *world = *state;
-    json_auto_t *found = NULL, *adopted = NULL;
-    struct fleet_thing *theirs;
+    json_auto_t *shown = NULL, *stopped = NULL;
 
     register_lab(world, "");
-    theirs = fleet_world_put(cloud, "https://test/service/theirs");
-    theirs->exists = true;
-    theirs->replicas = 1;
-    found = world_ok(world, "deployment_discover", "{\"target\":\"lab\"}");
-    assert_string_equal(
-        json_get_text(json_array_get(json_object_get(found, "servers"), 0), "whose", ""),
-        "foreign");
+    put_foreign("theirs");
+    put_foreign("asleep")->replicas = 0;
+    expect_whose(world, "lab", "theirs", "foreign");
     world_refused(world, "deployment_adopt",
                   "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}",
                   ERROR_FORBIDDEN, "role admin");
-    as(world, "root", ROLE_ADMIN, NULL);
-    adopted = world_ok(world, "deployment_adopt",
-                       "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}");
-    assert_string_equal(json_get_text(adopted, "rights", ""), "watched");
-    world_do(world, "deployment_show", "{\"deployment\":\"theirs\"}");
-    world_refused(world, "deployment_destroy", "{\"deployment\":\"theirs\",\"confirm\":\"theirs\"}",
-                  ERROR_FORBIDDEN, "without the right");
+    adopt(world, "theirs", "");
+    expect_whose(world, "lab", "theirs", "managed");
+    shown = world_ok(world, "deployment_show", "{\"deployment\":\"theirs\"}");
+    assert_string_equal(json_get_text(managed_of(shown), "rights", ""), "watched");
+    assert_string_equal(json_get_text(managed_of(shown), "actual", ""), "starting");
+    assert_non_null(json_get_text(managed_of(shown), "seen_at", NULL));
+    adopt(world, "asleep", ",\"may_end\":true");
+    stopped = world_ok(world, "deployment_show", "{\"deployment\":\"asleep\"}");
+    assert_string_equal(json_get_text(managed_of(stopped), "rights", ""), "adopted");
+    assert_string_equal(json_get_text(managed_of(stopped), "state", ""), "stopped");
     assert_int_equal(cloud->writes, 0);
+}
+
+/* Fifty of others around it, and none is touched. */
+static void what_is_only_watched_is_never_changed(void **state)
+{
+    static const struct {
+        const char *tool, *more;
+    } calls[] = {
+        { "deployment_stop", ",\"confirm\":\"theirs\"" },
+        { "deployment_destroy", ",\"confirm\":\"theirs\"" },
+        { "deployment_start", "" },
+        { "deployment_scale", ",\"replicas\":2" },
+        { "deployment_extend", ",\"life_s\":7200" },
+        { "deployment_update", ",\"recipe\":\"gemma-small\"" },
+    };
+    struct world *world = *state;
+    char arguments[120], name[32];
+
+    register_lab(world, ",\"options\":[\"allows_no_end=true\"]");
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "other-%d", i);
+        put_foreign(name);
+    }
+    put_foreign("theirs");
+    adopt(world, "theirs", "");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        snprintf(arguments, sizeof arguments, "{\"deployment\":\"theirs\"%s}", calls[i].more);
+        world_refused(world, calls[i].tool, arguments, ERROR_FORBIDDEN, "without the right");
+    }
+    expect_whose(world, "lab", "theirs", "managed");
+    expect_whose(world, "lab", "other-49", "foreign");
+    assert_int_equal(cloud->writes, 0);
+    assert_int_equal(fleet_world_existing(cloud), 51);
+}
+
+/* Another's server on another target has the name of ours. */
+static void a_name_alone_makes_nothing_managed(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    expect_whose(world, "lab", "gemma", "managed");
+    snprintf(fleet_world_find(cloud, "https://test/service/gemma")->instance, 64, "ins_another");
+    expect_whose(world, "lab", "gemma", "other opsbrain");
+    fleet_world_find(cloud, "https://test/service/gemma")->instance[0] = '\0';
+    expect_whose(world, "lab", "gemma", "foreign");
+}
+
+/* It becomes a part of the requests' paths. */
+static void what_is_adopted_has_a_plain_name(void **state)
+{
+    static const char *const names[] = {
+        "a/scale", "a?b=c", "%2e%2e", "../secrets/x", "-a", "a b"
+    };
+    struct world *world = *state;
+    char arguments[160];
+
+    register_lab(world, "");
+    as(world, "root", ROLE_ADMIN, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "{\"deployment\":\"%s\",\"target\":\"lab\",\"confirm\":\"%s\"}", names[i],
+                 names[i]);
+        world_refused(world, "deployment_adopt", arguments, ERROR_INVALID, "begins with a letter");
+    }
+    assert_int_equal(cloud->events, 0);
+}
+
+/* One of the same name that was made since has another id. */
+static void a_plan_is_for_this_very_server(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *scaled = NULL;
+
+    deploy(world);
+    scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
+    fleet_world_find(cloud, "https://test/service/gemma")->created++;
+    world->says = YES;
+    world_refused(world, "deployment_apply", with_plan(scaled, ""), ERROR_CONFLICT,
+                  "uid \"1\" -> \"2\"");
 }
 
 static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
@@ -491,19 +754,28 @@ int main(void)
         TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
         TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
         TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
+        TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
         TEST(what_nothing_ends_says_so_first),
         TEST(nothing_is_deployed_without_a_person),
         TEST(an_agent_applies_up_to_its_ceiling),
         TEST(two_people_agree_before_it_begins),
         TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
+        TEST(what_changed_while_a_person_thought_is_not_agreed_to),
+        TEST(a_plan_that_is_over_is_not_agreed_to),
         TEST(a_plan_that_was_applied_is_answered_with_its_job),
+        TEST(a_plan_that_failed_says_why),
         TEST(a_managed_deployment_is_not_only_forgotten),
         TEST(what_is_managed_is_shown_with_cost_end_and_drift),
         TEST(stop_and_destroy_show_what_goes_and_ask),
         TEST(an_update_of_a_managed_deployment_is_a_plan),
+        TEST(what_runs_outlives_its_recipe),
         TEST(an_update_costs_what_the_kept_servers_cost),
         TEST(the_address_of_a_managed_deployment_is_its_platforms),
         TEST(what_runs_on_a_target_is_listed_and_adopted),
+        TEST(what_is_only_watched_is_never_changed),
+        TEST(a_name_alone_makes_nothing_managed),
+        TEST(what_is_adopted_has_a_plain_name),
+        TEST(a_plan_is_for_this_very_server),
         TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
     };
 
