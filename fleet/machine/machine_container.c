@@ -207,31 +207,27 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* Only what has this server's labels; asked again until it is so. */
-static void change(struct machine_watch *watch, const char *method, const char *verb)
+/* Only what has this server's labels. */
+static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
+                           struct error *error)
 {
-    for (int tries = 0; tries < 5; tries++) {
-        MACHINE_HTTP_REPLY_AUTO found = { 0 };
-        MACHINE_HTTP_REPLY_AUTO reply = { 0 };
-        struct error error;
+    MACHINE_HTTP_REPLY_AUTO found = { 0 };
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
-        if (call(watch, "GET", "/json", &found, &error) && !is_ours(found.body, watch->record))
-            return;
-        if (found.status == 404 || call(watch, method, verb, &reply, &error) || reply.status == 304
-            || reply.status == 404)
-            return;
-        machine_watch_show(watch, NULL, NULL, error.message);
-    }
+    if (!call(watch, "GET", "/json", &found, error))
+        return found.status == 404;
+    return !is_ours(found.body, watch->record) || call(watch, method, verb, &reply, error)
+           || reply.status == 304 || reply.status == 404;
 }
 
-static void end(struct machine_watch *watch)
+static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
-    change(watch, "POST", "/stop?t=10");
+    return change(watch, "POST", "/stop?t=10", error);
 }
 
-static void remove_it(struct machine_watch *watch)
+static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
-    change(watch, "DELETE", "?force=true&v=true");
+    return change(watch, "DELETE", "?force=true&v=true", error);
 }
 
 const struct machine_kind machine_kind_container = { start, look, end, remove_it };

@@ -87,26 +87,27 @@ static int64_t stay_s(const struct machine_watch *watch)
 
 /* Without a prompt: it is loaded, and `keep_alive` counts from now. */
 static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t stay,
-                         struct error *error)
+                         struct machine_http_reply *reply, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, "", base);
     json_auto_t *body = json_pack("{s:s, s:I, s:b}", "model", model_of(watch), "keep_alive",
                                   (json_int_t)stay, "stream", 0);
-    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
     http.total_ms = LONG_MS;
     if (stay == 0)
         http.stopped = NULL; /* to unload is not given up */
     watch->held_ns = clock_monotonic_ns();
-    return machine_http_call(&http, "POST", "/api/generate", body, &reply, error);
+    return machine_http_call(&http, "POST", "/api/generate", body, reply, error);
 }
 
 bool machine_ollama_load(struct machine_watch *watch, const char *base, struct error *error)
 {
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
     if (!has_model(watch, base) && !pull(watch, base, error))
         return false;
     machine_watch_show(watch, "starting", "weights", "loading");
-    return keep(watch, base, stay_s(watch), error);
+    return keep(watch, base, stay_s(watch), &reply, error);
 }
 
 static CHECKED bool start(struct machine_watch *watch, struct error *error)
@@ -117,23 +118,38 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
 /* Each request of a client sets another `keep_alive`: it is set again. */
 static CHECKED bool look(struct machine_watch *watch, struct error *error)
 {
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
     if (clock_monotonic_ns() - watch->held_ns < HOLD_NS)
         return true;
-    return keep(watch, base_of(watch), stay_s(watch), error);
+    return keep(watch, base_of(watch), stay_s(watch), &reply, error);
 }
 
-static void end(struct machine_watch *watch)
+static bool runs(struct machine_watch *watch)
 {
-    struct error error;
+    struct machine_http http = machine_watch_http(watch, "", base_of(watch));
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+    struct error ignored;
 
-    if (!keep(watch, base_of(watch), 0, &error))
-        machine_watch_show(watch, NULL, NULL, error.message);
+    http.stopped = NULL;
+    return machine_http_call(&http, "GET", "/api/version", NULL, &reply, &ignored)
+           || reply.status != 0;
+}
+
+/* Without Ollama or without its file no model is loaded. */
+static CHECKED bool end(struct machine_watch *watch, struct error *error)
+{
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
+    return keep(watch, base_of(watch), 0, &reply, error) || reply.status == 404
+           || (reply.status == 0 && !runs(watch));
 }
 
 /* The model's file stays: it may have been there before. */
-static void remove_it(struct machine_watch *watch)
+static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
-    (void)watch;
+    (void)watch, (void)error;
+    return true;
 }
 
 const struct machine_kind machine_kind_service = { start, look, end, remove_it };

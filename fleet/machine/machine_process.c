@@ -8,16 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "base/core/text.h"
 #include "base/json/json.h"
 
 #define LOOK_MS 20
 #define KILLED_MS 5000 /* for what was killed to be gone */
+#define ENVIRONMENT_BYTES 65536
 
 struct about {
     char state;
@@ -119,33 +122,71 @@ static void signal_group(const struct machine_process *process, int number)
         kill(process->pid, number);
 }
 
+/* What a program left behind: `home` is what it was given as HOME, and nothing else was. */
+struct remains {
+    const struct machine_process *process;
+    const char *home;
+};
+
+typedef bool process_test(const struct about *about, pid_t pid, const struct remains *remains);
+
+static bool is_child(const struct about *about, pid_t pid, const struct remains *remains)
+{
+    (void)pid, (void)remains;
+    return about->parent == getpid();
+}
+
+static bool has_home(const struct about *about, pid_t pid, const struct remains *remains)
+{
+    FREE_AUTO char *variables = memory_zeroed(ENVIRONMENT_BYTES, 1);
+    size_t length = strlen(remains->home);
+    char path[64];
+    ssize_t got;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    got =
+        about->ticks < remains->process->ticks ? -1 : read_file(path, variables, ENVIRONMENT_BYTES);
+    for (const char *at = variables; got > 0 && at < variables + got; at += strlen(at) + 1)
+        if (strncmp(at, "HOME=", 5) == 0 && strlen(at + 5) == length
+            && strcmp(at + 5, remains->home) == 0)
+            return true;
+    return false;
+}
+
+/* By a descriptor of the process, so that no other gets its number meanwhile. */
+static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_one)
+{
+    int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
+    struct about about;
+    bool found = descriptor >= 0 && read_about(pid, &about) && is_one(&about, pid, remains);
+
+    if (found && about.state != 'Z')
+        pidfd_send_signal(descriptor, SIGKILL, NULL, 0);
+    if (descriptor >= 0)
+        close(descriptor);
+    return found;
+}
+
 /* False: there is none. */
-static bool kill_children(void)
+static bool kill_each(const struct remains *remains, process_test *is_one)
 {
     DIR *processes = opendir("/proc");
     struct dirent *entry;
     bool found = false;
 
-    while (processes != NULL && (entry = readdir(processes)) != NULL) {
-        pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
-        struct about about;
-
-        if (!read_about(pid, &about) || about.parent != getpid())
-            continue;
-        found = true;
-        if (about.state != 'Z')
-            kill(pid, SIGKILL);
-    }
+    while (processes != NULL && (entry = readdir(processes)) != NULL)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            found = kill_one((pid_t)atoi(entry->d_name), remains, is_one) || found;
     if (processes != NULL)
         closedir(processes);
     return found;
 }
 
-static void end_children(void)
+static void end_each(const struct remains *remains, process_test *is_one)
 {
     int64_t ends_ns = clock_monotonic_ns() + KILLED_MS * INT64_C(1000000);
 
-    while (kill_children() && clock_monotonic_ns() < ends_ns) {
+    while (kill_each(remains, is_one) && clock_monotonic_ns() < ends_ns) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
         pause_ms(LOOK_MS);
@@ -166,7 +207,17 @@ void machine_process_end(const struct machine_process *process, int grace_ms)
     if (about.parent != getpid())
         return;
     waitpid(process->pid, NULL, WNOHANG);
-    end_children();
+    end_each(NULL, is_child);
+}
+
+void machine_process_end_remains(const struct machine_process *process, const char *home)
+{
+    const struct remains remains = { process, home };
+    char boot[40];
+
+    read_boot(boot);
+    if (strcmp(boot, process->boot) == 0)
+        end_each(&remains, has_home);
 }
 
 /* ---- In a file ---- */

@@ -22,5 +22,9 @@ bool machine_process_lives(const struct machine_process *process);
  * process that has its number is never touched. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
+/* Kills what a dead one had started, also by way of others: all that began since and has `home` as
+ * its HOME. */
+void machine_process_end_remains(const struct machine_process *process, const char *home);
+
 json_t *machine_process_write(const struct machine_process *process);        /* new reference */
 bool machine_process_read(const json_t *value, struct machine_process *out); /* false: it is none */

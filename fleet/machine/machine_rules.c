@@ -311,6 +311,18 @@ static bool find_program(const char *path, void *context)
     return true;
 }
 
+/* Only root can start something as somebody else. */
+static void find_account(json_t *findings)
+{
+    char fix[200];
+
+    snprintf(fix, sizeof fix,
+             "opsbrain has the account %lld, and so have its programs: they can read its data and "
+             "secrets; run opsbrain as root, or servers as containers",
+             (long long)geteuid());
+    add_finding(findings, "programs have an account of their own", geteuid() == 0, fix);
+}
+
 static void find_memory(json_t *findings)
 {
     long pages = sysconf(_SC_PHYS_PAGES), free_pages = sysconf(_SC_AVPHYS_PAGES);
@@ -334,6 +346,7 @@ void machine_rules_find(const struct machine_rules *rules, json_t *findings)
         add_finding(findings, "run programs", false,
                     "list their absolute paths in the setting this_machine_programs");
     each_program(rules, find_program, &programs);
+    find_account(findings);
     add_finding(findings, "run containers", check_containers(rules, &error), error.message);
     add_finding(findings, "ask this machine's Ollama", check_service(rules, &error), error.message);
     add_finding(findings, "read models", rules->models[0] != '\0',

@@ -38,15 +38,18 @@ bool machine_server_record(const struct machine *machine, const char *name, json
                : error_set(error, why.kind, "%s", why.message);
 }
 
-/* Without its watchdog a server has ended: it ends with it. */
-static const char *state_of(const json_t *status, bool is_watched, const char **message)
+/* Without its watchdog a program has ended: it ends with it. */
+static const char *state_of(const json_t *record, const json_t *status, bool is_watched,
+                            const char **message)
 {
     const char *state = json_get_text(status, "state", "pending");
 
     *message = json_get_text(status, "message", "");
     if (is_watched || strcmp(state, "stopped") == 0 || strcmp(state, "failed") == 0)
         return state;
-    *message = "its watchdog was ended, and the server with it";
+    *message = json_object_get(record, "program") != NULL
+                   ? "its watchdog was ended, and the server with it"
+                   : "its watchdog was ended, and it may run on: start or destroy it";
     return "failed";
 }
 
@@ -71,7 +74,7 @@ static json_t *show(const char *folder, const json_t *record)
 
     if (!machine_record_read(folder, MACHINE_STATUS, &status, &ignored))
         status = NULL;
-    state = state_of(status, machine_record_is_locked(folder), &message);
+    state = state_of(record, status, machine_record_is_locked(folder), &message);
     json_object_set_new(server, "state", json_string(state));
     json_object_set_new(server, "message", json_string(message));
     json_object_set_new(server, "phase", json_string(json_get_text(status, "phase", "")));

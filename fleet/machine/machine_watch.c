@@ -13,6 +13,7 @@
 /* Between two writes of a status that only has another line. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
+#define AGAIN_TICKS 5 /* between two tries to end it */
 #define LOOK_NS INT64_C(1000000000)
 
 /* ---- What it shall be ---- */
@@ -94,10 +95,11 @@ void machine_watch_show(struct machine_watch *watch, const char *state, const ch
     bool differs = set(watch->state, sizeof watch->state, state);
 
     differs = set(watch->phase, sizeof watch->phase, phase) || differs;
-    if (set(watch->message, sizeof watch->message, message) || watch->has_line)
+    watch->has_news = set(watch->message, sizeof watch->message, message) || watch->has_news;
+    if (watch->has_news)
         differs = differs || clock_monotonic_ns() - watch->shown_ns > SHOW_NS;
     if (differs) {
-        watch->has_line = false;
+        watch->has_news = false;
         write_status(watch);
     }
 }
@@ -196,6 +198,20 @@ static CHECKED bool live(struct machine_watch *watch, struct error *error)
     return true;
 }
 
+/* What cannot be ended now is tried again until it is: it is not forgotten as long as it may run.
+ */
+static void insist(struct machine_watch *watch,
+                   bool (*act)(struct machine_watch *watch, struct error *error))
+{
+    struct error error;
+
+    while (!act(watch, &error)) {
+        machine_watch_show(watch, NULL, NULL, error.message);
+        for (int i = 0; i < AGAIN_TICKS; i++)
+            pause_briefly();
+    }
+}
+
 /* Whatever is told from outside while it ends is seen: a record that wants it running again is for
  * the next watchdog. */
 static void finish(struct machine_watch *watch, bool lived, const struct error *problem)
@@ -203,10 +219,13 @@ static void finish(struct machine_watch *watch, bool lived, const struct error *
     const struct machine_kind *kind = machine_kind_of(watch->record);
     bool wanted = machine_watch_goes_on(watch);
 
-    machine_watch_show(watch, wanted ? NULL : "deleting", NULL, NULL);
-    kind->end(watch);
+    if (wanted && !lived)
+        machine_watch_show(watch, "failed", NULL, problem->message);
+    else
+        machine_watch_show(watch, wanted ? NULL : "deleting", NULL, NULL);
+    insist(watch, kind->end);
     if (leaves_nothing(watch)) {
-        kind->remove(watch);
+        insist(watch, kind->remove);
         machine_record_remove(watch->folder);
         return;
     }
@@ -224,8 +243,10 @@ static void end_remains(struct machine_watch *watch)
     struct error ignored;
 
     if (machine_record_read(watch->folder, MACHINE_STATUS, &status, &ignored)
-        && machine_process_read(json_object_get(status, "process"), &watch->process))
-        machine_kind_of(watch->record)->end(watch);
+        && machine_process_read(json_object_get(status, "process"), &watch->process)) {
+        machine_process_end(&watch->process, 0);
+        machine_process_end_remains(&watch->process, watch->work);
+    }
     watch->process.pid = 0;
 }
 

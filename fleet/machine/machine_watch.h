@@ -17,7 +17,7 @@ struct machine_watch {
     char key[64]; /* of its door; "": none */
     char state[24], phase[24], message[400], log_line[256];
     int64_t shown_ns;               /* when the status was written last */
-    bool has_line;                  /* a line that the status does not have yet */
+    bool has_news;                  /* a line or message that the status does not have yet */
     struct machine_process process; /* of a program */
     int output;                     /* of a program, to be read; -1: none */
     int log;                        /* where that is kept */
@@ -33,8 +33,10 @@ struct machine_kind {
     CHECKED bool (*start)(struct machine_watch *watch, struct error *error);
     /* UPSTREAM: it has ended, and how. */
     CHECKED bool (*look)(struct machine_watch *watch, struct error *error);
-    void (*end)(struct machine_watch *watch);    /* it does not run, and may be started again */
-    void (*remove)(struct machine_watch *watch); /* nothing is left of it */
+    /* It does not run, and may be started again; false: it may run still. */
+    CHECKED bool (*end)(struct machine_watch *watch, struct error *error);
+    /* Nothing is left of it; false: it may be there still. */
+    CHECKED bool (*remove)(struct machine_watch *watch, struct error *error);
 };
 extern const struct machine_kind machine_kind_program, machine_kind_container, machine_kind_service;
 const struct machine_kind *machine_kind_of(const json_t *record);

@@ -45,7 +45,7 @@ static void keep_line(struct machine_watch *watch, const char *bytes, size_t len
         return;
     text_add_printable(&shown, bytes + start, end - start, sizeof watch->log_line - 4);
     text_copy(watch->log_line, sizeof watch->log_line, text_string(&shown));
-    watch->has_line = true;
+    watch->has_news = true;
 }
 
 static void drain(struct machine_watch *watch)
@@ -142,15 +142,20 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
                         (long long)port);
 }
 
-static void end(struct machine_watch *watch)
+static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     machine_process_end(&watch->process, GRACE_MS);
     drain(watch);
+    return !machine_process_lives(&watch->process)
+           || error_set(error, ERROR_UPSTREAM, "the process %d was killed and has not ended",
+                        (int)watch->process.pid);
 }
 
-static void remove_it(struct machine_watch *watch)
+static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
+    (void)error;
     machine_record_remove(watch->work);
+    return true;
 }
 
 const struct machine_kind machine_kind_program = { start, look, end, remove_it };

@@ -98,18 +98,17 @@ static void nothing_runs_without_its_watchdog(void **state)
     destroy(world);
 }
 
-static void what_it_started_ends_with_it(void **state)
+static struct machine_process child_of(const struct machine_world *world)
 {
-    struct machine_world *world = *state;
     json_auto_t *record = NULL;
     struct machine_process child;
+    struct error error;
     char path[PATH_MAX], folder[PATH_MAX];
     int pid = 0;
     FILE *file;
 
-    start_ready(world, "parent");
     machine_record_path(world->records, "gemma", folder);
-    assert_true(machine_record_read(folder, MACHINE_RECORD, &record, &world->error));
+    assert_true(machine_record_read(folder, MACHINE_RECORD, &record, &error));
     snprintf(path, sizeof path, "%s/child",
              json_get_text(json_object_get(record, "host"), "work", ""));
     file = fopen(path, "r");
@@ -117,6 +116,32 @@ static void what_it_started_ends_with_it(void **state)
     assert_int_equal(fscanf(file, "%d", &pid), 1);
     fclose(file);
     assert_true(machine_process_find(pid, &child));
+    assert_true(machine_process_lives(&child));
+    return child;
+}
+
+static void what_it_started_ends_with_it(void **state)
+{
+    struct machine_world *world = *state;
+    struct machine_process child;
+
+    start_ready(world, "parent");
+    child = child_of(world);
+    destroy(world);
+    assert_false(machine_process_lives(&child));
+}
+
+/* Its program died with its watchdog, and what the program had started did not. */
+static void what_a_killed_watchdog_left_is_ended(void **state)
+{
+    struct machine_world *world = *state;
+    struct machine_process process, child;
+
+    start_ready(world, "parent");
+    process = process_of(world);
+    child = child_of(world);
+    assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
+    wait_dead(&process);
     assert_true(machine_process_lives(&child));
     destroy(world);
     assert_false(machine_process_lives(&child));
@@ -221,6 +246,7 @@ int main(int argc, char **argv)
         TEST(at_its_end_it_may_be_stopped_and_started_again),
         TEST(nothing_runs_without_its_watchdog),
         TEST(what_it_started_ends_with_it),
+        TEST(what_a_killed_watchdog_left_is_ended),
         TEST(a_number_that_was_given_to_another_is_not_touched),
         TEST(a_program_that_ends_says_so_with_its_last_line),
         TEST(one_that_listens_for_other_machines_is_ended),

@@ -176,6 +176,44 @@ static void anothers_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
 }
 
+/* What stands before Podman's answers. */
+static bool answers_500(void *context, enum fake_moment moment, const struct fake_request *request,
+                        struct fake_reply *reply, void **memory)
+{
+    (void)context, (void)request, (void)memory;
+    if (moment == FAKE_AFTER)
+        return false;
+    reply->status = 500;
+    text_add(&reply->body, "{\"message\":\"the storage is busy\"}");
+    return true;
+}
+
+/* Nothing is requested of it before it is known whose it is. */
+static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *sooner =
+        json_pack("{s:I, s:b}", "ends_ms", (json_int_t)(clock_utc_ms() + 200), "end_destroys", 1);
+    json_auto_t *shown = NULL;
+
+    start_ready(world);
+    fake_server_guard(world->podman.server, answers_500, NULL);
+    assert_int_equal(machine_world_call(&world->machine, "PATCH", "/servers/gemma", sooner, NULL),
+                     200);
+    shown = machine_world_wait(&world->machine, "gemma", "deleting");
+    for (int i = 0; i < 250 && strstr(json_get_text(shown, "message", ""), "is busy") == NULL;
+         i++) {
+        json_decref(shown);
+        shown = machine_world_wait(&world->machine, "gemma", "deleting");
+        usleep(20000);
+    }
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "the storage is busy"));
+    assert_int_equal(json_object_size(world->podman.containers), 1);
+    fake_server_guard(world->podman.server, NULL, NULL);
+    machine_world_expect(&world->machine, "gemma", "absent");
+    assert_int_equal(json_object_size(world->podman.containers), 0);
+}
+
 static void an_image_that_is_not_to_be_had_fails(void **state)
 {
     struct world *world = *state;
@@ -295,6 +333,34 @@ static void a_model_is_unloaded_at_its_end(void **state)
     assert_int_equal(json_object_size(world->service.loaded), 0);
 }
 
+/* The first request to unload it is lost. */
+static bool loses_one(void *context, enum fake_moment moment, const struct fake_request *request,
+                      struct fake_reply *reply, void **memory)
+{
+    int *lost = context;
+
+    (void)memory;
+    if (moment == FAKE_AFTER || strstr(request->body, "\"keep_alive\":0") == NULL || *lost > 0)
+        return false;
+    reply->breaks_off = true;
+    return ++*lost;
+}
+
+static void a_model_is_unloaded_however_often_it_takes(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *body = service(world, 600000);
+    int lost = 0;
+
+    json_object_set_new(world->service.models, MODEL, json_true());
+    put(world, body);
+    machine_world_expect(&world->machine, "gemma", "ready");
+    fake_server_guard(world->service.server, loses_one, &lost);
+    destroy(world);
+    assert_int_equal(lost, 1);
+    assert_int_equal(json_object_size(world->service.loaded), 0);
+}
+
 static void a_model_that_is_not_to_be_had_fails(void **state)
 {
     struct world *world = *state;
@@ -342,8 +408,8 @@ static void what_there_is_is_listed(void **state)
     assert_int_equal(machine_world_call(&world->machine, "GET", "/check", NULL, &body), 200);
     json_array_foreach(json_object_get(body, "findings"), i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    assert_int_equal(missing, 0);
-    assert_int_equal(json_array_size(json_object_get(body, "findings")), 5);
+    assert_int_equal(missing, geteuid() != 0); /* programs then have no account of their own */
+    assert_int_equal(json_array_size(json_object_get(body, "findings")), 6);
 }
 
 int main(int argc, char **argv)
@@ -357,6 +423,7 @@ int main(int argc, char **argv)
         TEST(a_container_is_pulled_by_digest_and_kept_in),
         TEST(a_container_ends_at_its_time),
         TEST(anothers_container_is_not_touched),
+        TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
         TEST(an_image_that_is_not_to_be_had_fails),
         TEST(an_image_is_named_by_its_digest),
         TEST(a_container_that_ends_is_seen),
@@ -364,6 +431,7 @@ int main(int argc, char **argv)
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_held_and_unloaded),
         TEST(a_model_is_unloaded_at_its_end),
+        TEST(a_model_is_unloaded_however_often_it_takes),
         TEST(a_model_that_is_not_to_be_had_fails),
         TEST(servers_of_others_are_found),
         TEST(what_there_is_is_listed),

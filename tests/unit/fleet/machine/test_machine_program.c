@@ -192,6 +192,114 @@ static void it_is_refused_where_there_is_no_machine(void **state)
     assert_true(machine_check_place(&error));
 }
 
+#define SOMEBODY 65534
+
+/* opsbrain as somebody who is not root: its folder is theirs. */
+static void become_somebody(const struct machine_world *world)
+{
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(chown(world->folder, SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(chown(world->records, SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(chown(world->work, SOMEBODY, SOMEBODY), 0);
+    assert_int_equal(setresgid(SOMEBODY, SOMEBODY, 0), 0);
+    assert_int_equal(setresuid(SOMEBODY, SOMEBODY, 0), 0);
+}
+
+static void become_root_again(void)
+{
+    if (getuid() == SOMEBODY) {
+        assert_int_equal(setresuid(0, 0, 0), 0);
+        assert_int_equal(setresgid(0, 0, 0), 0);
+    }
+}
+
+static const char *fix_of(const json_t *body, const char *need)
+{
+    const json_t *finding;
+    size_t i;
+
+    json_array_foreach(json_object_get(body, "findings"), i, finding)
+        if (strcmp(json_get_text(finding, "need", ""), need) == 0)
+            return json_get_text(finding, "fix", "");
+    return "it is not listed";
+}
+
+/* An account of its own is root's to give: that there is none is said, and all else is as it was.
+ */
+static void without_root_a_program_has_opsbrains_account(void **state)
+{
+    static const char need[] = "programs have an account of their own";
+    struct machine_world *world = *state;
+    json_auto_t *before = NULL, *found = NULL;
+    char uid[32];
+
+    assert_int_equal(machine_world_call(world, "GET", "/check", NULL, &before), 200);
+    if (geteuid() == 0)
+        assert_string_equal(fix_of(before, need), "");
+    become_somebody(world);
+    snprintf(uid, sizeof uid, "uid %d", (int)geteuid());
+    assert_int_equal(machine_world_call(world, "GET", "/check", NULL, &found), 200);
+    start_ready(world, "good");
+    assert_line(read_report(world), uid);
+    assert_non_null(strstr(read_report(world), "status NoNewPrivs:\t1"));
+    destroy(world);
+    become_root_again();
+    assert_non_null(strstr(fix_of(found, need), "run opsbrain as root"));
+}
+
+static bool is_documented(const char *row)
+{
+    FILE *file = fopen(SOURCE_DIR "/docs/clouds.md", "r");
+    char line[512];
+    bool found = false;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        found = found || strcmp(line, row) == 0;
+    fclose(file);
+    return found;
+}
+
+/* What each kind of server needs of the settings, as docs/clouds.md has it. */
+static void each_kind_of_server_needs_its_setting(void **state)
+{
+    static const struct {
+        const char *kind, *setting, *member;
+    } rows[] = {
+        { "program", "this_machine_programs", "\"program\":\"/bin/true\"" },
+        { "container", "this_machine_containers",
+          "\"image\":\"a@sha256:"
+          "1111111111111111111111111111111111111111111111111111111111111111\"" },
+        { "service", "this_machine_ollama", "\"service\":\"ollama\"" },
+        { "models", "this_machine_models",
+          "\"program\":\"/bin/true\",\"models\":{\"folder\":\"/models\"}" },
+    };
+    struct machine_world *world = *state;
+    const struct machine_settings nothing = { .folder = world->records,
+                                              .work = "",
+                                              .programs = "",
+                                              .models = "",
+                                              .containers = "",
+                                              .ollama = "",
+                                              .watchdog = world->program };
+
+    machine_destroy(world->machine);
+    assert_true(machine_create(&nothing, &world->machine, &world->error));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        TEXT_AUTO text = { 0 };
+        TEXT_AUTO row = { 0 };
+        json_auto_t *body = NULL;
+
+        text_addf(&text, "{%s,\"port\":%d}", rows[i].member, free_port());
+        text_addf(&row, "| %s | `%s` |\n", rows[i].kind, rows[i].setting);
+        body = json_loads(text_string(&text), 0, NULL);
+        assert_int_equal(machine_world_call(world, "PUT", "/servers/gemma", body, NULL), 403);
+        machine_world_says(world, rows[i].setting);
+        assert_true(is_documented(text_string(&row)));
+    }
+}
+
 static void settings_are_checked(void **state)
 {
     static const struct machine_settings cases[] = {
@@ -226,6 +334,8 @@ int main(int argc, char **argv)
         TEST(only_programs_of_the_list_are_run),
         TEST(what_is_no_server_is_refused),
         TEST(a_port_that_is_taken_is_refused),
+        TEST(without_root_a_program_has_opsbrains_account),
+        TEST(each_kind_of_server_needs_its_setting),
         cmocka_unit_test(it_is_refused_where_there_is_no_machine),
         cmocka_unit_test(settings_are_checked),
     };
