@@ -12,7 +12,7 @@
 static CHECKED bool check_target(const struct fleet_target *target, struct error *error)
 {
     static const char *const doors[] = { "cluster", "proxy", "node_port" };
-    const char *name = target->namespace;
+    const char *name = target->namespace, *door = kubernetes_door(target);
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
     if (length == 0 || length > 63 || name[length] != '\0')
@@ -21,8 +21,13 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
         return error_set(error, ERROR_INVALID,
                          "a target on Kubernetes needs a credential of kind kubeconfig or "
                          "in_cluster");
+    if (strcmp(door, "proxy") == 0 && target->proxy[0] != '\0')
+        return error_set(error, ERROR_INVALID,
+                         "\"proxy\" is for calls to the platform, and the door proxy calls the "
+                         "servers at the API server directly: take the door cluster or node_port, "
+                         "or no \"proxy\"");
     for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
-        if (strcmp(kubernetes_door(target), doors[i]) == 0)
+        if (strcmp(door, doors[i]) == 0)
             return true;
     return error_set(error, ERROR_INVALID,
                      "the door of a target on Kubernetes is cluster, proxy or node_port");
@@ -31,6 +36,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 /* What an account must be allowed to do, for which verbs. */
 static const struct right {
     const char *verb, *group, *resource, *subresource;
+    const char *door; /* only where the target has this one; NULL: always */
 } rights[] = {
     { "get", "apps", "deployments", "" },
     { "list", "apps", "deployments", "" },
@@ -42,6 +48,8 @@ static const struct right {
     { "create", "", "services", "" },
     { "patch", "", "services", "" },
     { "deletecollection", "", "services", "" },
+    { "get", "", "services", "proxy", "proxy" },
+    { "create", "", "services", "proxy", "proxy" },
     { "list", "", "pods", "" },
     { "get", "", "pods", "log" },
     { "get", "", "secrets", "" },
@@ -107,6 +115,8 @@ bool kubernetes_check(struct cloud *cloud, const struct fleet_target *target, js
     for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
         bool allowed = false;
 
+        if (rights[i].door != NULL && strcmp(kubernetes_door(target), rights[i].door) != 0)
+            continue;
         if (!ask_right(cloud, target, &rights[i], &allowed, error))
             return false;
         add_finding(target, &rights[i], allowed, findings);

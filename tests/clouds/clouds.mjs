@@ -40,9 +40,10 @@ export async function startCloud(t, provider) {
     return cloud;
 }
 
-// startFleet(t, provider, {env, target, data, key}): a server whose target is the provider's fake: {server, cloud, secrets}.
-export async function startFleet(t, provider, { env = {}, target = {}, data, key } = {}) {
-    const cloud = await startCloud(t, provider);
+// startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake: {server, cloud,
+// secrets}. `file`: what is run in place of opsbrain.
+export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
+    cloud ??= await startCloud(t, provider);
     const secrets = path.join(await temporaryFolder(t), 'secrets');
     await mkdir(secrets, { mode: 0o700 });
     if (cloud.credential)
@@ -51,6 +52,7 @@ export async function startFleet(t, provider, { env = {}, target = {}, data, key
         args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints, '--cloud-pause-ms', '20'],
         env,
         data,
+        file,
     });
     await withClient(server, (client) => client.call('target_register', { ...cloud.target, ...target }), { key });
     return { server, cloud, secrets };

@@ -2,11 +2,15 @@
 // What is secret of a cloud is sent to that cloud alone: it is in no answer, log, file of the data folder, plan or command,
 // and in no request to others, also where the cloud's own errors repeat it.
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
 import path from 'node:path';
 import { test } from 'node:test';
-import { begin, isApplying, NAME, planOf, startFleet, tried, withClient } from '../clouds/clouds.mjs';
-import { startSimserve, until } from './harness.mjs';
+import { begin, isApplying, NAME, planOf, startCloud, startFleet, tried, withClient } from '../clouds/clouds.mjs';
+import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './harness.mjs';
 
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
@@ -30,35 +34,87 @@ const FILES = {
 
 for (const provider of tried())
     test(`${provider}: its credential goes to it alone`, { timeout: 120_000 }, async (t) => {
-        const model = await startSimserve(t);
-        const { server, cloud, secrets } = await startFleet(t, provider, { env: { OPSBRAIN_SECRET_LAB: 'canary-lab' } });
-        const said = [];
-        await withClient(server, async (client) => {
-            const call = client.callTool.bind(client);
-            client.callTool = async (...all) => {
-                const answer = await call(...all).catch((error) => ({ isError: true, content: [], text: `${error.message} ${error.data}` }));
-                said.push(JSON.stringify(answer));
-                return answer;
-            };
-            await live(client, server, cloud, model);
-            await disturb(client, cloud);
-            await tryFiles(client, cloud, secrets);
-        });
-        const log = await cloud.tell('/log');
-        const tokens = [...new Set(log.map(({ bearer }) => bearer).filter(Boolean))];
-        assert.ok(tokens.length > 0 || cloud.target.credential === 'none');
-        const canaries = [...tokens, 'canary-lab', ...Object.values(FILES).flatMap(({ secret }) => secret)];
-        await server.stop();
-        const places = {
-            answers: said.join('\n'),
-            log: server.output(),
-            model: model.program.output,
-            'requests to the cloud': JSON.stringify(log.map((each) => ({ ...each, bearer: undefined }))),
-            ...(await filesOf(server.data)),
-        };
-        for (const [place, bytes] of Object.entries(places))
-            for (const canary of canaries) assert.ok(!bytes.includes(canary), `${place} has ${canary.slice(0, 20)}`);
+        await tryCredential(t, provider, {}, tryFiles);
     });
+
+const POD_TOKEN = 'canary-kubernetes'; // the one that the fake takes
+const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'no mounts of one\'s own here (unshare -m)';
+
+test("the token of opsbrain's own pod goes to its cluster alone", { timeout: 120_000, skip: noMounts }, async (t) => {
+    const cloud = await startCloud(t, 'kubernetes');
+    const pod = await podOf(t, cloud);
+    cloud.credential = '';
+    Object.assign(cloud.target, { credential: 'in_cluster', credential_file: undefined });
+    const tokens = await tryCredential(t, 'kubernetes', { cloud, ...pod });
+    assert.deepEqual(tokens, [POD_TOKEN]);
+});
+
+// tryCredential(...): what is said, logged, stored and requested has nothing secret; the tokens that the cloud was shown.
+async function tryCredential(t, provider, options, more = () => {}) {
+    const model = await startSimserve(t);
+    const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
+    const { server, cloud, secrets } = await startFleet(t, provider, { ...options, env });
+    const said = [];
+    await withClient(server, async (client) => {
+        const call = client.callTool.bind(client);
+        client.callTool = async (...all) => {
+            const answer = await call(...all).catch((error) => ({ isError: true, content: [], text: `${error.message} ${error.data}` }));
+            said.push(JSON.stringify(answer));
+            return answer;
+        };
+        await live(client, server, cloud, model);
+        await disturb(client, cloud);
+        await more(client, cloud, secrets);
+    });
+    const log = await cloud.tell('/log');
+    const tokens = [...new Set(log.map(({ bearer }) => bearer).filter(Boolean))];
+    assert.ok(tokens.length > 0 || cloud.target.credential === 'none');
+    const canaries = [...tokens, 'canary-lab', ...Object.values(FILES).flatMap(({ secret }) => secret)];
+    await server.stop();
+    const places = {
+        answers: said.join('\n'),
+        log: server.output(),
+        model: model.program.output,
+        'requests to the cloud': JSON.stringify(log.map((each) => ({ ...each, bearer: undefined }))),
+        ...(await filesOf(server.data)),
+    };
+    for (const [place, bytes] of Object.entries(places))
+        for (const canary of canaries) assert.ok(!bytes.includes(canary), `${place} has ${canary.slice(0, 20)}`);
+    return tokens;
+}
+
+// podOf(t, cloud): opsbrain as a pod of the cloud, which is reached over TLS: {file, env}.
+async function podOf(t, cloud) {
+    const folder = await temporaryFolder(t);
+    const account = path.join(folder, 'account');
+    const [key, certificate] = [path.join(folder, 'key.pem'), path.join(account, 'ca.crt')];
+    await mkdir(account);
+    spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+        '-subj', '/CN=cluster', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate]);
+    await writeFile(path.join(account, 'token'), POD_TOKEN);
+    await writeFile(path.join(account, 'namespace'), 'llm');
+    const to = Number(cloud.credential.match(/127\.0\.0\.1:(\d+)/)[1]);
+    const front = https.createServer({ key: await readFile(key), cert: await readFile(certificate) }, (asked, answer) => {
+        const { method, url, headers } = asked;
+        const inner = http.request({ host: '127.0.0.1', port: to, method, path: url, headers }, (reply) => {
+            answer.writeHead(reply.statusCode, reply.headers);
+            reply.pipe(answer);
+        });
+        inner.on('error', () => answer.destroy());
+        asked.pipe(inner);
+    });
+    await once(front.listen(0, '127.0.0.1'), 'listening');
+    atEnd(t, () => {
+        front.closeAllConnections();
+        front.close();
+    });
+    const file = path.join(folder, 'opsbrain');
+    const mounted = '/run/secrets/kubernetes.io/serviceaccount';
+    const inside = `mount -t tmpfs none /run && mkdir -p ${mounted} && cp '${account}'/* ${mounted} && exec '${OPSBRAIN}' "$@"`;
+    await writeFile(file, `#!/bin/sh\nexec unshare -m /bin/sh -c '${inside.replaceAll("'", "'\\''")}' opsbrain "$@"\n`);
+    await chmod(file, 0o755);
+    return { file, env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT_HTTPS: String(front.address().port) } };
+}
 
 // live(...): a whole life, and everything that shows some of it.
 async function live(client, server, cloud, model) {

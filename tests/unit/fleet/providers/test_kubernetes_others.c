@@ -235,6 +235,13 @@ static void test_targets_are_checked(void **state)
     struct error error;
 
     assert_true(provider->check_target(&world->target, &error));
+    text_copy(world->target.proxy, sizeof world->target.proxy, "http://proxy.lab:3128");
+    assert_true(provider->check_target(&world->target, &error));
+    snprintf(world->target.door, sizeof world->target.door, "proxy");
+    assert_false(provider->check_target(&world->target, &error));
+    assert_non_null(strstr(error.message, "\"proxy\" is for calls to the platform"));
+    world->target.proxy[0] = '\0';
+    assert_true(provider->check_target(&world->target, &error));
     snprintf(world->target.door, sizeof world->target.door, "open");
     assert_false(provider->check_target(&world->target, &error));
     world->target.door[0] = '\0';

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The permissions of the requests that a verb sends, compared with the tables of docs/clouds.md. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+struct recording {
+    const char *provider;
+    json_t *needed, *all; /* sets of permissions: of a verb, of all but "check" */
+    json_t *asked;        /* for which target_show asks */
+    char unknown[300];
+    struct text missing; /* lines that docs/clouds.md lacks */
+};
+
+static inline void note(struct recording *recording, const char *permissions)
+{
+    FREE_AUTO char *copy = memory_copy_text(permissions);
+    char *rest = copy, *name;
+
+    while ((name = strsep(&rest, " ")) != NULL)
+        if (name[0] != '\0')
+            json_object_set_new(recording->needed, name, json_true());
+}
+
+static inline int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The line of the table, as it has to be. */
+static inline void write_line(const struct recording *recording, const char *verb, struct text *out)
+{
+    const char *names[64], *name;
+    size_t count = 0;
+    json_t *value;
+
+    json_object_foreach(recording->needed, name, value)
+        names[count++] = name;
+    qsort(names, count, sizeof names[0], compare);
+    text_addf(out, "| %s | ", verb);
+    for (size_t i = 0; i < count; i++)
+        text_addf(out, "%s`%s`", i > 0 ? ", " : "", names[i]);
+    text_add(out, " |\n");
+}
+
+/* The part of docs/clouds.md about a platform; heap. */
+static inline char *read_section(const char *title)
+{
+    FILE *file = fopen(SOURCE_DIR "/docs/clouds.md", "r");
+    struct text out = { 0 };
+    char line[4096], head[64];
+    bool inside = false;
+
+    assert_non_null(file);
+    snprintf(head, sizeof head, "## %s\n", title);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "## ", 3) == 0)
+            inside = strcmp(line, head) == 0;
+        if (inside)
+            text_add(&out, line);
+    }
+    fclose(file);
+    return text_take(&out);
+}
+
+static inline void check_line(struct recording *recording, const char *section, const char *verb)
+{
+    TEXT_AUTO line = { 0 };
+
+    if (recording->unknown[0] != '\0')
+        fail_msg("%s: no row says what %s needs", verb, recording->unknown);
+    write_line(recording, verb, &line);
+    if (strstr(section, text_string(&line)) == NULL)
+        text_add(&recording->missing, text_string(&line));
+    if (strcmp(verb, "check") != 0)
+        json_object_update(recording->all, recording->needed);
+    json_object_clear(recording->needed);
+}
+
+static inline void check_missing(struct recording *recording)
+{
+    if (recording->missing.length > 0) {
+        printf("docs/clouds.md lacks these lines:\n%s", text_string(&recording->missing));
+        fail();
+    }
+    text_finish(&recording->missing);
+}
