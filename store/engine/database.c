@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/memory.h"
 #include "store/engine/database_writer.h"
@@ -90,11 +91,6 @@ int64_t database_committed_ns(struct database *database)
     return database_writer_committed_ns(database->writer);
 }
 
-int64_t database_size_bytes(const struct database *database)
-{
-    return database->engine->size_bytes(database->place);
-}
-
 /* ---- Reading ---- */
 
 struct reader database_reader(struct database *database)
@@ -118,6 +114,18 @@ void database_reader_return(struct reader *reader)
     database->readers[database->readers_free++] = reader->connection;
     pthread_cond_signal(&database->reader_free);
     pthread_mutex_unlock(&database->lock);
+}
+
+int64_t database_size_bytes(struct database *database)
+{
+    READER_AUTO reader = database_reader(database);
+
+    return database->engine->size_bytes(reader.connection);
+}
+
+bool database_shares_place(const struct database *one, const struct database *other)
+{
+    return strcmp(one->place, other->place) == 0;
 }
 
 /* ---- Opening and closing ---- */

@@ -51,7 +51,9 @@ struct reader database_reader(struct database *database);
 void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);
-int64_t database_size_bytes(const struct database *database); /* on disk */
+int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
+/* Whether their sizes are one. */
+bool database_shares_place(const struct database *one, const struct database *other);
 /* If much of the file is free, gives some of that back to the file system, in one transaction;
  * *more: there is more to give back. */
 CHECKED bool database_shrink(struct database *database, bool *more, struct error *error);

@@ -15,66 +15,30 @@
 #include "base/core/log.h"
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
+#include "store/engine/process_identity.h"
 #include "store/engine/sql.h"
 
-#define HOLD "clock_timestamp() + interval '15 seconds'"
-#define HOLD_NS 15000000000
+#define HOLD "clock_timestamp() + interval '12 seconds'"
+#define HOLD_NS 12000000000
 #define LOOK_INTERVAL_NS 500000000
 #define COMMIT_PATIENCE_NS 30000000000
 #define RECORD_SIZE 256
 
-/* ---- Names of processes ---- */
-
-/* When a process of this machine started, in ticks of its clock (proc(5), field 22); 0: it is not
- * there. */
-static long long process_start(int process)
-{
-    char path[32], line[512];
-    const char *after;
-    long long start = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", process);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    if (fgets(line, sizeof line, file) != NULL && (after = strrchr(line, ')')) != NULL)
-        sscanf(after + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld",
-               &start);
-    fclose(file);
-    return start;
-}
-
-/* "HOST process 12 (34567)": the last is when it started. */
+/* "HOST process 12", for people. */
 static void name_self(char out[RECORD_SIZE])
 {
     char host[128] = "";
 
     if (gethostname(host, sizeof host - 1) != 0)
         text_copy(host, sizeof host, "unknown");
-    snprintf(out, RECORD_SIZE, "%s process %d (%lld)", host, (int)getpid(),
-             process_start(getpid()));
-}
-
-/* A process of this machine that is not there any more: nobody has to wait for its time to run
- * out. */
-static bool is_gone(const char *holder)
-{
-    char host[128] = "", named[128];
-    int process;
-    long long start;
-
-    return sscanf(holder, "%127s process %d (%lld)", named, &process, &start) == 3
-           && gethostname(host, sizeof host - 1) == 0 && strcmp(host, named) == 0
-           && process_start(process) != start;
+    snprintf(out, RECORD_SIZE, "%s process %d", host, (int)getpid());
 }
 
 /* ---- Taking it ---- */
 
 /* What the row says. */
 struct record {
-    char holder[RECORD_SIZE], since[64], until[64];
+    char holder[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
     bool is_free;
 };
 
@@ -82,7 +46,7 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
                                 struct error *error)
 {
     SQL_AUTO sql =
-        sql_begin(&writer->base, "SELECT holder, to_char(since AT TIME ZONE 'UTC', "
+        sql_begin(&writer->base, "SELECT holder, process, to_char(since AT TIME ZONE 'UTC', "
                                  "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), CAST(until AS TEXT), "
                                  "until < clock_timestamp() FROM opsbrain_holder WHERE name = ?1");
     bool found;
@@ -90,13 +54,14 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
     sql_bind_text(&sql, 1, writer->set);
     if (!sql_find(&sql, &found, error))
         return false;
-    *out = (struct record){ .is_free = !found || sql_integer(&sql, 3) != 0 };
+    *out = (struct record){ .is_free = !found || sql_integer(&sql, 4) != 0 };
     if (!found)
         return true;
     sql_text(&sql, 0, out->holder, sizeof out->holder);
-    sql_text(&sql, 1, out->since, sizeof out->since);
-    sql_text(&sql, 2, out->until, sizeof out->until);
-    out->is_free = out->is_free || is_gone(out->holder);
+    sql_text(&sql, 1, out->process, sizeof out->process);
+    sql_text(&sql, 2, out->since, sizeof out->since);
+    sql_text(&sql, 3, out->until, sizeof out->until);
+    out->is_free = out->is_free || process_identity_is_gone(out->process);
     return true;
 }
 
@@ -104,20 +69,23 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
 static CHECKED bool take(struct postgres_connection *writer, const struct record *record,
                          bool *taken, struct error *error)
 {
-    char self[RECORD_SIZE];
+    char self[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE];
     SQL_AUTO sql = sql_begin(
         &writer->base,
-        "INSERT INTO opsbrain_holder (name, holder, fence, batch, batch_before, since, until) "
-        "VALUES (?1, ?2, 1, 0, 0, clock_timestamp(), " HOLD ") "
-        "ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, "
+        "INSERT INTO opsbrain_holder "
+        "(name, holder, process, fence, batch, batch_before, since, until) "
+        "VALUES (?1, ?2, ?4, 1, 0, 0, clock_timestamp(), " HOLD ") "
+        "ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, process = excluded.process, "
         "fence = opsbrain_holder.fence + 1, batch_before = opsbrain_holder.batch, "
         "since = excluded.since, until = excluded.until "
         "WHERE CAST(opsbrain_holder.until AS TEXT) = ?3 RETURNING fence, batch");
 
     name_self(self);
+    process_identity_write(process);
     sql_bind_text(&sql, 1, writer->set);
     sql_bind_text(&sql, 2, self);
     sql_bind_text(&sql, 3, record->until);
+    sql_bind_text(&sql, 4, process);
     if (!sql_find(&sql, taken, error))
         return false;
     if (*taken) {
@@ -156,17 +124,27 @@ bool postgres_holder_take(struct postgres_connection *writer, struct error *erro
     }
 }
 
-void postgres_holder_leave(struct postgres_connection *writer)
+static CHECKED bool ensure_session(struct postgres_connection *writer, struct error *error)
 {
-    struct error problem;
+    return postgres_is_usable(writer) || postgres_explain(&writer->base, error);
+}
+
+static CHECKED bool leave(struct postgres_connection *writer, struct error *error)
+{
     SQL_AUTO sql = sql_begin(&writer->base, "UPDATE opsbrain_holder SET until = clock_timestamp() "
                                             "WHERE name = ?1 AND fence = ?2");
 
-    if (writer->fence == 0)
-        return;
     sql_bind_text(&sql, 1, writer->set);
     sql_bind_integer(&sql, 2, writer->fence);
-    if (!sql_run(&sql, &problem))
+    return ensure_session(writer, error) && sql_run(&sql, error);
+}
+
+/* Its session may have been lost while it was idle, which the first attempt finds out. */
+void postgres_holder_leave(struct postgres_connection *writer)
+{
+    struct error problem;
+
+    if (writer->fence != 0 && !leave(writer, &problem) && !leave(writer, &problem))
         log_warning("the database is not given back at once: %s", problem.message);
 }
 
@@ -204,8 +182,11 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
 
 bool postgres_begin(struct sql_connection *connection, struct error *error)
 {
-    return sql_connection_run(connection, "BEGIN", error)
-           && claim_batch(postgres_of(connection), error);
+    struct postgres_connection *writer = postgres_of(connection);
+    const char *begin = writer->is_pooled ? "BEGIN; " POSTGRES_WRITER_LIMITS("SET LOCAL") : "BEGIN";
+
+    return ensure_session(writer, error) && postgres_run(writer, begin, error)
+           && claim_batch(writer, error);
 }
 
 bool postgres_keep(struct sql_connection *connection, struct error *error)
@@ -216,7 +197,8 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 
     sql_bind_text(&sql, 1, writer->set);
     sql_bind_integer(&sql, 2, writer->fence);
-    return sql_run(&sql, error) && (sql_changes(&sql) == 1 || lost(writer, error));
+    return ensure_session(writer, error) && sql_run(&sql, error)
+           && (sql_changes(&sql) == 1 || lost(writer, error));
 }
 
 /* In a new session: was that batch committed? The row is locked, so that the former session, which
@@ -229,7 +211,7 @@ static CHECKED bool look_up_batch(struct postgres_connection *writer, bool *comm
     bool found;
 
     sql_bind_text(&sql, 1, writer->set);
-    if (!sql_find(&sql, &found, error))
+    if (!ensure_session(writer, error) || !sql_find(&sql, &found, error))
         return false;
     if (found && sql_integer(&sql, 0) == writer->fence)
         *committed = sql_integer(&sql, 1) >= writer->batch;

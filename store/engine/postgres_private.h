@@ -8,6 +8,13 @@
 
 #define POSTGRES_STATE_SIZE 6
 #define POSTGRES_MESSAGE_SIZE 400
+#define POSTGRES_READ_ONLY "25006" /* SQLSTATE */
+
+/* What bounds a writer's transaction. One whose process was paused, or is cut off, is ended before
+ * the time of its holder has run out, so that it keeps no row locked. `set`: SET or SET LOCAL. */
+#define POSTGRES_WRITER_LIMITS(set)                                                                \
+    set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
+        " idle_in_transaction_session_timeout = '10s'"
 
 struct postgres_connection {
     struct sql_connection base;
@@ -29,13 +36,24 @@ struct postgres_connection {
 
 struct postgres_connection *postgres_of(struct sql_connection *connection);
 
-/* Connects again if the connection was lost, at most once a second. */
-CHECKED bool postgres_is_usable(struct postgres_connection *connection);
 /* Keeps what went wrong for `explain`. Returns false. `result` may be NULL. */
 bool postgres_note_failure(struct postgres_connection *connection, const PGresult *result);
 /* One statement or several, without parameters. */
 CHECKED bool postgres_run(struct postgres_connection *connection, const char *script,
                           struct error *error);
+
+/* For struct sql_engine. */
+bool postgres_may_repeat(struct sql_connection *connection);
+
+/* ---- postgres_connect.c ---- */
+
+/* For struct sql_engine. */
+CHECKED bool postgres_open(const char *place, enum sql_connection_kind kind,
+                           struct sql_connection **out, struct error *error);
+void postgres_close(struct sql_connection *connection);
+/* Connects again if the connection was lost, at most once a second. Never in a transaction: what
+ * came after it would be outside of it. */
+CHECKED bool postgres_is_usable(struct postgres_connection *connection);
 
 /* ---- postgres_problem.c ---- */
 

@@ -18,9 +18,13 @@ static const struct problem {
     { "57014", ERROR_BUSY, "the database took too long for one statement: try again" },
     { "57", ERROR_BUSY, "the database server is starting or stopping: try again in a moment" },
     { "55P03", ERROR_BUSY, "another program has locked a table of the database: end it" },
+    { "25P03", ERROR_BUSY, "the transaction was paused for too long: try again" },
     { "40", ERROR_BUSY, "another transaction of the database was in the way: try again" },
+    { "08P01", ERROR_BUSY,
+      "the database or its pooler refuses the connection; pgbouncer takes no `options`: there, set "
+      "the schema with ALTER ROLE ... SET search_path" },
     { "08", ERROR_BUSY, "the connection to the database was lost: try again in a moment" },
-    { "25006", ERROR_BUSY,
+    { POSTGRES_READ_ONLY, ERROR_BUSY,
       "the database can only be read (a standby, or read-only by its settings): connect to the "
       "primary" },
     { "28", ERROR_INTERNAL,

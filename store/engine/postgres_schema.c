@@ -49,7 +49,8 @@ static CHECKED bool check_identity(struct sql_connection *writer, struct error *
                            "CREATE TABLE opsbrain_schema (name TEXT PRIMARY KEY, "
                            "version BIGINT NOT NULL); "
                            "CREATE TABLE opsbrain_holder (name TEXT PRIMARY KEY, "
-                           "holder TEXT NOT NULL, fence BIGINT NOT NULL, batch BIGINT NOT NULL, "
+                           "holder TEXT NOT NULL, process TEXT NOT NULL, "
+                           "fence BIGINT NOT NULL, batch BIGINT NOT NULL, "
                            "batch_before BIGINT NOT NULL, since TIMESTAMPTZ NOT NULL, "
                            "until TIMESTAMPTZ NOT NULL)",
                            error);

@@ -164,12 +164,20 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
         connection->changes = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
+/* A writer's is in a transaction, which is over when its session is. */
+static bool is_connected(struct postgres_connection *connection)
+{
+    if (connection->kind == SQL_CONNECTION_READER)
+        return postgres_is_usable(connection);
+    return PQstatus(connection->link) == CONNECTION_OK || postgres_note_failure(connection, NULL);
+}
+
 static bool run_once(struct sql_statement *statement)
 {
     struct postgres_connection *connection = statement->connection;
     ExecStatusType status;
 
-    if (!postgres_is_usable(connection))
+    if (!is_connected(connection))
         return false;
     statement->result = run(statement);
     statement->row = -1;
@@ -185,13 +193,14 @@ static bool run_once(struct sql_statement *statement)
 /* A reader has no transaction, so it waits for a server that is restarted. */
 static bool run_patiently(struct sql_statement *statement)
 {
+    const struct postgres_connection *connection = statement->connection;
     int64_t until_ns = clock_monotonic_ns() + READ_PATIENCE_NS;
 
     while (!run_once(statement)) {
         PQclear(statement->result);
         statement->result = NULL;
-        if (statement->connection->kind != SQL_CONNECTION_READER
-            || PQstatus(statement->connection->link) == CONNECTION_OK
+        if (connection->kind != SQL_CONNECTION_READER || PQstatus(connection->link) == CONNECTION_OK
+            || !postgres_may_repeat(&statement->connection->base)
             || clock_monotonic_ns() >= until_ns)
             return false;
         nanosleep(&(struct timespec){ .tv_nsec = READ_DELAY_NS }, NULL);

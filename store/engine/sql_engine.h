@@ -100,5 +100,5 @@ struct sql_engine {
     void (*upkeep)(struct sql_connection *writer, enum sql_upkeep when);
     /* In a transaction: gives some free space back; *more: there is more to give back. */
     CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
-    int64_t (*size_bytes)(const char *place);
+    int64_t (*size_bytes)(struct sql_connection *reader); /* of the whole place; 0: not known */
 };

@@ -349,8 +349,9 @@ static CHECKED bool shrink(struct sql_connection *writer, bool *more, struct err
     return !*more || sqlite_run(writer, "PRAGMA incremental_vacuum(256)", error);
 }
 
-static int64_t size_bytes(const char *place)
+static int64_t size_bytes(struct sql_connection *reader)
 {
+    const char *place = reader->place;
     struct stat status;
     int64_t bytes = 0;
     TEXT_AUTO wal = { 0 };

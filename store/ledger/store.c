@@ -177,7 +177,11 @@ bool store_intact(struct store *store)
 
 int64_t store_size_bytes(struct store *store)
 {
-    return database_size_bytes(store->main) + database_size_bytes(store->scrapes);
+    int64_t main_bytes = database_size_bytes(store->main);
+
+    if (database_shares_place(store->main, store->scrapes))
+        return main_bytes;
+    return main_bytes + database_size_bytes(store->scrapes);
 }
 
 void store_forbid_waiting(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which database a test's store is in: files of its folder, or, where OPSBRAIN_TEST_DATABASE is the
- * URI of a PostgreSQL database, a schema of the folder's own in it. */
+ * URI of a PostgreSQL database, a schema of the folder's own in it. Where OPSBRAIN_TEST_POOLED is
+ * set, too, the URI is that of a pooler, which takes no schema: then a database of its own. */
 #pragma once
 
 #include <libpq-fe.h>
@@ -25,16 +26,23 @@ static inline bool test_database_is_files(void)
     return getenv("OPSBRAIN_TEST_DATABASE") == NULL;
 }
 
-/* To the folder's schema. */
+static inline bool test_database_is_pooled(void)
+{
+    return getenv("OPSBRAIN_TEST_POOLED") != NULL;
+}
+
+/* To the folder's schema or database. */
 static inline void test_database_do(const char *folder, const char *what, const char *how)
 {
     PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
     char script[200];
 
-    snprintf(script, sizeof script, "SET client_min_messages = error; %s t%016llx %s", what,
+    snprintf(script, sizeof script, "%s%s t%016llx %s",
+             test_database_is_pooled() ? "" : "SET client_min_messages = error; ", what,
              (unsigned long long)test_database_digest(folder), how);
     PGresult *result = PQexec(link, script);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+    if (PQresultStatus(result) != PGRES_COMMAND_OK
+        && strstr(PQerrorMessage(link), "already exists") == NULL) {
         fprintf(stderr, "OPSBRAIN_TEST_DATABASE: %s\n", PQerrorMessage(link));
         abort();
     }
@@ -45,7 +53,11 @@ static inline void test_database_do(const char *folder, const char *what, const 
 /* Where the test deletes the folder. */
 static inline void test_database_lose(const char *folder)
 {
-    if (!test_database_is_files())
+    if (test_database_is_files())
+        return;
+    if (test_database_is_pooled())
+        test_database_do(folder, "DROP DATABASE", "WITH (FORCE)");
+    else
         test_database_do(folder, "DROP SCHEMA", "CASCADE");
 }
 
@@ -54,12 +66,16 @@ static inline const char *test_database(const char *folder)
 {
     static _Thread_local char place[1024];
     const char *server = getenv("OPSBRAIN_TEST_DATABASE");
+    bool pooled = test_database_is_pooled();
 
     if (server == NULL)
         return "";
-    test_database_do(folder, "CREATE SCHEMA IF NOT EXISTS", "");
-    snprintf(place, sizeof place, "%s%coptions=-csearch_path%%3Dt%016llx", server,
-             strchr(server, '?') == NULL ? '?' : '&',
+    if (pooled)
+        test_database_do(folder, "CREATE DATABASE", "TEMPLATE template0");
+    else
+        test_database_do(folder, "CREATE SCHEMA IF NOT EXISTS", "");
+    snprintf(place, sizeof place, "%s%c%st%016llx", server, strchr(server, '?') == NULL ? '?' : '&',
+             pooled ? "dbname=" : "options=-csearch_path%3D",
              (unsigned long long)test_database_digest(folder));
     return place;
 }

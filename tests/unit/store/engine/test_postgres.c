@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is special about a store in PostgreSQL: its schema beside that of the files, lost sessions,
- * and who holds the database. Without OPSBRAIN_TEST_DATABASE there is nothing to test. */
+/* What is special about a store in PostgreSQL: its address, its schema beside that of the files,
+ * lost sessions, refusals, and who holds the database. Without OPSBRAIN_TEST_DATABASE only the
+ * address is tested. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
 #include "base/core/text.h"
 #include "store/audit/audit_log.h"
+#include "store/engine/postgres.h"
+#include "store/engine/postgres_private.h"
+#include "store/engine/sql.h"
 #include "store/ledger/store.h"
+#include "store/ledger/store_private.h"
 #include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
+
+/* ---- The address ---- */
+
+static void the_error_of_an_address_has_no_password_in_it(void **state)
+{
+    static const char *const places[] = {
+        "postgresql://u:hunter2@h:5432/%zz",  "postgresql://u:hunter2@[::1/db",
+        "postgresql://u:hun%zzter2@h/db",     "postgresql://u:hunter2/more@h/db",
+        "postgresql://u:hunter2@more@h/db",   "postgresql://u:hunt?er2@more@h/db",
+        "postgresql://u:hunter2@h/db?a=b",    "postgresql://u@h/db?password=hunter2&sslmode",
+        "postgres://u:hunter2:more/x@h:1/db", "host=h password='hunter2",
+        "postgresql://u:hunter2/db",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct sql_connection *connection;
+        struct error error;
+
+        assert_false(postgres_engine.open(places[i], SQL_CONNECTION_WRITER, &connection, &error));
+        if (error.kind != ERROR_INVALID)
+            fail_msg("%s: %s", places[i], error.message);
+        assert_null(strstr(error.message, "hun"));
+        assert_null(strstr(error.message, "more"));
+        assert_non_null(strstr(error.message, "postgresql://USER@HOST:PORT/DATABASE"));
+    }
+}
 
 /* ---- The schemas ---- */
 
@@ -124,12 +160,253 @@ static void lost_sessions_are_had_again(void **state)
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         end_sessions(ledger);
         assert_ok(ledger, store_check(ledger->store, &ledger->error));
         end_sessions(ledger);
         assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
     }
+}
+
+static CHECKED bool note(struct sql_connection *connection, const char *nonce, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO settled_requests "
+                                         "(nonce, request_id, created_ms) VALUES (?1, '', 0)");
+
+    sql_bind_text(&sql, 1, nonce);
+    return sql_run(&sql, error);
+}
+
+static int64_t count_notes(const struct ledger *ledger)
+{
+    TEXT_AUTO out = { 0 };
+
+    list_postgres(test_database(ledger->folder), "SELECT count(*) FROM settled_requests", &out);
+    return atoll(text_string(&out));
+}
+
+struct losing {
+    const struct ledger *ledger;
+    int runs, stored_outside;
+};
+
+/* Swallows the error of its lost session; the second time it changes its mind. */
+static bool lose_session(struct sql_connection *connection, void *context, struct error *error)
+{
+    struct losing *losing = context;
+    struct error ignored;
+
+    if (++losing->runs > 1)
+        return error_set(error, ERROR_CONFLICT, "changed its mind");
+    if (!note(connection, "first", error))
+        return false;
+    end_sessions(losing->ledger);
+    for (int i = 0; i < 2; i++) /* the first finds out that it is lost */
+        losing->stored_outside += note(connection, "second", &ignored);
+    return true;
+}
+
+static void nothing_is_stored_outside_of_a_lost_transaction(void **state)
+{
+    struct ledger *ledger = *state;
+    struct losing losing = { .ledger = ledger };
+
+    assert_refused(ledger,
+                   database_write(ledger->store->main, lose_session, &losing, &ledger->error),
+                   ERROR_CONFLICT, "changed its mind");
+    assert_in_range(losing.runs, 2, 3); /* rehearsed, the second run is one more */
+    assert_int_equal(losing.stored_outside, 0);
+    assert_int_equal(count_notes(ledger), 0);
+}
+
+static bool read_limits(struct sql_connection *connection, void *context, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT current_setting('idle_in_transaction_session_timeout') "
+                              "|| ' ' || current_setting('statement_timeout')");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    sql_text(&sql, 0, context, 40);
+    return true;
+}
+
+static void a_transaction_that_stands_still_is_ended(void **state)
+{
+    struct ledger *ledger = *state;
+    char limits[40];
+
+    assert_ok(ledger, database_write(ledger->store->main, read_limits, limits, &ledger->error));
+    assert_string_equal(limits, "10s 5min");
+}
+
+/* ---- Commits whose answer is lost ---- */
+
+static struct sql_connection *open_writer(struct ledger *ledger)
+{
+    struct sql_connection *writer;
+
+    store_close(ledger->store);
+    ledger->store = NULL;
+    assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_WRITER,
+                                           &writer, &ledger->error));
+    assert_ok(ledger,
+              postgres_engine.prepare_schema(writer, &migrations_postgres_main, &ledger->error));
+    assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
+    assert_ok(ledger, note(writer, "one", &ledger->error));
+    return writer;
+}
+
+static void cut(struct sql_connection *writer)
+{
+    assert_int_equal(shutdown(PQsocket(postgres_of(writer)->link), SHUT_RDWR), 0);
+}
+
+static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    PQclear(PQexec(postgres_of(writer)->link, "COMMIT"));
+    cut(writer);
+    assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(count_notes(ledger), 1);
+    sql_connection_close(writer);
+}
+
+static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    cut(writer);
+    assert_false(postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(ledger->error.kind, ERROR_BUSY);
+    assert_true(postgres_engine.may_repeat(writer));
+    assert_int_equal(count_notes(ledger), 0);
+    assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
+    assert_ok(ledger, note(writer, "one", &ledger->error));
+    assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(count_notes(ledger), 1);
+    sql_connection_close(writer);
+}
+
+static bool count_and_note(struct sql_connection *connection, void *context, struct error *error)
+{
+    ++*(int *)context;
+    return note(connection, "one", error);
+}
+
+/* A sequence counts on when its transaction is rolled back. */
+static void what_was_not_committed_is_run_again(void **state)
+{
+    struct ledger *ledger = *state;
+    int runs = 0, each = getenv("OPSBRAIN_REHEARSE_WRITES") == NULL ? 1 : 2;
+
+    backdoor_run(ledger->folder,
+                 "CREATE SEQUENCE commits; "
+                 "CREATE FUNCTION end_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                 "IF nextval('commits') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); "
+                 "PERFORM pg_sleep(10); END IF; RETURN NULL; END $$; "
+                 "CREATE CONSTRAINT TRIGGER end_first AFTER INSERT ON settled_requests "
+                 "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_first()");
+    assert_ok(ledger, database_write(ledger->store->main, count_and_note, &runs, &ledger->error));
+    assert_int_equal(runs, 2 * each);
+    assert_int_equal(count_notes(ledger), 1);
+}
+
+/* ---- Refusals ---- */
+
+struct guest {
+    char folder[FOLDER_SIZE], role[24], place[1100];
+    struct store *store;
+};
+
+__attribute__((format(printf, 2, 3))) static void run_for(const struct guest *guest,
+                                                          const char *format, ...)
+{
+    char script[400];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(script, sizeof script, format, args);
+    va_end(args);
+    backdoor_run(guest->folder, script);
+}
+
+/* A store of a role of its own, which can be refused what it had. */
+static void open_as_guest(struct ledger *ledger, struct guest *guest)
+{
+    folder_create(guest->folder);
+    snprintf(guest->place, sizeof guest->place, "%s", test_database(guest->folder));
+    snprintf(guest->role, sizeof guest->role, "g%016llx",
+             (unsigned long long)test_database_digest(guest->folder));
+    run_for(guest, "CREATE ROLE %s LOGIN; ALTER SCHEMA t%s OWNER TO %s", guest->role,
+            guest->role + 1, guest->role);
+    snprintf(guest->place + strlen(guest->place), sizeof guest->place - strlen(guest->place),
+             "&user=%s", guest->role);
+    assert_ok(ledger, store_open(guest->folder, guest->place, 1, &guest->store, &ledger->error));
+}
+
+static void close_guest(struct guest *guest)
+{
+    store_close(guest->store);
+    run_for(guest, "DROP OWNED BY %s CASCADE; DROP ROLE %s", guest->role, guest->role);
+    folder_remove(guest->folder);
+}
+
+/* Whether the store becomes ready, or ceases to be, within 5 s. */
+static bool becomes_ready(struct ledger *ledger, struct guest *guest, bool ready)
+{
+    int64_t until_ns = clock_monotonic_ns() + 5000000000;
+
+    while (store_check(guest->store, &ledger->error) != ready) {
+        if (clock_monotonic_ns() > until_ns)
+            return false;
+        usleep(50000);
+    }
+    return true;
+}
+
+/* Takes something from the role, and gives it back. */
+static void refuse_and_allow(struct ledger *ledger, const char *refuse, const char *sentence,
+                             const char *allow)
+{
+    struct guest guest;
+
+    if (test_database_is_pooled()) /* which has the same role for all */
+        skip();
+    open_as_guest(ledger, &guest);
+    run_for(&guest, "ALTER ROLE %s %s", guest.role, refuse);
+    run_for(&guest, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '%s'",
+            guest.role);
+    assert_true(becomes_ready(ledger, &guest, false));
+    assert_string_equal(error_kind_name(ledger->error.kind), error_kind_name(ERROR_BUSY));
+    if (strstr(ledger->error.message, sentence) == NULL)
+        fail_msg("%s", ledger->error.message);
+    run_for(&guest, "ALTER ROLE %s %s", guest.role, allow);
+    if (!becomes_ready(ledger, &guest, true))
+        fail_msg("%s", ledger->error.message);
+    close_guest(&guest);
+}
+
+static void a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written(void **state)
+{
+    refuse_and_allow(*state, "SET default_transaction_read_only = on",
+                     "the database can only be read", "RESET ALL");
+}
+
+static void a_server_without_a_free_connection_is_not_ready_until_it_has_one(void **state)
+{
+    refuse_and_allow(*state, "CONNECTION LIMIT 0", "the database server has no connection left",
+                     "CONNECTION LIMIT -1");
+}
+
+static void the_size_of_the_database_is_known(void **state)
+{
+    struct ledger *ledger = *state;
+
+    assert_in_range(store_size_bytes(ledger->store), 100000, 100000000);
 }
 
 /* ---- Holders ---- */
@@ -160,16 +437,49 @@ static void who_lost_the_database_stores_nothing_and_says_so(void **state)
     assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
 }
 
+static void reopen_elsewhere(struct ledger *ledger)
+{
+    char other[FOLDER_SIZE];
+    struct store *store;
+
+    folder_create(other);
+    assert_ok(ledger, store_open(other, test_database(ledger->folder), 1, &store, &ledger->error));
+    store_close(store);
+    folder_remove(other);
+}
+
+static void a_holder_whose_process_is_gone_is_followed_at_once(void **state)
+{
+    struct ledger *ledger = *state;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET process = "
+                                 "regexp_replace(process, '[0-9]+$', '1')");
+    reopen_elsewhere(ledger);
+    assert_true(clock_monotonic_ns() - begun_ns < 10000000000);
+}
+
 int main(void)
 {
+    const struct CMUnitTest address[] = {
+        cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_have_the_same_tables_columns_and_guards),
         cmocka_unit_test(lost_sessions_are_had_again),
+        cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
+        cmocka_unit_test(a_transaction_that_stands_still_is_ended),
+        cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
+        cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
+        cmocka_unit_test(what_was_not_committed_is_run_again),
+        cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
+        cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
+        cmocka_unit_test(the_size_of_the_database_is_known),
         cmocka_unit_test(a_second_process_is_refused),
+        cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
         cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
     };
+    int failed = cmocka_run_group_tests(address, NULL, NULL);
 
-    if (test_database_is_files())
-        return 0;
-    return ledger_run(tests);
+    return test_database_is_files() ? failed : failed + ledger_run(tests);
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections to a PostgreSQL server: what is asked of libpq, and what each session begins with. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/engine/postgres.h"
+#include "store/engine/postgres_private.h"
+
+#define RETRY_INTERVAL_NS 1000000000
+#define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
+#define OPTIONS_MAX 16
+
+/* ---- What is asked of libpq ---- */
+
+/* Pairs for PQconnectdbParams: what comes later counts, and the URI comes first. */
+struct options {
+    const char *names[OPTIONS_MAX], *values[OPTIONS_MAX];
+    int count;
+};
+
+/* What libpq takes where neither the URI nor the environment says it. A server that does not answer
+ * is given up after 10 s, one that is gone in the middle of a session after 15 s. */
+static const struct option_default {
+    const char *name, *value;
+    bool for_other_machines;
+} defaults[] = {
+    { "fallback_application_name", "opsbrain", false },
+    { "connect_timeout", "10", false },
+    { "keepalives_idle", "5", false },
+    { "keepalives_interval", "5", false },
+    { "keepalives_count", "2", false },
+    { "tcp_user_timeout", "15000", false }, /* ms */
+    { "sslmode", "verify-full", true },
+    { "sslrootcert", SYSTEM_CERTIFICATES, true },
+};
+
+static void add_option(struct options *options, const char *name, const char *value)
+{
+    options->names[options->count] = name;
+    options->values[options->count++] = value;
+}
+
+/* `name`: one that libpq has. */
+static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const char *name)
+{
+    while (strcmp(parsed->keyword, name) != 0)
+        parsed++;
+    return parsed;
+}
+
+/* What the URI says, else the environment; NULL: neither does. */
+static const char *value_of(const PQconninfoOption *parsed, const char *name)
+{
+    const PQconninfoOption *option = find_option(parsed, name);
+
+    return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
+}
+
+/* A socket in the file system, or the loopback interface. */
+static bool is_this_machine(const char *host)
+{
+    return host == NULL || host[0] == '/' || host[0] == '@' || strcmp(host, "localhost") == 0
+           || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+}
+
+static void add_defaults(struct options *options, const PQconninfoOption *parsed)
+{
+    bool is_local = is_this_machine(value_of(parsed, "host"));
+
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        const struct option_default *each = &defaults[i];
+
+        if ((each->for_other_machines && is_local) || value_of(parsed, each->name) != NULL
+            || (each->value[0] == '/' && access(each->value, R_OK) != 0))
+            continue;
+        add_option(options, each->name, each->value);
+    }
+}
+
+/* libpq would take an "@" or a "/" in a password as the end of it, and name the rest as a host or a
+ * database in its errors. */
+static bool is_clear(const char *place)
+{
+    const char *rest = strstr(place, "://");
+    size_t user;
+
+    if (rest == NULL)
+        return false;
+    rest += strlen("://");
+    user = strcspn(rest, "@/");
+    if (rest[user] == '@')
+        rest += user + 1;
+    return memchr(rest, '@', strcspn(rest, "?")) == NULL;
+}
+
+/* A password that no host follows is taken for a port. */
+static bool has_ports(const PQconninfoOption *parsed)
+{
+    const char *ports = find_option(parsed, "port")->val;
+
+    return ports == NULL || ports[strspn(ports, "0123456789,")] == '\0';
+}
+
+/* The problem that libpq reports may have the password in it. */
+static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
+{
+    *parsed = is_clear(place) ? PQconninfoParse(place, NULL) : NULL;
+    if (*parsed != NULL && has_ports(*parsed))
+        return true;
+    PQconninfoFree(*parsed);
+    return error_set(error, ERROR_INVALID,
+                     "the address of the database is not valid: write it as "
+                     "postgresql://USER@HOST:PORT/DATABASE; in a name or a password, @ is %%40, "
+                     "/ is %%2F and %% is %%25");
+}
+
+/* ---- Sessions ---- */
+
+/* A pooler answers with a process of its own making; behind it each transaction has another
+ * session. */
+static CHECKED bool find_pooler(struct postgres_connection *connection)
+{
+    PGresult *result = PQexec(connection->link, "SELECT pg_backend_pid()");
+    bool ok =
+        PQresultStatus(result) == PGRES_TUPLES_OK || postgres_note_failure(connection, result);
+
+    if (ok)
+        connection->is_pooled =
+            strtol(PQgetvalue(result, 0, 0), NULL, 10) != PQbackendPID(connection->link);
+    PQclear(result);
+    return ok;
+}
+
+static CHECKED bool begin_session(struct postgres_connection *connection)
+{
+    static const char *const scripts[] = {
+        [SQL_CONNECTION_READER] = "SET statement_timeout = '60s'; "
+                                  "SET default_transaction_read_only = on",
+        [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET"),
+    };
+    struct error ignored; /* it is kept for postgres_explain */
+
+    if (PQstatus(connection->link) != CONNECTION_OK)
+        return postgres_note_failure(connection, NULL);
+    connection->session++;
+    return find_pooler(connection)
+           && (connection->is_pooled
+               || postgres_run(connection, scripts[connection->kind], &ignored));
+}
+
+/* After a fail-over the address may lead to another server, which can be written. */
+static bool found_read_only(const struct postgres_connection *connection)
+{
+    return strcmp(connection->state, POSTGRES_READ_ONLY) == 0;
+}
+
+bool postgres_is_usable(struct postgres_connection *connection)
+{
+    bool is_connected = PQstatus(connection->link) == CONNECTION_OK;
+    bool is_due = clock_monotonic_ns() - connection->tried_ns >= RETRY_INTERVAL_NS;
+
+    if (is_connected && !(found_read_only(connection) && is_due))
+        return true;
+    if (!is_due)
+        return postgres_note_failure(connection, NULL);
+    PQreset(connection->link);
+    connection->tried_ns = clock_monotonic_ns();
+    connection->state[0] = '\0';
+    return begin_session(connection);
+}
+
+/* ---- Connections ---- */
+
+static void ignore_notice(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
+/* For people: without user and password. */
+static char *name_place(const PGconn *link)
+{
+    TEXT_AUTO name = { 0 };
+
+    text_addf(&name, "%s on %s", PQdb(link), PQhost(link));
+    return memory_copy_text(text_string(&name));
+}
+
+/* The SQLSTATE of a server's refusal is in verbose messages only, which can be asked for once there
+ * is a PGconn. */
+static PGconn *connect_to(const char *place, const PQconninfoOption *parsed)
+{
+    struct options options = { 0 };
+    PGconn *link;
+
+    add_option(&options, "dbname", place);
+    add_option(&options, "client_encoding", "UTF8");
+    add_defaults(&options, parsed);
+    link = PQconnectdbParams(options.names, options.values, 1);
+    PQsetErrorVerbosity(link, PQERRORS_VERBOSE);
+    PQsetNoticeProcessor(link, ignore_notice, NULL);
+    if (PQstatus(link) != CONNECTION_OK && strstr(PQerrorMessage(link), "FATAL:") != NULL)
+        PQreset(link);
+    return link;
+}
+
+bool postgres_open(const char *place, enum sql_connection_kind kind, struct sql_connection **out,
+                   struct error *error)
+{
+    struct postgres_connection *connection;
+    PQconninfoOption *parsed;
+
+    if (!read_place(place, &parsed, error))
+        return false;
+    connection = memory_zeroed(1, sizeof *connection);
+    connection->base.engine = &postgres_engine;
+    connection->kind = kind;
+    connection->link = connect_to(place, parsed);
+    connection->base.place = name_place(connection->link);
+    PQconninfoFree(parsed);
+    if (!begin_session(connection)) {
+        error_ignore(postgres_explain(&connection->base, error));
+        postgres_close(&connection->base);
+        return false;
+    }
+    *out = &connection->base;
+    return true;
+}
+
+void postgres_close(struct sql_connection *connection)
+{
+    PQfinish(postgres_of(connection)->link);
+    free(connection->place);
+    free(connection);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/engine/process_identity.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/core/text.h"
+
+static void a_process_that_is_there_is_not_gone(void **state)
+{
+    char own[PROCESS_IDENTITY_SIZE];
+
+    (void)state;
+    process_identity_write(own);
+    assert_true(strlen(own) > 40);
+    assert_false(process_identity_is_gone(own));
+}
+
+/* The child's own, written before it waits for its end. */
+static pid_t begin_child(char out[PROCESS_IDENTITY_SIZE])
+{
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        process_identity_write(out);
+        _exit(write(ends[1], out, PROCESS_IDENTITY_SIZE) < 0 || pause() == 0);
+    }
+    assert_int_equal(read(ends[0], out, PROCESS_IDENTITY_SIZE), PROCESS_IDENTITY_SIZE);
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+static void a_process_is_gone_when_it_was_killed(void **state)
+{
+    char identity[PROCESS_IDENTITY_SIZE];
+    pid_t child = begin_child(identity);
+    siginfo_t ended;
+
+    (void)state;
+    assert_false(process_identity_is_gone(identity));
+    kill(child, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+    assert_true(process_identity_is_gone(identity)); /* although nobody has waited for it yet */
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(process_identity_is_gone(identity));
+}
+
+/* Of the own identity, with one part replaced. */
+static bool is_gone_with(int part, const char *value)
+{
+    char own[PROCESS_IDENTITY_SIZE], parts[4][64], other[PROCESS_IDENTITY_SIZE * 2];
+
+    process_identity_write(own);
+    assert_int_equal(sscanf(own, "%63s %63s %63s %63s", parts[0], parts[1], parts[2], parts[3]), 4);
+    text_copy(parts[part], sizeof parts[part], value);
+    snprintf(other, sizeof other, "%s %s %s %s", parts[0], parts[1], parts[2], parts[3]);
+    return process_identity_is_gone(other);
+}
+
+static void the_number_of_a_process_may_be_another_s_by_now(void **state)
+{
+    (void)state;
+    assert_true(is_gone_with(3, "1"));
+}
+
+static void nothing_is_known_of_other_machines_and_containers(void **state)
+{
+    (void)state;
+    assert_false(is_gone_with(0, "01234567-89ab-cdef-0123-456789abcdef"));
+    assert_false(is_gone_with(1, "pid:[1]"));
+    assert_false(is_gone_with(2, "-1"));
+    assert_false(process_identity_is_gone(""));
+    assert_false(process_identity_is_gone("host process 12 (34567)"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_that_is_there_is_not_gone),
+        cmocka_unit_test(a_process_is_gone_when_it_was_killed),
+        cmocka_unit_test(the_number_of_a_process_may_be_another_s_by_now),
+        cmocka_unit_test(nothing_is_known_of_other_machines_and_containers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
