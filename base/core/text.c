@@ -144,6 +144,18 @@ bool text_is_utf8(const char *bytes, size_t length)
     return true;
 }
 
+void text_add_utf8(struct text *text, const char *bytes, size_t length)
+{
+    for (size_t at = 0, size; at < length; at += size) {
+        size = bytes[at] == '\0' ? 0 : text_utf8_sequence(bytes + at, length - at);
+        if (size > 0)
+            text_add_bytes(text, bytes + at, size);
+        else
+            text_add(text, REPLACEMENT);
+        size += size == 0;
+    }
+}
+
 /* For a well-formed sequence. */
 static uint32_t character_of(const char *bytes, size_t size)
 {

@@ -39,6 +39,8 @@ size_t text_utf8_sequence(const char *bytes, size_t length);
 size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Whether it is well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);
+/* Appends foreign bytes: NUL and what is not UTF-8 become U+FFFD. */
+void text_add_utf8(struct text *text, const char *bytes, size_t length);
 /* Copies at most size-1 bytes, never splitting a UTF-8 sequence; returns the bytes copied. */
 size_t text_copy(char *out, size_t size, const char *string);
 /* Whether the whole string is a decimal integer within [low, high]. */

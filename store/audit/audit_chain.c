@@ -166,16 +166,37 @@ static CHECKED bool insert(struct sql_connection *connection, const struct audit
     return sql_run(&sql, error);
 }
 
+/* The digest is over texts as they are stored. */
+static void repair(struct audit_link *link, struct text repaired[AUDIT_TEXTS])
+{
+    for (size_t i = 0; i < AUDIT_TEXTS; i++) {
+        struct audit_span *span = &link->texts[i];
+
+        if (span->length == 0 || sql_is_storable(span->bytes, span->length))
+            continue;
+        text_add_utf8(&repaired[i], span->bytes, span->length);
+        *span = (struct audit_span){ text_string(&repaired[i]), repaired[i].length };
+    }
+}
+
 bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
                         struct audit_chain_head *head, struct audit_link *link, struct error *error)
 {
+    struct text repaired[AUDIT_TEXTS] = { { 0 } };
     uint8_t row_digest[DIGEST_BYTES];
+    struct audit_link stored;
+    bool ok;
 
     audit_chain_set(link, AUDIT_KEY_ID, audit_keys_current(keys));
-    audit_chain_digest(keys, link, head->digest, row_digest);
+    stored = *link;
+    repair(&stored, repaired);
+    audit_chain_digest(keys, &stored, head->digest, row_digest);
     head->id = head->stored_id = link->numbers[AUDIT_ID];
     memcpy(head->digest, row_digest, sizeof row_digest);
-    return insert(connection, link, row_digest, error);
+    ok = insert(connection, &stored, row_digest, error);
+    for (size_t i = 0; i < AUDIT_TEXTS; i++)
+        text_finish(&repaired[i]);
+    return ok;
 }
 
 static int64_t next_id(const struct audit_chain_head *head)

@@ -8,6 +8,12 @@
 #include "base/core/text.h"
 #include "store/engine/sql_engine.h"
 
+/* A text of one run. */
+struct sql_repaired {
+    struct sql_repaired *next;
+    struct text text;
+};
+
 bool sql_connection_open(const struct sql_engine *engine, const char *place,
                          enum sql_connection_kind kind, struct sql_connection **out,
                          struct error *error)
@@ -81,15 +87,27 @@ struct sql sql_begin(struct sql_connection *connection, const char *text)
     return sql;
 }
 
+static void free_repaired(struct sql_repaired *repaired)
+{
+    while (repaired != NULL) {
+        struct sql_repaired *next = repaired->next;
+
+        text_finish(&repaired->text);
+        free(repaired);
+        repaired = next;
+    }
+}
+
 void sql_end(struct sql *sql)
 {
-    free(sql->failure);
     if (sql->taken == NULL) {
         sql->connection->engine->finish(sql->statement);
-        return;
+    } else {
+        sql->connection->engine->reset(sql->statement);
+        *sql->taken = false;
     }
-    sql->connection->engine->reset(sql->statement);
-    *sql->taken = false;
+    free(sql->failure);
+    free_repaired(sql->repaired);
 }
 
 static void bind_value(struct sql *sql, int position, const struct sql_value *value)
@@ -98,18 +116,49 @@ static void bind_value(struct sql *sql, int position, const struct sql_value *va
         note_failure(sql);
 }
 
+bool sql_is_storable(const char *text, size_t length)
+{
+    size_t at = text_plain_length(text, length);
+
+    while (at < length) {
+        size_t size = text[at] == '\0' ? 0 : text_utf8_sequence(text + at, length - at);
+
+        if (size == 0)
+            return false;
+        at += size;
+        at += text_plain_length(text + at, length - at);
+    }
+    return true;
+}
+
+static void repair(struct sql *sql, struct sql_value *value)
+{
+    struct sql_repaired *repaired = memory_zeroed(1, sizeof *repaired);
+
+    text_add_utf8(&repaired->text, value->bytes, value->length);
+    repaired->next = sql->repaired;
+    sql->repaired = repaired;
+    value->bytes = text_string(&repaired->text);
+    value->length = repaired->text.length;
+}
+
 void sql_bind_text(struct sql *sql, int position, const char *text)
 {
-    bind_value(sql, position,
-               &(struct sql_value){
-                   .type = SQL_TEXT, .bytes = text, .length = text == NULL ? 0 : strlen(text) });
+    if (text == NULL)
+        bind_value(sql, position, &(struct sql_value){ .type = SQL_TEXT });
+    else
+        sql_bind_bytes(sql, position, text, strlen(text));
 }
 
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length)
 {
-    bind_value(sql, position,
-               &(struct sql_value){
-                   .type = SQL_TEXT, .bytes = length == 0 ? "" : text, .length = length });
+    struct sql_value value = { .type = SQL_TEXT, .bytes = text, .length = length };
+
+    if (length == 0)
+        value.bytes = "";
+    else if (!sql_is_storable(text, length))
+        repair(sql, &value);
+    bind_value(sql, position, &value);
 }
 
 void sql_bind_integer(struct sql *sql, int position, int64_t value)

@@ -9,7 +9,8 @@
 #include "base/core/error.h"
 #include "store/engine/sql_types.h"
 
-struct sql_engine; /* store/engine/sql_engine.h */
+struct sql_engine;   /* store/engine/sql_engine.h */
+struct sql_repaired; /* store/engine/sql.c */
 /* Free with sql_connection_close. */
 CHECKED bool sql_connection_open(const struct sql_engine *engine, const char *place,
                                  enum sql_connection_kind kind, struct sql_connection **out,
@@ -29,12 +30,16 @@ struct sql {
     struct sql_statement *statement;
     bool *taken;           /* of the kept statement; NULL: the statement is used by this run only */
     struct error *failure; /* heap: the error before the first step; NULL: none */
+    struct sql_repaired *repaired; /* heap: texts that are bound otherwise than they were given */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
 struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
+/* Whether it is stored as it is: engines differ in what else they take, so NUL and what is not
+ * UTF-8 are bound as U+FFFD (text_add_utf8). */
+bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
 void sql_bind_integer(struct sql *sql, int position, int64_t value);

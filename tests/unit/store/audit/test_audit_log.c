@@ -2,6 +2,7 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 #include "store/audit/audit_log.h"
+#include "store/audit/audit_verify.h"
 #include "tests/unit/support/ledger.h"
 
 static struct audit_row *list(struct ledger *ledger, const struct audit_filter *filter,
@@ -36,6 +37,27 @@ static void records_who_did_what_with_which_outcome(void **state)
     assert_int_equal(rows[0].times, 1);
     assert_int_equal(rows[0].began_ms, 0);
     audit_log_rows_free(rows, count);
+}
+
+/* As a User-Agent or the error of a model server may have them. */
+static void foreign_bytes_are_recorded_as_utf_8(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("bob", "deployment_remove");
+    struct audit_verdict verdict;
+    struct audit_row *rows;
+    size_t count;
+
+    change.actor.client = "agent\xff";
+    assert_ok(ledger,
+              audit_log_add(ledger->store, &change, "failed", "\xfc", "a100", &ledger->error));
+    rows = list(ledger, &(struct audit_filter){ 0 }, 10, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].client, "agent\xef\xbf\xbd");
+    assert_string_equal(rows[0].detail, "\xef\xbf\xbd");
+    audit_log_rows_free(rows, count);
+    assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
+    assert_true(verdict.whole);
 }
 
 static void an_intent_and_its_outcome_are_one_row(void **state)
@@ -116,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_who_did_what_with_which_outcome),
+        cmocka_unit_test(foreign_bytes_are_recorded_as_utf_8),
         cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),

@@ -235,6 +235,62 @@ static void refuses_a_value_that_is_not_valid(void **state)
     assert_string_equal(ledger->error.message, "no note is blue");
 }
 
+/* Each engine alone would take some of these, and refuse others. */
+static const struct foreign {
+    const char *given;
+    size_t length;
+    const char *stored;
+} foreigners[] = {
+    { "a\0b", 3,
+      "a\xef\xbf\xbd"
+      "b" },
+    { "\xff\xfe", 2, "\xef\xbf\xbd\xef\xbf\xbd" },
+    { "gr\xfc\xdf"
+      "e",
+      5,
+      "gr\xef\xbf\xbd\xef\xbf\xbd"
+      "e" },
+    { "\xc3", 1, "\xef\xbf\xbd" },
+    { "\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+    { "gr\xc3\xbc\xc3\x9f"
+      "e \xf0\x9f\x98\x80\n",
+      13,
+      "gr\xc3\xbc\xc3\x9f"
+      "e \xf0\x9f\x98\x80\n" },
+};
+
+static CHECKED bool apply_foreign(struct sql_connection *connection, void *context,
+                                  struct error *error)
+{
+    const struct foreign *foreign = context;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE notes SET text = ?1, comment = ?2");
+
+    sql_bind_bytes(&sql, 1, foreign->given, foreign->length);
+    sql_bind_text(&sql, 2, foreign->given);
+    return sql_run(&sql, error);
+}
+
+static void foreign_bytes_of_a_text_are_stored_alike(void **state)
+{
+    struct ledger *ledger = *state;
+    struct note note;
+    bool found;
+
+    create_table(ledger);
+    insert(ledger, (struct note){ .number = 1 });
+    for (size_t i = 0; i < sizeof foreigners / sizeof *foreigners; i++) {
+        struct foreign foreign = foreigners[i];
+
+        assert_ok(ledger,
+                  database_write(ledger->store->main, apply_foreign, &foreign, &ledger->error));
+        assert_ok(ledger, find(ledger, SELECT_NOTES, &note, &found));
+        assert_string_equal(note.text, foreign.stored);
+        if (strlen(foreign.given) == foreign.length)
+            assert_string_equal(note.comment, foreign.stored);
+        sql_row_finish(&columns, &note);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +300,7 @@ int main(void)
         cmocka_unit_test(leaves_the_row_alone_where_there_is_none),
         cmocka_unit_test(lists_all_rows),
         cmocka_unit_test(refuses_a_value_that_is_not_valid),
+        cmocka_unit_test(foreign_bytes_of_a_text_are_stored_alike),
     };
 
     return ledger_run(tests);
