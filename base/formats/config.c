@@ -96,11 +96,18 @@ static bool has_password(const char *url)
     return authority[length] == '@' && user < length;
 }
 
+/* A flag's value is seen by everybody who lists the machine's processes. */
+static bool is_exposed(const struct setting *setting, const struct choice *choice)
+{
+    return setting->type == SETTING_PRIVATE && !choice->from_environment
+           && has_password(choice->text);
+}
+
 static bool is_readable(const struct setting *setting, struct choice *choice)
 {
     switch (setting->type) {
     case SETTING_PRIVATE:
-        return is_text(choice) && (choice->from_environment || !has_password(choice->text));
+        return is_text(choice) && !is_exposed(setting, choice);
     case SETTING_TEXT:
         return is_text(choice);
     case SETTING_INTEGER:
@@ -132,13 +139,22 @@ static void describe_allowed(const struct setting *setting, struct text *out)
         text_add(out, "true or false");
         return;
     case SETTING_PRIVATE:
-        text_addf(out,
-                  "at most %d bytes of UTF-8 text, without a password: what holds one belongs into "
-                  "the environment",
-                  CONFIG_TEXT_SIZE - 1);
+        text_addf(out, "at most %d bytes of UTF-8 text", CONFIG_TEXT_SIZE - 1);
         return;
     }
     text_add(out, "of some type, which the table of settings does not state");
+}
+
+static CHECKED bool refuse_exposed(const struct setting *setting, struct error *error)
+{
+    char flag[NAME_SIZE], variable[NAME_SIZE];
+
+    flag_of(setting, flag);
+    variable_of(setting, variable);
+    return error_set(error, ERROR_INVALID,
+                     "%s has a password, which every user of this machine can see there: put it "
+                     "into the environment, as %s",
+                     flag, variable);
 }
 
 static CHECKED bool refuse(const struct setting *setting, const struct choice *choice,
@@ -148,6 +164,8 @@ static CHECKED bool refuse(const struct setting *setting, const struct choice *c
     TEXT_AUTO allowed = { 0 };
     TEXT_AUTO shown = { 0 };
 
+    if (is_exposed(setting, choice))
+        return refuse_exposed(setting, error);
     if (choice->from_environment)
         variable_of(setting, name);
     else

@@ -16,6 +16,7 @@ struct settings {
     int64_t max_sessions;
     int64_t idle_s;
     bool watch;
+    char store[CONFIG_TEXT_SIZE];
 };
 
 static const struct setting table[] = {
@@ -255,6 +256,26 @@ static void refuses_a_row_without_a_type(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clear_environment, clear_environment)
 
+static void a_password_is_taken_from_the_environment_only(void **state)
+{
+    static const struct setting private[] = { { "store", SETTING_PRIVATE, "", 0, 0,
+                                                offsetof(struct settings, store), "a URL" } };
+    char program[] = "opsbrain", flag[] = "--store=db://user:hunter2@host/name";
+    char *argv[] = { program, flag };
+    struct settings settings;
+    struct error error;
+
+    (void)state;
+    assert_false(config_read(private, 1, 2, argv, &settings, &error));
+    assert_string_equal(error.message,
+                        "--store has a password, which every user of this machine can see there: "
+                        "put it into the environment, as OPSBRAIN_STORE");
+    setenv("OPSBRAIN_STORE", "db://user:hunter2@host/name", 1);
+    assert_true(config_read(private, 1, 1, argv, &settings, &error));
+    assert_string_equal(settings.store, "db://user:hunter2@host/name");
+    unsetenv("OPSBRAIN_STORE");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +291,7 @@ int main(void)
         TEST(text_is_bounded_and_utf8),
         TEST(help_fits_100_columns_and_names_every_flag),
         TEST(refuses_a_row_without_a_type),
+        TEST(a_password_is_taken_from_the_environment_only),
         TEST(the_markdown_table_has_a_row_per_setting),
     };
 
