@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which database a server of the tests has: the files of its folder, or, where OPSBRAIN_TEST_DATABASE is the URI of a
-// PostgreSQL database, a schema of the folder's own in it.
+// PostgreSQL database, a schema of the folder's own in it. Where OPSBRAIN_TEST_POOLED is set, too, the URI is that of a
+// pooler, which takes no schema: then a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 
-const { OPSBRAIN_TEST_DATABASE: SERVER } = process.env;
+const { OPSBRAIN_TEST_DATABASE: SERVER, OPSBRAIN_TEST_POOLED: POOLED } = process.env;
 
 export const onPostgres = SERVER !== undefined;
 
@@ -12,15 +13,32 @@ const schemaOf = (data) => `e${createHash('sha256').update(data).digest('hex').s
 
 const psql = (place, statement) => execFileSync('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', place, '-c', statement], { encoding: 'utf8' });
 
-const placeOf = (data) => `${SERVER}${SERVER.includes('?') ? '&' : '?'}options=-csearch_path%3D${schemaOf(data)}`;
+function placeOf(data) {
+    const parameter = POOLED ? `dbname=${schemaOf(data)}` : `options=-csearch_path%3D${schemaOf(data)}`;
+    return `${SERVER}${SERVER.includes('?') ? '&' : '?'}${parameter}`;
+}
+
+function make(name) {
+    if (!POOLED) return psql(SERVER, `SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS ${name}`);
+    const found = psql(SERVER, `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
+    return found || psql(SERVER, `CREATE DATABASE ${name} TEMPLATE template0`);
+}
 
 // databaseSettings(args): what the environment of `opsbrain ... --data FOLDER` needs for it.
 export function databaseSettings(args) {
     const data = args[args.indexOf('--data') + 1];
     if (!onPostgres || !args.includes('--data')) return {};
-    psql(SERVER, `SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS ${schemaOf(data)}`);
-    return { OPSBRAIN_DATABASE: placeOf(data) };
+    return { OPSBRAIN_DATABASE: placeFor(data) };
 }
+
+// placeFor(data): the URI of a data folder's database, which is made if it is missing.
+export function placeFor(data) {
+    make(schemaOf(data));
+    return placeOf(data);
+}
+
+// query(data, statement): in that database; lines of values, with "|" between them.
+export const query = (data, statement) => psql(placeOf(data), statement);
 
 // selectFrom(data, query, text): the rows of a query with one parameter "?", a text.
 export function selectFrom(data, query, text) {
