@@ -109,7 +109,7 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
     ask = small_request_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
     ask.context = scraper;
-    ok = metrics_map_fetch_page(&ask, body, out, error);
+    ok = endpoint_check_watched(&endpoint, error) && metrics_map_fetch_page(&ask, body, out, error);
     if (ok && are_several(scraper, due->deployment_id, &ask, out))
         ok = error_set(error, ERROR_UPSTREAM, "not stored: " REPLICAS_SEVERAL);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);

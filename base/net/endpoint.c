@@ -16,3 +16,12 @@ bool endpoint_renew(struct endpoint *endpoint, struct error *error)
     explicit_bzero(bearer, sizeof bearer);
     return true;
 }
+
+bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error)
+{
+    return endpoint->lock == NULL || !endpoint->lock->sleeps
+           || error_set(error, ERROR_UNSUPPORTED,
+                        "not scraped: it scales to zero, and scrapes would keep an instance "
+                        "running, and paid for; it is scraped where it has min_instances of 1 or "
+                        "more, and metrics_show asks it once");
+}

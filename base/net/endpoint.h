@@ -14,6 +14,7 @@ struct endpoint_lock {
     /* What opens it now, as a bearer; "" for nothing. May ask a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
+    bool sleeps; /* without requests no server runs behind it: each one keeps it up, at its price */
 };
 
 struct endpoint {
@@ -27,6 +28,8 @@ struct endpoint {
 /* Keys end while a sweep runs: asks the lock for the one of now. Where it has none, the
  * credential stays. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
+/* For requests that nobody asked for, such as scrapes. UNSUPPORTED where it sleeps. */
+CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
 /* NULL: the machine's authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)
 {

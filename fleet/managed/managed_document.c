@@ -117,5 +117,7 @@ json_t *managed_document_sighting(const struct observed *observed)
                   "ready_replicas", (json_int_t)observed->ready_replicas);
 
     json_object_update(out, more);
+    if (observed->sleeps)
+        json_object_set_new(out, "sleeps", json_true());
     return out;
 }

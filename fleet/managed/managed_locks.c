@@ -110,6 +110,7 @@ static struct managed_lock *find_known(const struct managed_locks *locks,
 
     while (lock != NULL
            && (strcmp(lock->id, like->id) != 0 || lock->target_revision != like->target_revision
+               || lock->public.sleeps != like->public.sleeps
                || strcmp(lock->door.address, like->door.address) != 0))
         lock = lock->next;
     return lock;
@@ -149,11 +150,9 @@ static CHECKED bool open_cloud(const struct fleet_frame *frame, const char *targ
 }
 
 /* What is stopped or gone has an address that may be another's now. */
-static bool has_door(const struct fleet_managed_row *row, const struct observed *door,
-                     const char *address)
+static bool has_door(const struct fleet_managed_row *row, const json_t *observed,
+                     const struct observed *door, const char *address)
 {
-    json_auto_t *observed = json_loads(row->observed, 0, NULL);
-
     return address[0] != '\0' && strcmp(door->address, address) == 0
            && strcmp(row->state, "stopped") != 0 && json_get_boolean(observed, "exists", true);
 }
@@ -163,10 +162,12 @@ static CHECKED bool find(struct managed_locks *locks, const struct fleet_managed
 {
     struct managed_lock like = { .public.key = key, .frame = locks->frame };
     json_auto_t *door = json_loads(row->door, 0, NULL);
+    json_auto_t *observed = json_loads(row->observed, 0, NULL);
 
     managed_document_read_door(door, &like.door);
-    if (!has_door(row, &like.door, address))
+    if (!has_door(row, observed, &like.door, address))
         return true;
+    like.public.sleeps = json_get_boolean(observed, "sleeps", false);
     text_copy(like.id, sizeof like.id, row->id);
     if (!open_cloud(locks->frame, row->target, &like, error))
         return false;

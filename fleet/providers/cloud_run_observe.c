@@ -59,6 +59,17 @@ static void read_state(const json_t *service, struct observed *out)
         observed_set_state(out, "starting", phase, message);
 }
 
+/* An instance that no request has called for ends after some minutes. */
+static bool scales_to_zero(const json_t *service)
+{
+    const json_t *scaling = json_object_get(service, "scaling");
+    const json_t *of_revision = json_object_get(json_object_get(service, "template"), "scaling");
+
+    return strcmp(json_get_text(scaling, "scalingMode", ""), "MANUAL") != 0
+           && json_get_integer(scaling, "minInstanceCount", 0) == 0
+           && json_get_integer(of_revision, "minInstanceCount", 0) == 0;
+}
+
 static json_t *fields_of(const json_t *service)
 {
     static const char *const of_container[] = { "image", "command", "args", "env", "resources" };
@@ -117,6 +128,7 @@ void cloud_run_read(const json_t *service, struct observed *out)
                    json_get_text(service, "lastModifier", "somebody"),
                    json_get_text(service, "updateTime", "a time not given"));
     out->replicas = json_get_integer(json_object_get(service, "scaling"), "maxInstanceCount", 0);
+    out->sleeps = scales_to_zero(service);
 }
 
 bool cloud_run_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,

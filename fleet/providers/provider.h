@@ -92,6 +92,7 @@ struct observed {
     char last_changed_by[256];         /* who changed it last, where the provider says */
     char instance[64], deployment[64]; /* of its labels; "" if it has none */
     bool ours;                         /* its labels have our instance and this deployment */
+    bool sleeps;                       /* without requests no server runs: it scales to zero */
     int64_t ends_ms;                   /* written on it; 0: none */
     int64_t replicas, ready_replicas;
     json_t *labels; /* all of them, where a change replaces them all; NULL */

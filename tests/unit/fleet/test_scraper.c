@@ -293,6 +293,43 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     canned_stop(&server);
 }
 
+static bool find_asleep(void *context, const struct deployment *deployment,
+                        const struct endpoint_lock **out, struct error *error)
+{
+    (void)deployment, (void)error;
+    *out = context;
+    return true;
+}
+
+static bool no_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                   struct error *error)
+{
+    (void)lock, (void)error;
+    out[0] = '\0';
+    return true;
+}
+
+static void does_not_wake_what_scales_to_zero(void **state)
+{
+    struct endpoint_lock lock = { .key = no_key, .sleeps = true };
+    const struct access_locks locks = { &lock, find_asleep };
+    struct fixture *f = *state;
+    struct canned_server server;
+    int64_t id, deadline = clock_utc_ms() + DEADLINE_MS;
+
+    canned_start(&server, quick);
+    f->access.locks = &locks;
+    id = watch(f, "asleep", server.port, 100);
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
+    while (target_of(f, id).last_ms == 0 && clock_utc_ms() < deadline)
+        usleep(1000);
+    assert_non_null(strstr(target_of(f, id).last_error, "it scales to zero"));
+    assert_int_equal(canned_count(&server, "/metrics"), 0);
+    scraper_destroy(f->scraper); /* which uses the locks */
+    f->scraper = NULL;
+    canned_stop(&server);
+}
+
 static void is_destroyed_promptly_while_a_server_stalls(void **state)
 {
     struct fixture *f = *state;
@@ -335,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(does_not_wake_what_scales_to_zero, set_up, tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,
                                         tear_down),
     };

@@ -36,6 +36,8 @@ struct rig {
     struct error error;
 };
 
+static const struct observed there = { .exists = true };
+
 #define assert_done(rig, call)                                                                     \
     do {                                                                                           \
         if (!(call))                                                                               \
@@ -130,24 +132,33 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* What a look has found. */
+static void note(struct rig *rig, const struct observed *observed)
+{
+    json_auto_t *sighting = managed_document_sighting(observed);
+    FREE_AUTO char *seen = json_write(sighting);
+    struct fleet_sighting noted = { .plan_id = "", .observed = seen, .problem = "" };
+    struct fleet_managed_row row;
+    bool found;
+
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    noted.id = row.id;
+    assert_done(rig, fleet_managed_note(rig->store, &noted, &rig->error));
+    fleet_managed_finish(&row);
+}
+
 /* As an adoption leaves it; `door` has the address. */
-static void manage(struct rig *rig, const struct observed *door, const char *observed)
+static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
     json_auto_t *bound = managed_document_door(door);
     FREE_AUTO char *written = json_write(bound);
     char wish[] = "{}";
-    FREE_AUTO char *seen = memory_copy_text(observed);
     struct fleet_managed_row row = {
         .deployment = "gemma", .target = "lab", .rights = "adopted", .wish = wish, .door = written
     };
-    struct fleet_sighting sighting = { .plan_id = "", .observed = seen, .problem = "" };
-    bool found;
 
     assert_done(rig, fleet_managed_adopt(rig->store, &row, 1, NULL, &rig->error));
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
-    sighting.id = row.id;
-    assert_done(rig, fleet_managed_note(rig->store, &sighting, &rig->error));
-    fleet_managed_finish(&row);
+    note(rig, observed);
 }
 
 static struct observed by_proxy(const struct rig *rig)
@@ -187,7 +198,7 @@ static void the_clusters_credential_goes_to_the_bound_address_alone(void **state
     const struct observed door = by_proxy(rig);
     char other[sizeof door.address + 16];
 
-    manage(rig, &door, "{\"exists\":true}");
+    manage(rig, &door, &there);
     assert_key(rig, find(rig, "gemma", door.address), TOKEN);
     assert_ptr_equal(find(rig, "gemma", door.address), find(rig, "gemma", door.address));
     assert_non_null(find(rig, "gemma", door.address)->tls);
@@ -204,8 +215,25 @@ static void what_is_gone_has_no_key(void **state)
     struct rig *rig = *state;
     const struct observed door = by_proxy(rig);
 
-    manage(rig, &door, "{\"exists\":false}");
+    manage(rig, &door, &(struct observed){ .exists = false });
     assert_null(find(rig, "gemma", door.address));
+}
+
+static void what_sleeps_is_said_to_sleep(void **state)
+{
+    struct rig *rig = *state;
+    const struct observed door = by_proxy(rig);
+    const struct observed asleep = { .exists = true, .sleeps = true }, awake = { .exists = true };
+    const struct endpoint_lock *lock;
+
+    manage(rig, &door, &asleep);
+    lock = find(rig, "gemma", door.address);
+    assert_non_null(lock);
+    assert_true(lock->sleeps);
+    note(rig, &awake);
+    lock = find(rig, "gemma", door.address);
+    assert_non_null(lock);
+    assert_false(lock->sleeps);
 }
 
 static void a_generated_key_is_read_once_a_minute(void **state)
@@ -215,7 +243,7 @@ static void a_generated_key_is_read_once_a_minute(void **state)
     const struct endpoint_lock *lock;
 
     text_copy(door.address, sizeof door.address, "http://10.0.0.7:30080");
-    manage(rig, &door, "{\"exists\":true}");
+    manage(rig, &door, &there);
     lock = find(rig, "gemma", door.address);
     assert_key(rig, lock, KEY);
     assert_key(rig, lock, KEY);
@@ -232,7 +260,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
 
     rig->secret = "a2V5DQpYOiB5"; /* "key\r\nX: y" */
     text_copy(door.address, sizeof door.address, "http://10.0.0.7:30080");
-    manage(rig, &door, "{\"exists\":true}");
+    manage(rig, &door, &there);
     lock = find(rig, "gemma", door.address);
     assert_non_null(lock);
     assert_false(lock->key(lock, key, &rig->error));
@@ -247,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_clusters_credential_goes_to_the_bound_address_alone),
         TEST(what_is_gone_has_no_key),
+        TEST(what_sleeps_is_said_to_sleep),
         TEST(a_generated_key_is_read_once_a_minute),
         TEST(a_key_that_would_break_a_header_is_refused),
     };

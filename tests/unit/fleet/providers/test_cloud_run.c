@@ -169,6 +169,34 @@ static void test_labels_of_others_stay(void **state)
         json_object_get(json_object_get(world->fake.objects, SERVICE), "labels"), "opsbrain-ends"));
 }
 
+static void test_a_service_without_a_least_number_of_instances_sleeps(void **state)
+{
+    static const struct {
+        const char *scaling, *of_revision;
+        bool sleeps;
+    } rows[] = {
+        { "{}", "{}", true },
+        { "{\"minInstanceCount\":0}", "{\"minInstanceCount\":0}", true },
+        { "{\"minInstanceCount\":1}", "{}", false },
+        { "{}", "{\"minInstanceCount\":1}", false },
+        { "{\"scalingMode\":\"MANUAL\",\"manualInstanceCount\":1}", "{}", false },
+    };
+    struct google_world *world = *state;
+
+    must_apply(world, VERB_CREATE);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *service = json_object_get(world->fake.objects, SERVICE);
+        struct observed now;
+
+        json_object_set_new(service, "scaling", json_loads(rows[i].scaling, 0, NULL));
+        json_object_set_new(json_object_get(service, "template"), "scaling",
+                            json_loads(rows[i].of_revision, 0, NULL));
+        now = look(world);
+        assert_int_equal(now.sleeps, rows[i].sleeps);
+        observed_finish(&now);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +206,7 @@ int main(void)
         LIVE(test_a_service_that_has_changed_since_is_not_touched),
         LIVE(test_what_others_made_survives_every_verb),
         LIVE(test_labels_of_others_stay),
+        LIVE(test_a_service_without_a_least_number_of_instances_sleeps),
     };
     struct error error;
 
