@@ -8,7 +8,8 @@
 #include "base/json/json.h"
 
 const char *const managed_target_members[] = {
-    "project", "namespace", "network", "subnetwork", "service_account", "bucket", "door", NULL,
+    "project", "namespace",   "network", "subnetwork", "service_account",
+    "bucket",  "reservation", "door",    NULL,
 };
 
 static const struct {
@@ -18,8 +19,8 @@ static const struct {
     {                                                                                              \
         offsetof(struct fleet_target, member), sizeof(((struct fleet_target *)NULL)->member)       \
     }
-    AT(project),         AT(namespace), AT(network), AT(subnetwork),
-    AT(service_account), AT(bucket),    AT(door),
+    AT(project),         AT(namespace), AT(network),     AT(subnetwork),
+    AT(service_account), AT(bucket),    AT(reservation), AT(door),
 #undef AT
 };
 

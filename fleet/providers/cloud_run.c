@@ -5,25 +5,7 @@
 
 static CHECKED bool check_target(const struct fleet_target *target, struct error *error)
 {
-    return google_check_target(target, "Cloud Run", "a region is like europe-west4", error);
-}
-
-static void check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings)
-{
-    static const char *const names[] = {
-        "NvidiaL4GpuAllocNoZonalRedundancyPerProjectRegion", "NvidiaL4GpuAllocPerProjectRegion",
-        "NvidiaRtxPro6000GpuAllocNoZonalRedundancyPerProjectRegion",
-        "NvidiaRtxPro6000GpuAllocPerProjectRegion"
-    };
-
-    for (size_t i = 0; i < target->place_count; i++) {
-        struct google_quotas quotas = { 0 };
-
-        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-            google_quotas_read(cloud, target->project, "run.googleapis.com", names[k],
-                               target->places[i], &quotas);
-        google_quotas_finish(&quotas, target, target->places[i], findings);
-    }
+    return google_check_target(target, "Cloud Run", false, error);
 }
 
 static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
@@ -40,12 +22,19 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     static const char *const services[] = { "run.googleapis.com", "cloudscheduler.googleapis.com",
                                             "secretmanager.googleapis.com", "iam.googleapis.com",
                                             NULL };
+    static const char *const quotas[] = {
+        "NvidiaL4GpuAllocNoZonalRedundancyPerProjectRegion",
+        "NvidiaL4GpuAllocPerProjectRegion",
+        "NvidiaRtxPro6000GpuAllocNoZonalRedundancyPerProjectRegion",
+        "NvidiaRtxPro6000GpuAllocPerProjectRegion",
+        NULL,
+    };
 
     if (!google_check_permissions(cloud, target, permissions, findings, error))
         return false;
     google_check_services(cloud, target, services, findings);
     google_check_things(cloud, target, false, findings);
-    check_quotas(cloud, target, findings);
+    google_check_quotas(cloud, target, services[0], quotas, findings);
     return true;
 }
 

@@ -126,7 +126,7 @@ static json_t *interface(const struct desired *desired)
             strchr(target->subnetwork, '/') != NULL
                 ? json_string(target->subnetwork)
                 : json_sprintf("regions/%s/subnetworks/%s", region, target->subnetwork));
-    if (strcmp(target->door, "internal") != 0)
+    if (!google_machine_is_inside(target))
         json_object_set_new(
             out, "accessConfigs",
             json_pack("[{s:s, s:s}]", "type", "ONE_TO_ONE_NAT", "name", "External NAT"));
@@ -154,11 +154,11 @@ static json_t *metadata(const struct desired *desired, const struct google_machi
 
 static void add_capacity(const struct desired *desired, json_t *out)
 {
-    const char *reservation = recipe_text(desired->recipe, "compute_engine.reservation", NULL);
+    const char *reservation = desired->target->reservation;
     int64_t wait_s = recipe_integer(desired->recipe, "compute_engine.wait_s", 0);
     json_t *affinity = NULL;
 
-    if (strcmp(desired->kind, "reserved") == 0 && reservation != NULL)
+    if (strcmp(desired->kind, "reserved") == 0 && reservation[0] != '\0')
         affinity =
             json_pack("{s:s, s:s, s:[s]}", "consumeReservationType", "SPECIFIC_RESERVATION", "key",
                       "compute.googleapis.com/reservation-name", "values", reservation);

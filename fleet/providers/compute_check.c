@@ -66,8 +66,8 @@ static bool is_plain(const char *text)
 static CHECKED bool check_members(const struct recipe *recipe, struct error *error)
 {
     static const char *const names[] = { "compute_engine.image_project",
-                                         "compute_engine.image_family", "compute_engine.disk_type",
-                                         "compute_engine.reservation" };
+                                         "compute_engine.image_family",
+                                         "compute_engine.disk_type" };
     int64_t wait_s = recipe_integer(recipe, "compute_engine.wait_s", 90);
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -116,10 +116,9 @@ void compute_lint(const struct desired *desired, json_t *warnings)
         bool holds;
         const char *sentence;
     } rows[] = {
-        { strcmp(desired->kind, "reserved") == 0
-              && recipe_member(recipe, "compute_engine.reservation") == NULL,
-          "the recipe names no reservation (compute_engine.reservation): any that is open and fits "
-          "is used, and without one it is bought on demand" },
+        { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
+          "the target names no reservation: any that is open and fits is used, and without one the "
+          "machine is bought on demand" },
         { strcmp(desired->kind, "flex_start") == 0,
           "flex-start counts its life from when the capacity is there: opsbrain ends it at the "
           "time of the plan, the platform by as much later as it waited" },

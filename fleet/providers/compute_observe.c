@@ -210,7 +210,7 @@ bool compute_observe(struct cloud *cloud, const struct desired *desired, struct 
         observed_set_state(out, "absent", "", "");
         return reply.status == 404;
     }
-    compute_read(reply.body, strcmp(desired->target->door, "internal") == 0, out);
+    compute_read(reply.body, google_machine_is_inside(desired->target), out);
     text_copy(out->resource, sizeof out->resource, url);
     out->ours = strcmp(out->instance, desired->instance) == 0
                 && strcmp(out->deployment, desired->deployment) == 0;
@@ -248,7 +248,7 @@ static void read_page(const json_t *page, void *context)
 bool compute_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
                   size_t *count, json_t *warnings, struct error *error)
 {
-    struct found found = { out, count, strcmp(target->door, "internal") == 0 };
+    struct found found = { out, count, google_machine_is_inside(target) };
     bool done = true;
 
     *out = NULL;

@@ -106,9 +106,9 @@ CHECKED bool google_read_pages(struct cloud *cloud, const char *url, const char 
 
 /* ---- What a target needs ---- */
 
-/* Project, credential and places; `place`: "a region is like europe-west4". */
+/* Project, credential and places, which are zones or regions. */
 CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
-                                 const char *place, struct error *error);
+                                 bool has_zones, struct error *error);
 /* One finding each; the lists end with NULL. */
 CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
                                       const char *const *permissions, json_t *findings,
@@ -137,3 +137,6 @@ void google_quotas_read(struct cloud *cloud, const char *project, const char *se
                         const char *quota, const char *place, struct google_quotas *quotas);
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
+/* A finding for each place: those of Cloud Quotas with these names; NULL ends them. */
+void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
+                         const char *service, const char *const *names, json_t *findings);

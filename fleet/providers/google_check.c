@@ -9,25 +9,38 @@
 #define PROJECT_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-:."
 #define PLACE_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-bool google_check_target(const struct fleet_target *target, const char *title, const char *place,
+/* "europe-west4-a" is a zone, "europe-west4" a region. */
+static bool is_place(const char *name, bool is_zone)
+{
+    size_t length = strlen(name);
+    bool has_letter = length > 4 && name[length - 2] == '-' && name[length - 1] >= 'a';
+
+    return length > 0 && name[strspn(name, PLACE_CHARACTERS)] == '\0' && has_letter == is_zone;
+}
+
+bool google_check_target(const struct fleet_target *target, const char *title, bool has_zones,
                          struct error *error)
 {
+    const char *place =
+        has_zones ? "a zone, such as europe-west4-a" : "a region, such as europe-west4";
     size_t length = strspn(target->project, PROJECT_CHARACTERS);
 
     if (length == 0 || target->project[length] != '\0')
-        return error_set(error, ERROR_INVALID, "a target on %s needs its project's id", title);
+        return error_set(error, ERROR_INVALID,
+                         "\"project\" is \"%s\": a target on %s needs its project's id",
+                         target->project, title);
     if (target->credential.kind != CLOUD_WORKLOAD_IDENTITY
         && target->credential.kind != CLOUD_SERVICE_ACCOUNT_FILE)
         return error_set(error, ERROR_INVALID,
-                         "a target on %s needs a credential of kind workload_identity or "
+                         "a target on %s needs a \"credential\" of kind workload_identity or "
                          "service_account_file",
                          title);
     for (size_t i = 0; i < target->place_count; i++)
-        if (target->places[i][strspn(target->places[i], PLACE_CHARACTERS)] != '\0'
-            || target->places[i][0] == '\0')
-            return error_set(error, ERROR_INVALID, "%s", place);
+        if (!is_place(target->places[i], has_zones))
+            return error_set(error, ERROR_INVALID, "\"regions\" has \"%s\": on %s each is %s",
+                             target->places[i], title, place);
     return target->place_count > 0
-           || error_set(error, ERROR_INVALID, "a target on %s needs a place: %s", title, place);
+           || error_set(error, ERROR_INVALID, "a target on %s needs \"regions\": %s", title, place);
 }
 
 void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix)

@@ -11,14 +11,13 @@
 #include "fleet/cloud/cloud_problem.h"
 #include "fleet/recipes/recipe.h"
 
-/* A firewall belongs to its network's project. */
-static void firewall_project(const struct fleet_target *target, char out[64])
+/* Of "projects/P/...". False: it is none. */
+static bool read_project(const char *name, char out[64])
 {
-    const char *host = target->network;
-
-    text_copy(out, 64, target->project);
-    if (strncmp(host, "projects/", 9) == 0)
-        snprintf(out, 64, "%.*s", (int)strcspn(host + 9, "/"), host + 9);
+    if (strncmp(name, "projects/", 9) != 0)
+        return false;
+    snprintf(out, 64, "%.*s", (int)strcspn(name + 9, "/"), name + 9);
+    return true;
 }
 
 void google_machine_name(const struct desired *desired, const char *what,
@@ -27,7 +26,8 @@ void google_machine_name(const struct desired *desired, const char *what,
     char tag[GOOGLE_TAG_SIZE], project[64];
 
     google_tag(desired, what, tag);
-    firewall_project(desired->target, project);
+    if (!read_project(desired->target->network, project)) /* to which a firewall belongs */
+        text_copy(project, sizeof project, desired->target->project);
     snprintf(out->tag, sizeof out->tag, "ob-%s", tag);
     snprintf(out->secret, sizeof out->secret, "ob-%s-key", tag);
     snprintf(out->firewall, sizeof out->firewall, GOOGLE_COMPUTE "projects/%s/global/firewalls/%s",
@@ -253,9 +253,8 @@ static const json_t *labels_of(const json_t *machine)
     return json_object_get(machine, "labels");
 }
 
-bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
-                        const struct observed *observed, char out[SECRET_VALUE_SIZE],
-                        struct error *error)
+bool google_machine_key(struct cloud *cloud, const char *what, const struct observed *observed,
+                        char out[SECRET_VALUE_SIZE], struct error *error)
 {
     struct fleet_target target = { 0 };
     struct desired desired = { .target = &target };
@@ -268,9 +267,9 @@ bool google_machine_key(struct cloud *cloud, const char *project, const char *wh
     if (!cloud_read(cloud, observed->resource, &found, error))
         return false;
     desired.instance = json_get_text(labels_of(found.body), GOOGLE_INSTANCE, "");
-    if (desired.instance[0] == '\0' || google_machine_port(labels_of(found.body)) == 0)
+    if (desired.instance[0] == '\0' || google_machine_port(labels_of(found.body)) == 0
+        || !read_project(what, target.project))
         return true;
-    text_copy(target.project, sizeof target.project, project);
     google_machine_name(&desired, what, &machine);
     snprintf(url, sizeof url, "%s/versions/latest:access", machine.key);
     return cloud_read(cloud, url, &reply, error) && read_key(reply.body, out, error);

@@ -9,6 +9,21 @@
 
 #define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
 
+/* Of the provider's row: */
+#define GOOGLE_MACHINE_VERBS                                                                       \
+    (VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_EXTEND)    \
+     | VERB_BIT(VERB_DESTROY))
+#define GOOGLE_MACHINE_LACKS                                                                       \
+    {                                                                                              \
+        [VERB_UPDATE] = "a machine is made of one recipe: deploy the other beside it, and "        \
+                        "destroy this one when that is ready",                                     \
+        [VERB_SCALE] = "a deployment is one machine: deploy another beside it"                     \
+    }
+#define GOOGLE_MACHINE_LOCK                                                                        \
+    "the engine asks for a key that the machine makes and keeps in Secret Manager, and a "         \
+    "firewall lets only the target's source ranges come to its port"
+#define GOOGLE_MACHINE_KEY_LASTS_MS 60000
+
 struct google_machine {
     char tag[32];       /* on the machine, by which the firewall finds it; the firewall's name */
     char secret[40];    /* of the key, its name in Secret Manager */
@@ -30,9 +45,14 @@ void google_machine_add(const struct google_list *list, const struct google_mach
 void google_machine_add_removals(const struct google_list *list,
                                  const struct google_machine *machine);
 
-/* INVALID: no service account, or source ranges that would open the server to everybody. */
+/* INVALID: no zone or service account, or source ranges that would open the server to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                          struct error *error);
+/* Whether the target's machines are reached by their address in the network alone. */
+bool google_machine_is_inside(const struct fleet_target *target);
+/* Findings: the permissions, APIs and things that key, firewall and account need. */
+CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
+                                        json_t *findings, struct error *error);
 /* INVALID: a recipe that no machine can run, or whose engine would have no lock. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
@@ -64,6 +84,6 @@ void google_machine_set_id(const struct desired *desired, struct step *step);
 
 /* The key at the door of a machine that opsbrain made, whose labels are at `observed->resource`; ""
  * for another. `what`: as of google_machine_name. */
-CHECKED bool google_machine_key(struct cloud *cloud, const char *project, const char *what,
+CHECKED bool google_machine_key(struct cloud *cloud, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

@@ -46,38 +46,91 @@ static bool is_range(const char *text)
     return inet_pton(AF_INET6, address, bytes) == 1 && bits >= SHORTEST_IPV6;
 }
 
-/* Names of networks and accounts go into requests and into the script. */
-static bool is_name(const char *text)
+static CHECKED bool check_ranges(const struct fleet_target *target, const char *title,
+                                 struct error *error)
 {
-    return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_./@:")] == '\0'
-           && strstr(text, "..") == NULL;
+    if (target->source_range_count == 0)
+        return error_set(
+            error, ERROR_INVALID,
+            "a target on %s needs \"source_ranges\": who may reach the port of a server", title);
+    for (size_t i = 0; i < target->source_range_count; i++)
+        if (!is_range(target->source_ranges[i]))
+            return error_set(error, ERROR_INVALID,
+                             "\"source_ranges\" has \"%s\": a range is like 203.0.113.4/32 or "
+                             "10.0.0.0/8, of at least %d bits (IPv6: %d), since nothing is open to "
+                             "everybody",
+                             target->source_ranges[i], SHORTEST_IPV4, SHORTEST_IPV6);
+    return true;
+}
+
+/* They go into requests and into the script. */
+static CHECKED bool check_names(const struct fleet_target *target, struct error *error)
+{
+    const struct {
+        const char *member, *value, *more, *like;
+    } rows[] = {
+        { "service_account", target->service_account,
+          "_./@:", "servers@project.iam.gserviceaccount.com" },
+        { "network", target->network, "_./@:", "default" },
+        { "subnetwork", target->subnetwork, "_./@:", "default" },
+        { "reservation", target->reservation, "", "team-v6e" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char allowed[64] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+
+        strcat(allowed, rows[i].more);
+        if (rows[i].value[strspn(rows[i].value, allowed)] != '\0'
+            || strstr(rows[i].value, "..") != NULL)
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\" is \"%.200s\": it is a name of Google's, such as %s",
+                             rows[i].member, rows[i].value, rows[i].like);
+    }
+    return true;
 }
 
 bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                  struct error *error)
 {
+    if (target->door[0] != '\0' && strcmp(target->door, "external") != 0
+        && !google_machine_is_inside(target))
+        return error_set(error, ERROR_INVALID,
+                         "\"door\" is \"%s\": on %s it is external (an address that the firewall "
+                         "guards) or internal (the network's own)",
+                         target->door, title);
     if (target->service_account[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "a target on %s needs a service account, as which its machines read their "
-                         "secrets",
+                         "a target on %s needs a \"service_account\", as which its machines read "
+                         "their secrets",
                          title);
-    if (!is_name(target->service_account) || !is_name(target->network)
-        || !is_name(target->subnetwork))
-        return error_set(
-            error, ERROR_INVALID,
-            "a target's service account, network and subnetwork are names of Google's: "
-            "servers@project.iam.gserviceaccount.com, default");
-    if (target->source_range_count == 0)
-        return error_set(error, ERROR_INVALID,
-                         "a target on %s needs source ranges: who may reach the port of a server",
-                         title);
-    for (size_t i = 0; i < target->source_range_count; i++)
-        if (!is_range(target->source_ranges[i]))
-            return error_set(error, ERROR_INVALID,
-                             "a source range is like 203.0.113.4/32 or 10.0.0.0/8, of at least %d "
-                             "bits (IPv6: %d): nothing is open to everybody",
-                             SHORTEST_IPV4, SHORTEST_IPV6);
+    return google_check_target(target, title, true, error) && check_names(target, error)
+           && check_ranges(target, title, error);
+}
+
+bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
+                                json_t *findings, struct error *error)
+{
+    static const char *const permissions[] = {
+        "compute.firewalls.create",      "compute.firewalls.delete",
+        "compute.firewalls.get",         "compute.globalOperations.get",
+        "compute.networks.updatePolicy", "iam.serviceAccounts.actAs",
+        "secretmanager.secrets.create",  "secretmanager.secrets.delete",
+        "secretmanager.secrets.get",     "secretmanager.secrets.setIamPolicy",
+        "secretmanager.versions.access", NULL,
+    };
+    static const char *const services[] = { "compute.googleapis.com",
+                                            "secretmanager.googleapis.com", NULL };
+
+    if (!google_check_permissions(cloud, target, permissions, findings, error))
+        return false;
+    google_check_services(cloud, target, services, findings);
+    google_check_things(cloud, target, true, findings);
     return true;
+}
+
+bool google_machine_is_inside(const struct fleet_target *target)
+{
+    return strcmp(target->door, "internal") == 0;
 }
 
 /* ---- The recipe ---- */

@@ -90,3 +90,15 @@ void google_quotas_finish(struct google_quotas *quotas, const struct fleet_targe
                      target->project));
     text_finish(&quotas->list);
 }
+
+void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
+                         const char *service, const char *const *names, json_t *findings)
+{
+    for (size_t i = 0; i < target->place_count; i++) {
+        struct google_quotas quotas = { 0 };
+
+        for (const char *const *name = names; *name != NULL; name++)
+            google_quotas_read(cloud, target->project, service, *name, target->places[i], &quotas);
+        google_quotas_finish(&quotas, target, target->places[i], findings);
+    }
+}

@@ -33,6 +33,7 @@ struct fleet_target {
     size_t source_range_count;
     char service_account[256]; /* as what a deployed server runs; "" for the provider's own */
     char bucket[128];          /* of mounted weights; "" for none */
+    char reservation[64];      /* which kind "reserved" is taken from; "" for any that fits */
     char door[16];             /* Kubernetes: "cluster", "proxy" or "node_port"; "" elsewhere */
     char proxy[512];           /* for calls to the cloud; "" for none */
     struct cloud_credential credential;

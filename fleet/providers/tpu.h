@@ -16,8 +16,6 @@
 const char *tpu_name(const struct desired *desired, const char *collection, const char *name,
                      char out[TPU_NAME_SIZE]);
 bool tpu_is_flex_start(const struct desired *desired);
-/* Whether the target's machines are reached by their address in the network alone. */
-bool tpu_is_inside(const struct fleet_target *target);
 
 /* The queued resource of a recipe. New reference. */
 json_t *tpu_queued_resource(const struct desired *desired, const struct google_machine *machine);

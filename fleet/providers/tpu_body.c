@@ -22,11 +22,6 @@ bool tpu_is_flex_start(const struct desired *desired)
     return strcmp(desired->kind, "flex_start") == 0;
 }
 
-bool tpu_is_inside(const struct fleet_target *target)
-{
-    return strcmp(target->door, "internal") == 0;
-}
-
 static int64_t life_s(const struct desired *desired)
 {
     return (desired->ends_ms - desired->made_ms) / 1000;
@@ -49,7 +44,7 @@ static json_t *seconds(int64_t value)
 
 static json_t *network(const struct fleet_target *target)
 {
-    json_t *out = json_pack("{s:b}", "enableExternalIps", !tpu_is_inside(target));
+    json_t *out = json_pack("{s:b}", "enableExternalIps", !google_machine_is_inside(target));
 
     if (target->network[0] != '\0')
         json_object_set_new(out, "network", json_string(target->network));
@@ -99,7 +94,7 @@ static json_t *make_node(const struct desired *desired, const struct google_mach
 
 static void add_kind(const struct desired *desired, json_t *queued)
 {
-    const char *reservation = recipe_text(desired->recipe, "cloud_tpu.reservation", "");
+    const char *reservation = desired->target->reservation;
     char name[TPU_NAME_SIZE];
 
     if (strcmp(desired->kind, "spot") == 0)

@@ -101,15 +101,10 @@ static CHECKED bool check_flex_start(const struct desired *desired, struct error
                         "flex-start deletes the machine at its end: \"at_end\" is destroy");
 }
 
-static CHECKED bool check_members(const struct recipe *recipe, struct error *error)
+static CHECKED bool check_wait(const struct recipe *recipe, struct error *error)
 {
-    const char *reservation = recipe_text(recipe, "cloud_tpu.reservation", "");
     int64_t wait_s = recipe_integer(recipe, "cloud_tpu.wait_s", 1);
 
-    if (reservation[strspn(reservation, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
-        return error_set(error, ERROR_INVALID,
-                         "the recipe's \"cloud_tpu.reservation\" must be a name of a-z, 0-9 and "
-                         "'-'");
     return (wait_s > 0 && wait_s <= LONGEST_WAIT_S)
            || error_set(error, ERROR_INVALID,
                         "the recipe's \"cloud_tpu.wait_s\" must be 1 to %d: how long capacity is "
@@ -123,7 +118,7 @@ bool tpu_check(const struct desired *desired, struct error *error)
 
     return google_check_name(desired->deployment, TITLE, NAME_SIZE, error)
            && check_machine(recipe, error) && google_machine_check(desired, TITLE, error)
-           && check_members(recipe, error)
+           && check_wait(recipe, error)
            && (!tpu_is_flex_start(desired) || check_flex_start(desired, error));
 }
 
@@ -146,9 +141,8 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
         { is_flex_start || strcmp(desired->kind, "spot") == 0,
           "it needs the zone's preemptible quota of the TPU API: without quota or capacity "
           "flex-start waits, and spot fails" },
-        { strcmp(desired->kind, "reserved") == 0
-              && recipe_text(recipe, "cloud_tpu.reservation", "")[0] == '\0',
-          "the recipe names no reservation (cloud_tpu.reservation): the project's is used" },
+        { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
+          "the target names no reservation: the project's is used" },
         { !recipe_lists(recipe, "places", desired->place),
           "the recipe was not seen in this zone: it may not have the hardware" },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,

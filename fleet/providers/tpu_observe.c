@@ -37,7 +37,7 @@ static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired
     snprintf(url, sizeof url, TPU "%s", tpu_name(desired, "nodes", name, whole));
     if (!cloud_read(cloud, url, &reply, error))
         return reply.status == 404;
-    tpu_read_node(reply.body, tpu_is_inside(desired->target), out);
+    tpu_read_node(reply.body, google_machine_is_inside(desired->target), out);
     if (out->instance[0] != '\0' && strcmp(json_get_text(reply.body, "state", ""), "READY") == 0)
         ask_machine(cloud, url, out);
     return true;
@@ -150,7 +150,7 @@ static CHECKED bool read_zone(struct cloud *cloud, const char *project, const ch
 bool tpu_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
               size_t *count, json_t *warnings, struct error *error)
 {
-    const struct found found = { out, count, tpu_is_inside(target) };
+    const struct found found = { out, count, google_machine_is_inside(target) };
 
     *out = NULL;
     *count = 0;

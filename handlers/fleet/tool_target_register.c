@@ -36,6 +36,8 @@ static const struct param params[] = {
     { "service_account", VALUE_TEXT, .high = 255, .rare = true,
       .help = "As what a deployed server runs." },
     { "bucket", VALUE_TEXT, .high = 127, .rare = true, .help = "Of mounted weights." },
+    { "reservation", VALUE_TEXT, .high = 63, .rare = true,
+      .help = "Google's reservation of machines that reserved uses." },
     { "door", VALUE_TEXT, .high = 15, .rare = true,
       .help = "How a server is reached: cluster, proxy or node_port (Kubernetes); external or "
               "internal (machines)." },

@@ -22,7 +22,7 @@ static const char recipe_json[] =
     "\"kinds\":[\"on_demand\",\"spot\",\"flex_start\",\"reserved\"],"
     "\"status\":\"reported\",\"source\":\"made up\",\"as_of\":\"2026-01-01\","
     "\"cloud_tpu\":{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"v2-alpha-tpuv6e\","
-    "\"wait_s\":7200,\"reservation\":\"ours\"}}";
+    "\"wait_s\":7200}}";
 
 static inline int set_up(void **state)
 {

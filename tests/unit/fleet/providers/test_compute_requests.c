@@ -132,6 +132,12 @@ static void test_kinds(void **state)
     check_kind(world, "spot", "scheduling.terminationTime", "2025-11-24T17:00:00Z");
     check_kind(world, "reserved", "reservationAffinity.consumeReservationType", "ANY_RESERVATION");
     check_kind(world, "reserved", "scheduling.provisioningModel", "STANDARD");
+    text_copy(world->target.reservation, sizeof world->target.reservation, "ours");
+    check_kind(world, "reserved", "reservationAffinity.consumeReservationType",
+               "SPECIFIC_RESERVATION");
+    check_kind(world, "reserved", "reservationAffinity.key",
+               "compute.googleapis.com/reservation-name");
+    check_kind(world, "on_demand", "reservationAffinity.consumeReservationType", "NO_RESERVATION");
     check_kind(world, "flex_start", "scheduling.provisioningModel", "FLEX_START");
     check_kind(world, "flex_start", "scheduling.terminationTime", "(none)");
     world->life.desired.end_destroys = false;

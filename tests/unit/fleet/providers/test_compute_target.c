@@ -61,20 +61,30 @@ static void test_each_missing_permission_is_named_and_quotas_are_shown(void **st
     assert_non_null(strstr(text, "the service account server@p"));
 }
 
+#define AT(member) offsetof(struct fleet_target, member)
+
 static void test_what_a_target_needs(void **state)
 {
     static const struct {
-        const char *place, *range, *account, *door, *part;
+        size_t at;
+        const char *value, *part; /* "": it is good */
     } rows[] = {
-        { "us-central1", "10.0.0.0/8", "a@p", "", "a zone is like" },
-        { "us-central1-a", "0.0.0.0/0", "a@p", "", "nothing is open to everybody" },
-        { "us-central1-a", "128.0.0.0/1", "a@p", "", "nothing is open to everybody" },
-        { "us-central1-a", "::/0", "a@p", "", "nothing is open to everybody" },
-        { "us-central1-a", "10.0.0.1", "a@p", "", "a source range is like" },
-        { "us-central1-a", "10.0.0.0/8", "", "", "needs a service account" },
-        { "us-central1-a", "10.0.0.0/8", "a'b@p", "", "names of Google's" },
-        { "us-central1-a", "10.0.0.0/8", "a@p", "proxy", "external" },
-        { "us-central1-a", "2001:db8::/32", "a@p", "internal", "" },
+        { AT(project), "P", "\"project\" is \"P\"" },
+        { AT(places), "us-central1",
+          "\"regions\" has \"us-central1\": on Compute Engine each is a" },
+        { AT(source_ranges), "0.0.0.0/0", "nothing is open to everybody" },
+        { AT(source_ranges), "128.0.0.0/1", "\"source_ranges\" has \"128.0.0.0/1\"" },
+        { AT(source_ranges), "::/0", "nothing is open to everybody" },
+        { AT(source_ranges), "10.0.0.1", "a range is like" },
+        { AT(source_ranges), "2001:db8::/32", "" },
+        { AT(service_account), "", "needs a \"service_account\"" },
+        { AT(service_account), "a'b@p", "\"service_account\" is \"a'b@p\"" },
+        { AT(network), "../x", "\"network\" is \"../x\"" },
+        { AT(network), "projects/host/global/networks/shared", "" },
+        { AT(reservation), "a/b", "\"reservation\" is \"a/b\"" },
+        { AT(reservation), "team-v6e", "" },
+        { AT(door), "proxy", "\"door\" is \"proxy\": on Compute Engine it is external" },
+        { AT(door), "internal", "" },
     };
     struct google_world *world = *state;
     struct error error;
@@ -83,11 +93,7 @@ static void test_what_a_target_needs(void **state)
         struct fleet_target target = world->target;
         bool good;
 
-        target.source_range_count = 1;
-        text_copy(target.places[0], FLEET_PLACE_SIZE, rows[i].place);
-        text_copy(target.source_ranges[0], FLEET_PLACE_SIZE, rows[i].range);
-        text_copy(target.service_account, sizeof target.service_account, rows[i].account);
-        text_copy(target.door, sizeof target.door, rows[i].door);
+        text_copy((char *)&target + rows[i].at, FLEET_PLACE_SIZE, rows[i].value);
         good = world->life.provider->check_target(&target, &error);
         assert_int_equal(good, rows[i].part[0] == '\0');
         if (!good && strstr(error.message, rows[i].part) == NULL)
@@ -95,6 +101,10 @@ static void test_what_a_target_needs(void **state)
     }
     world->target.source_range_count = 0;
     assert_false(world->life.provider->check_target(&world->target, &error));
+    assert_non_null(strstr(error.message, "needs \"source_ranges\""));
+    world->target.place_count = 0;
+    assert_false(world->life.provider->check_target(&world->target, &error));
+    assert_non_null(strstr(error.message, "needs \"regions\""));
 }
 
 /* The key is asked for by the names of what was made, never by what a label says. */
