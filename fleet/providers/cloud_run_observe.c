@@ -90,26 +90,14 @@ static json_t *fields_of(const json_t *service)
     return out;
 }
 
-static void read_name(const char *name, struct observed *out)
-{
-    const char *place = strstr(name, "/locations/"), *last = strrchr(name, '/');
-
-    text_copy(out->name, sizeof out->name, last != NULL ? last + 1 : name);
-    if (place != NULL)
-        observed_write(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"),
-                       place + 11);
-    observed_write(out->resource, sizeof out->resource, CLOUD_RUN "%.400s", name);
-}
-
 void cloud_run_read(const json_t *service, struct observed *out)
 {
     const json_t *template = json_object_get(service, "template");
     const char *revision = json_get_text(service, "latestReadyRevision", "");
-    const char *last = strrchr(revision, '/');
     const char *image;
 
     out->exists = true;
-    read_name(json_get_text(service, "name", ""), out);
+    google_read_name(CLOUD_RUN, json_get_text(service, "name", ""), out);
     read_state(service, out);
     out->fields = fields_of(service);
     google_read_labels(json_object_get(service, "labels"), out);
@@ -117,7 +105,7 @@ void cloud_run_read(const json_t *service, struct observed *out)
     text_copy(out->uid, sizeof out->uid, json_get_text(service, "uid", ""));
     text_copy(out->etag, sizeof out->etag, json_get_text(service, "etag", ""));
     text_copy(out->address, sizeof out->address, json_get_text(service, "uri", ""));
-    text_copy(out->revision, sizeof out->revision, last != NULL ? last + 1 : revision);
+    text_copy(out->revision, sizeof out->revision, google_last_part(revision));
     if (strstr(image, "sha256:") != NULL)
         text_copy(out->image_digest, sizeof out->image_digest, strstr(image, "sha256:"));
     text_copy(out->machine, sizeof out->machine,
@@ -144,8 +132,7 @@ bool cloud_run_observe(struct cloud *cloud, const struct desired *desired, struc
         return reply.status == 404;
     }
     cloud_run_read(reply.body, out);
-    out->ours = strcmp(out->instance, desired->instance) == 0
-                && strcmp(out->deployment, desired->deployment) == 0;
+    out->ours = observed_is_of(out, desired);
     return true;
 }
 
@@ -163,14 +150,8 @@ static bool serves_models(const json_t *service)
            || strstr(json_get_text(container, "image", ""), "ollama") != NULL;
 }
 
-struct found {
-    struct observed **list;
-    size_t *count;
-};
-
-static void read_page(const json_t *page, void *context)
+static void read_page(const json_t *page, const struct google_found *found)
 {
-    const struct found *found = context;
     const json_t *service;
     size_t i;
 
@@ -179,30 +160,13 @@ static void read_page(const json_t *page, void *context)
             cloud_run_read(service, observed_list_add(found->list, found->count));
 }
 
-static CHECKED bool list_place(struct cloud *cloud, const char *project, const char *place,
-                               struct found *found, json_t *warnings, struct error *error)
-{
-    char url[512], what[96];
-
-    snprintf(url, sizeof url, CLOUD_RUN "projects/%.63s/locations/%.63s/services?pageSize=100",
-             project, place);
-    snprintf(what, sizeof what, "services in %.63s", place);
-    return google_read_pages(cloud, url, what, read_page, found, warnings, error);
-}
-
 bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
                     size_t *count, json_t *warnings, struct error *error)
 {
-    struct found found = { out, count };
+    static const struct google_collection services[] = {
+        { CLOUD_RUN, "locations", "services?pageSize=100", "services", read_page },
+        { NULL },
+    };
 
-    *out = NULL;
-    *count = 0;
-    for (size_t i = 0; i < target->place_count; i++)
-        if (!list_place(cloud, target->project, target->places[i], &found, warnings, error)) {
-            observed_list_free(*out, *count);
-            *out = NULL;
-            *count = 0;
-            return false;
-        }
-    return true;
+    return google_list(cloud, target, services, out, count, warnings, error);
 }

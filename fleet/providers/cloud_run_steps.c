@@ -8,9 +8,12 @@
 #include "fleet/providers/cloud_run.h"
 #include "fleet/recipes/recipe.h"
 
+#define STOPPED "{\"scaling\":{\"scalingMode\":\"MANUAL\",\"manualInstanceCount\":0}}"
+
 struct list {
     struct google_list google;
     const struct desired *desired;
+    const struct observed *now;
     char name[CLOUD_RUN_NAME_SIZE];
     char url[512]; /* the service's */
     struct google_end end;
@@ -31,25 +34,24 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return google_add(&list->google, name, method, list->url, summary);
 }
 
+/* Once its query is there. */
 static void set_dry_run(struct step *step)
 {
-    TEXT_AUTO url = { 0 };
+    struct step dry = *step;
 
-    text_addf(&url, "%s%cvalidateOnly=true", step->url, strchr(step->url, '?') != NULL ? '&' : '?');
-    text_copy(step->dry_run_url, sizeof step->dry_run_url, text_string(&url));
+    google_add_query(&dry, "validateOnly", "true");
+    text_copy(step->dry_run_url, sizeof step->dry_run_url, dry.url);
 }
 
 /* What the scheduler sends at the end. */
 static void add_end(const struct list *list, bool is_change)
 {
-    static const char stop[] =
-        "{\"scaling\":{\"scalingMode\":\"MANUAL\",\"manualInstanceCount\":0}}";
     bool destroys = list->desired->end_destroys;
     char url[600];
 
     snprintf(url, sizeof url, "%s%s", list->url, destroys ? "" : "?updateMask=scaling");
     (is_change ? google_end_add_change : google_end_add_job)(
-        &list->google, &list->end, destroys ? "DELETE" : "PATCH", url, destroys ? NULL : stop);
+        &list->google, &list->end, destroys ? "DELETE" : "PATCH", url, destroys ? NULL : STOPPED);
 }
 
 /* The service is new: nobody else has a right on it yet, and the invokers are those of the
@@ -57,10 +59,8 @@ static void add_end(const struct list *list, bool is_change)
 static void add_right(const struct list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Lets that account end");
-    TEXT_AUTO url = { 0 };
 
-    text_addf(&url, "%s:setIamPolicy", step->resource);
-    text_copy(step->url, sizeof step->url, text_string(&url));
+    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", step->resource);
     step->body = json_pack("{s:{s:[{s:s, s:[s+]}]}}", "policy", "bindings", "role",
                            "roles/run.developer", "members", "serviceAccount:", list->end.account);
 }
@@ -72,24 +72,24 @@ static void set_etag(json_t *body, const struct observed *now)
         json_object_set_new(body, "etag", json_string(now->etag));
 }
 
-static void add_service(const struct list *list, const struct observed *now, bool is_update)
+static void add_creation(const struct list *list)
 {
-    struct step *step =
-        add(list, "service", is_update ? "PATCH" : "POST",
-            is_update ? "Changes the Cloud Run service" : "Creates the Cloud Run service");
-    TEXT_AUTO url = { 0 };
+    struct step *step = add(list, "service", "POST", "Creates the Cloud Run service");
 
-    if (!is_update) {
-        google_set_creation(step);
-        text_addf(&url, "%s?serviceId=%s", step->url, list->desired->deployment);
-        text_copy(step->url, sizeof step->url, text_string(&url));
-    }
+    google_set_creation(step);
+    google_add_query(step, "serviceId", list->desired->deployment);
     set_dry_run(step);
     step->body = cloud_run_service(list->desired);
-    if (is_update) {
-        json_object_set_new(step->body, "labels", google_all_labels(list->desired, now));
-        set_etag(step->body, now);
-    }
+}
+
+static void add_change(const struct list *list)
+{
+    struct step *step = add(list, "service", "PATCH", "Changes the Cloud Run service");
+
+    set_dry_run(step);
+    step->body = cloud_run_service(list->desired);
+    json_object_set_new(step->body, "labels", google_all_labels(list->desired, list->now));
+    set_etag(step->body, list->now);
 }
 
 static void add_wait(const struct list *list, const char *name, const char *summary)
@@ -99,40 +99,47 @@ static void add_wait(const struct list *list, const char *name, const char *summ
     step->absent_is_done = strcmp(name, "gone") == 0;
 }
 
-/* Changes some members, and no revision. */
-static void add_patch(const struct list *list, const char *name, const char *mask, json_t *body,
+/* Changes one member, and no revision. */
+static void add_patch(const struct list *list, const char *name, const char *member, json_t *body,
                       const char *summary)
 {
     struct step *step = add(list, name, "PATCH", summary);
-    TEXT_AUTO url = { 0 };
 
-    text_addf(&url, "%s?updateMask=%s", step->resource, mask);
-    text_copy(step->url, sizeof step->url, text_string(&url));
+    google_add_query(step, "updateMask", member);
     set_dry_run(step);
     step->body = body;
 }
 
-static void add_create(const struct list *list, const struct observed *now, bool is_update)
+static void add_create(const struct list *list)
 {
     bool ends = list->desired->ends_ms > 0;
 
     google_add_secrets(&list->google);
-    if (ends && !is_update) {
+    if (ends) {
         google_end_add_account(&list->google, &list->end);
         add_end(list, false);
-    } else if (is_update && observed_end_moves(now, list->desired))
-        add_end(list, true); /* the service's labels follow with the service */
-    add_service(list, now, is_update);
-    if (ends && !is_update)
+    }
+    add_creation(list);
+    if (ends)
         add_right(list);
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-static void add_extend(const struct list *list, const struct observed *now)
+/* The service's labels follow with the service. */
+static void add_update(const struct list *list)
 {
-    json_t *body = json_pack("{s:o}", "labels", google_all_labels(list->desired, now));
+    google_add_secrets(&list->google);
+    if (observed_end_moves(list->now, list->desired))
+        add_end(list, true);
+    add_change(list);
+    add_wait(list, "ready", "Waits until it is ready:");
+}
 
-    set_etag(body, now);
+static void add_extend(const struct list *list)
+{
+    json_t *body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
+
+    set_etag(body, list->now);
     if (list->desired->ends_ms > 0)
         add_end(list, true); /* the account and its right are there since the service was made */
     else
@@ -140,18 +147,42 @@ static void add_extend(const struct list *list, const struct observed *now)
     add_patch(list, "label", "labels", body, "Writes its end on");
 }
 
-static void add_destroy(const struct list *list, const struct observed *now)
+static void add_scale(const struct list *list)
 {
-    TEXT_AUTO url = { 0 };
+    add_patch(list, "scale", "scaling",
+              json_pack("{s:o}", "scaling", cloud_run_scaling(list->desired)), "Scales");
+    add_wait(list, "ready", "Waits until it is ready:");
+}
 
-    text_add(&url, list->url);
-    if (now != NULL && now->etag[0] != '\0') {
-        text_add(&url, "?etag=");
-        percent_encode(now->etag, "", &url);
-    }
-    if (now == NULL || now->exists)
-        google_add_removal(&list->google, "remove-service", text_string(&url),
-                           "Deletes the Cloud Run service");
+static void add_start(const struct list *list)
+{
+    if (observed_end_moves(list->now, list->desired))
+        add_extend(list);
+    add_scale(list);
+}
+
+static void add_stop(const struct list *list)
+{
+    add_patch(list, "scale", "scaling", json_loads(STOPPED, 0, NULL), "Stops every instance of");
+    add_wait(list, "stopped", "Waits until it is stopped:");
+}
+
+static void add_removal(const struct list *list)
+{
+    struct step *step = google_add_removal(&list->google, "remove-service", list->url,
+                                           "Deletes the Cloud Run service");
+    TEXT_AUTO etag = { 0 };
+
+    if (list->now == NULL || list->now->etag[0] == '\0')
+        return;
+    percent_encode(list->now->etag, "", &etag);
+    google_add_query(step, "etag", text_string(&etag));
+}
+
+static void add_destroy(const struct list *list)
+{
+    if (list->now == NULL || list->now->exists)
+        add_removal(list);
     add_wait(list, "gone", "Waits until it is gone:");
     google_end_add_job_removal(&list->google, &list->end);
     google_end_add_account_removal(&list->google, &list->end);
@@ -176,49 +207,27 @@ static CHECKED bool check_end(enum provider_verb verb, const struct desired *des
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
-    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a service %s in %s that opsbrain did not make: take another "
-                         "name, or adopt it",
-                         desired->deployment, desired->place);
-    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
-        return error_set(error, ERROR_NOT_FOUND, "there is no service %s in %s",
-                         desired->deployment, desired->place);
-    if ((verb == VERB_CREATE || verb == VERB_UPDATE) && desired->recipe == NULL)
-        return error_set(error, ERROR_INVALID, "a service is made of a recipe");
-    return check_end(verb, desired, now, error) && cloud_run_check(desired, error);
+    return google_check_state(verb, desired, now, "service", error)
+           && check_end(verb, desired, now, error) && cloud_run_check(desired, error);
 }
 
 bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
                      const struct observed *now, struct step **out, size_t *count,
                      struct error *error)
 {
-    struct list list = { .google = { desired, out, count }, .desired = desired };
+    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
+        [VERB_CREATE] = add_create,   [VERB_UPDATE] = add_update, [VERB_START] = add_start,
+        [VERB_STOP] = add_stop,       [VERB_SCALE] = add_scale,   [VERB_EXTEND] = add_extend,
+        [VERB_DESTROY] = add_destroy,
+    };
+    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
     *out = NULL;
     *count = 0;
     if (!check_state(verb, desired, now, error))
         return false;
     name_parts(&list);
-    if (verb == VERB_CREATE || verb == VERB_UPDATE)
-        add_create(&list, now, verb == VERB_UPDATE);
-    else if (verb == VERB_EXTEND)
-        add_extend(&list, now);
-    else if (verb == VERB_DESTROY)
-        add_destroy(&list, now);
-    else if (verb == VERB_STOP) {
-        add_patch(&list, "scale", "scaling",
-                  json_pack("{s:{s:s, s:i}}", "scaling", "scalingMode", "MANUAL",
-                            "manualInstanceCount", 0),
-                  "Stops every instance of");
-        add_wait(&list, "stopped", "Waits until it is stopped:");
-    } else {
-        if (verb == VERB_START && observed_end_moves(now, desired))
-            add_extend(&list, now);
-        add_patch(&list, "scale", "scaling",
-                  json_pack("{s:o}", "scaling", cloud_run_scaling(desired)), "Scales");
-        add_wait(&list, "ready", "Waits until it is ready:");
-    }
+    add_verb[verb](&list);
     return true;
 }
 
@@ -256,13 +265,13 @@ enum step_state cloud_run_outcome(const struct step *step, const struct cloud_re
 
 void cloud_run_command(const struct desired *desired, const struct step *step, struct text *out)
 {
-    bool removes = strcmp(step->name, "remove-service") == 0;
-    bool looks = strcmp(step->method, "GET") == 0 && strncmp(step->name, "secret-", 7) != 0;
+    static const char *const commands[][2] = {
+        { "remove-service", "run services delete" },
+        { "ready", "run services describe" },
+        { "stopped", "run services describe" },
+        { "gone", "run services describe" },
+        { NULL },
+    };
 
-    if (removes || looks)
-        text_addf(out, "gcloud run services %s %s --region %s --project %s\n",
-                  removes ? "delete" : "describe", desired->deployment, desired->place,
-                  desired->target->project);
-    else
-        google_command(desired, step, out);
+    google_command(desired, step, commands, "--region", out);
 }

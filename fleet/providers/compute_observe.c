@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is: one instance, what it says of itself, and all of them in the target's zones. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/core/digest.h"
 #include "base/json/json.h"
 #include "fleet/providers/compute.h"
 
 /* ---- One instance ---- */
-
-static const char *last_part(const char *url)
-{
-    const char *last = strrchr(url, '/');
-
-    return last != NULL ? last + 1 : url;
-}
 
 /* The platform's words, and ours. A machine that runs has a phase of its own. */
 static const struct status {
@@ -53,19 +44,6 @@ static const char *script_of(const json_t *instance)
     return "";
 }
 
-/* Of another's machine: what its script says, or the engines' usual one. */
-static int port_of(const json_t *instance)
-{
-    const char *at = strstr(script_of(instance), "--port");
-    int port = google_machine_port(json_object_get(instance, "labels"));
-
-    if (port == 0 && at != NULL) {
-        at += strlen("--port");
-        port = (int)strtol(at + strspn(at, " =\"'"), NULL, 10);
-    }
-    return port > 0 && port < 65536 ? port : 8000;
-}
-
 static void read_address(const json_t *instance, bool is_inside, struct observed *out)
 {
     const json_t *interface = json_array_get(json_object_get(instance, "networkInterfaces"), 0);
@@ -74,8 +52,9 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
 
     if (is_inside || address[0] == '\0')
         address = json_get_text(interface, "networkIP", "");
-    if (address[0] != '\0' && address[strspn(address, "0123456789.")] == '\0')
-        snprintf(out->address, sizeof out->address, "http://%s:%d", address, port_of(instance));
+    google_machine_set_address(
+        address, google_machine_port(json_object_get(instance, "labels"), script_of(instance)),
+        out);
 }
 
 /* Image and arguments are in the script, whose digest a change of either changes. */
@@ -83,15 +62,9 @@ static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
                                          "deletionProtection" };
-    const char *script = script_of(instance);
-    char digest[DIGEST_TEXT_SIZE];
-    json_t *out;
-
-    digest_sha256_text(script, strlen(script), digest);
-    digest[16] = '\0';
-    out =
-        json_pack("{s:s, s:s}", "machineType",
-                  last_part(json_get_text(instance, "machineType", "")), "startup-script", digest);
+    json_t *out = json_pack("{s:s, s:o}", "machineType",
+                            google_last_part(json_get_text(instance, "machineType", "")),
+                            "startup-script", google_machine_digest(script_of(instance)));
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (json_object_get(instance, names[i]) != NULL)
@@ -107,7 +80,7 @@ static void read_name(const json_t *instance, struct observed *out)
     const char *path = strstr(link, "/compute/v1/");
 
     text_copy(out->name, sizeof out->name, json_get_text(instance, "name", ""));
-    text_copy(out->place, sizeof out->place, last_part(json_get_text(instance, "zone", "")));
+    text_copy(out->place, sizeof out->place, google_last_part(json_get_text(instance, "zone", "")));
     if (path != NULL)
         snprintf(out->resource, sizeof out->resource, GOOGLE_COMPUTE "%.400s",
                  path + strlen("/compute/v1/"));
@@ -146,7 +119,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
     /* What a change of the labels has to show. */
     text_copy(out->etag, sizeof out->etag, json_get_text(instance, "labelFingerprint", ""));
     text_copy(out->machine, sizeof out->machine,
-              last_part(json_get_text(instance, "machineType", "")));
+              google_last_part(json_get_text(instance, "machineType", "")));
     out->replicas = 1;
     out->ready_replicas = strcmp(out->state, "ready") == 0;
 }
@@ -212,8 +185,7 @@ bool compute_observe(struct cloud *cloud, const struct desired *desired, struct 
     }
     compute_read(reply.body, google_machine_is_inside(desired->target), out);
     text_copy(out->resource, sizeof out->resource, url);
-    out->ours = strcmp(out->instance, desired->instance) == 0
-                && strcmp(out->deployment, desired->deployment) == 0;
+    out->ours = observed_is_of(out, desired);
     if (strcmp(json_get_text(reply.body, "status", ""), "RUNNING") == 0 && out->instance[0] != '\0')
         ask_machine(cloud, out);
     return true;
@@ -221,51 +193,32 @@ bool compute_observe(struct cloud *cloud, const struct desired *desired, struct 
 
 /* ---- Listing ---- */
 
-struct found {
-    struct observed **list;
-    size_t *count;
-    bool is_inside;
-};
-
 static bool serves_models(const json_t *instance)
 {
     return json_object_get(json_object_get(instance, "labels"), GOOGLE_INSTANCE) != NULL
            || json_array_size(json_object_get(instance, "guestAccelerators")) > 0
-           || compute_has_accelerators(last_part(json_get_text(instance, "machineType", "")));
+           || compute_has_accelerators(
+               google_last_part(json_get_text(instance, "machineType", "")));
 }
 
-static void read_page(const json_t *page, void *context)
+static void read_page(const json_t *page, const struct google_found *found)
 {
-    const struct found *found = context;
     const json_t *instance;
     size_t i;
 
     json_array_foreach(json_object_get(page, "items"), i, instance)
         if (serves_models(instance))
-            compute_read(instance, found->is_inside, observed_list_add(found->list, found->count));
+            compute_read(instance, google_machine_is_inside(found->target),
+                         observed_list_add(found->list, found->count));
 }
 
 bool compute_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
                   size_t *count, json_t *warnings, struct error *error)
 {
-    struct found found = { out, count, google_machine_is_inside(target) };
-    bool done = true;
+    static const struct google_collection instances[] = {
+        { GOOGLE_COMPUTE, "zones", "instances?maxResults=100", "machines", read_page },
+        { NULL },
+    };
 
-    *out = NULL;
-    *count = 0;
-    for (size_t i = 0; i < target->place_count && done; i++) {
-        char url[512], what[96];
-
-        snprintf(url, sizeof url,
-                 GOOGLE_COMPUTE "projects/%.63s/zones/%.63s/instances?maxResults=100",
-                 target->project, target->places[i]);
-        snprintf(what, sizeof what, "machines in %.63s", target->places[i]);
-        done = google_read_pages(cloud, url, what, read_page, &found, warnings, error);
-    }
-    if (done)
-        return true;
-    observed_list_free(*out, *count);
-    *out = NULL;
-    *count = 0;
-    return false;
+    return google_list(cloud, target, instances, out, count, warnings, error);
 }

@@ -111,6 +111,11 @@ static void add_stop(const struct list *list, const char *summary)
     add_wait(list, "stopped", "Waits until it is stopped:");
 }
 
+static void add_stopping(const struct list *list)
+{
+    add_stop(list, "Stops the machine");
+}
+
 static void add_start(const struct list *list)
 {
     add_method(list, "start", "/start", NULL, "Starts the machine");
@@ -160,25 +165,19 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
     static const unsigned bounded =
         VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START);
 
-    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a machine %s in %s that opsbrain did not make: take another "
-                         "name, or adopt it",
-                         desired->deployment, desired->place);
-    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
-        return error_set(error, ERROR_NOT_FOUND, "there is no machine %s in %s",
-                         desired->deployment, desired->place);
-    if (verb == VERB_CREATE && desired->recipe == NULL)
-        return error_set(error, ERROR_INVALID, "a machine is made of a recipe");
-    if ((VERB_BIT(verb) & bounded) != 0 && !compute_check_end(desired, now, error))
-        return false;
-    return verb == VERB_CREATE ? compute_check(desired, error) : true;
+    return google_check_state(verb, desired, now, "machine", error)
+           && ((VERB_BIT(verb) & bounded) == 0 || compute_check_end(desired, now, error))
+           && (verb != VERB_CREATE || compute_check(desired, error));
 }
 
 bool compute_steps(enum provider_verb verb, const struct desired *desired,
                    const struct observed *now, struct step **out, size_t *count,
                    struct error *error)
 {
+    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
+        [VERB_CREATE] = add_create, [VERB_START] = add_restart,   [VERB_STOP] = add_stopping,
+        [VERB_EXTEND] = add_extend, [VERB_DESTROY] = add_destroy,
+    };
     struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
     *out = NULL;
@@ -186,16 +185,7 @@ bool compute_steps(enum provider_verb verb, const struct desired *desired,
     if (!check_state(verb, desired, now, error))
         return false;
     name_parts(&list);
-    if (verb == VERB_CREATE)
-        add_create(&list);
-    else if (verb == VERB_START)
-        add_restart(&list);
-    else if (verb == VERB_STOP)
-        add_stop(&list, "Stops the machine");
-    else if (verb == VERB_EXTEND)
-        add_extend(&list);
-    else
-        add_destroy(&list);
+    add_verb[verb](&list);
     return true;
 }
 
@@ -246,16 +236,14 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
 void compute_command(const struct desired *desired, const struct step *step, struct text *out)
 {
     static const char *const commands[][2] = {
-        { "remove-instance", "delete" }, { "stop", "stop" },        { "start", "start" },
-        { "running", "describe" },       { "stopped", "describe" }, { "gone", "describe" },
+        { "remove-instance", "compute instances delete" },
+        { "stop", "compute instances stop" },
+        { "start", "compute instances start" },
+        { "running", "compute instances describe" },
+        { "stopped", "compute instances describe" },
+        { "gone", "compute instances describe" },
+        { NULL },
     };
 
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(step->name, commands[i][0]) == 0) {
-            text_addf(out, "gcloud compute instances %s %s --zone %s --project %s\n",
-                      commands[i][1], desired->deployment, desired->place,
-                      desired->target->project);
-            return;
-        }
-    google_command(desired, step, out);
+    google_command(desired, step, commands, "--zone", out);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels and names, numbers, and lists in pages. */
+/* Labels, names and numbers. */
 #include "fleet/providers/google.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/core/digest.h"
-#include "base/formats/percent.h"
 #include "base/json/json.h"
-
-#define PAGES_MAX 50
 
 /* ---- Labels ---- */
 
@@ -73,6 +70,24 @@ bool google_check_name(const char *name, const char *title, size_t size, struct 
                      title, size - 1);
 }
 
+const char *google_last_part(const char *name)
+{
+    const char *last = strrchr(name, '/');
+
+    return last != NULL ? last + 1 : name;
+}
+
+void google_read_name(const char *service, const char *name, struct observed *out)
+{
+    const char *place = strstr(name, "/locations/");
+
+    text_copy(out->name, sizeof out->name, google_last_part(name));
+    if (place != NULL)
+        observed_write(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"),
+                       place + 11);
+    observed_write(out->resource, sizeof out->resource, "%s%.400s", service, name);
+}
+
 int64_t google_integer(const json_t *object, const char *name)
 {
     int64_t value = json_get_integer(object, name, 0);
@@ -80,44 +95,4 @@ int64_t google_integer(const json_t *object, const char *name)
     if (value == 0)
         text_to_integer(json_get_text(object, name, "0"), 0, INT64_MAX, &value);
     return value;
-}
-
-/* ---- Lists ---- */
-
-static void warn_of_unreachable(const json_t *page, json_t *warnings)
-{
-    const json_t *place;
-    size_t i;
-
-    json_array_foreach(json_object_get(page, "unreachable"), i, place)
-        if (json_is_string(place))
-            json_array_append_new(
-                warnings, json_sprintf("%.100s could not be read", json_string_value(place)));
-}
-
-bool google_read_pages(struct cloud *cloud, const char *url, const char *what,
-                       google_page_function *read, void *context, json_t *warnings,
-                       struct error *error)
-{
-    char next[512] = "";
-
-    for (int page = 0; page < PAGES_MAX; page++) {
-        CLOUD_REPLY_AUTO reply = { 0 };
-        TEXT_AUTO whole = { 0 };
-        const char *token;
-
-        text_addf(&whole, "%s%s", url, next[0] != '\0' ? "&pageToken=" : "");
-        percent_encode(next, "", &whole);
-        if (!cloud_read(cloud, text_string(&whole), &reply, error))
-            return false;
-        read(reply.body, context);
-        warn_of_unreachable(reply.body, warnings);
-        token = json_get_text(reply.body, "nextPageToken", "");
-        if (token[0] == '\0')
-            return true;
-        if (text_copy(next, sizeof next, token) < strlen(token))
-            break;
-    }
-    json_array_append_new(warnings, json_sprintf("there are more %.90s than were read", what));
-    return true;
 }

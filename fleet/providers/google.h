@@ -31,6 +31,10 @@ void google_tag(const struct desired *desired, const char *what, char out[GOOGLE
 CHECKED bool google_check_name(const char *name, const char *title, size_t size,
                                struct error *error);
 
+/* "x" of "projects/P/locations/L/services/x". */
+const char *google_last_part(const char *name);
+/* Name, place and URL, of such a name. */
+void google_read_name(const char *service, const char *name, struct observed *out);
 /* An int64, which comes as a text, and may come as a number; 0: neither. */
 int64_t google_integer(const json_t *object, const char *name);
 
@@ -54,7 +58,16 @@ struct step *google_add_removal(const struct google_list *list, const char *name
                                 const char *summary);
 /* The step POSTs to the parent of its resource, and is undone by deleting that. */
 void google_set_creation(struct step *step);
-void google_command(const struct desired *desired, const struct step *step, struct text *out);
+/* Adds a parameter to the step's URL. */
+void google_add_query(struct step *step, const char *name, const char *value);
+/* What is to be created is not another's, and what is to be changed exists. `what`: "machine". */
+CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
+                                const struct observed *now, const char *what, struct error *error);
+/* The step as a command of gcloud: `commands` has its name and words, { "stop", "compute instances
+ * stop" }, and ends with NULL; `place` is the option of the place, "--zone". A step that is in no
+ * row is shown as a request. */
+void google_command(const struct desired *desired, const struct step *step,
+                    const char *const commands[][2], const char *place, struct text *out);
 
 /* ---- What ends a resource at its time ---- */
 
@@ -97,12 +110,23 @@ bool google_is_one_of(const char *name, const char *const *names); /* ends with 
 
 /* ---- Lists ---- */
 
-typedef void google_page_function(const json_t *page, void *context);
-/* Each page of a list; `url` has a query. `what` is in the warning where there are more than are
- * read. Places that could not be read are warnings, too. */
-CHECKED bool google_read_pages(struct cloud *cloud, const char *url, const char *what,
-                               google_page_function *read, void *context, json_t *warnings,
-                               struct error *error);
+struct google_found {
+    const struct fleet_target *target;
+    struct observed **list;
+    size_t *count;
+};
+/* The pages of SERVICE projects/P/PLACES/PLACE/QUERY. */
+struct google_collection {
+    const char *service, *places; /* GOOGLE_COMPUTE, "zones" */
+    const char *query;            /* "instances?maxResults=100" */
+    const char *what;             /* "machines" */
+    void (*read)(const json_t *page, const struct google_found *found);
+};
+/* All collections in each of the target's places; a row without a service ends them. Places that
+ * could not be read are warnings. Free with observed_list_free. */
+CHECKED bool google_list(struct cloud *cloud, const struct fleet_target *target,
+                         const struct google_collection *collections, struct observed **out,
+                         size_t *count, json_t *warnings, struct error *error);
 
 /* ---- What a target needs ---- */
 

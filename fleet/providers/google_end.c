@@ -94,8 +94,7 @@ void google_end_add_change(const struct google_list *list, const struct google_e
     struct step *step =
         google_add(list, "end", "PATCH", end->job, "Moves the Cloud Scheduler job that ends");
 
-    snprintf(step->url, sizeof step->url, "%s?updateMask=description,schedule,timeZone,httpTarget",
-             end->job);
+    google_add_query(step, "updateMask", "description,schedule,timeZone,httpTarget");
     step->body = job_body(list, end, method, url, body);
 }
 

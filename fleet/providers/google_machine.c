@@ -3,6 +3,7 @@
 #include "fleet/providers/google_machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/core/base64.h"
@@ -46,24 +47,50 @@ json_t *google_machine_labels(const struct desired *desired)
     return out;
 }
 
-int google_machine_port(const json_t *labels)
+/* 0: it has none. */
+static int64_t labelled_port(const json_t *labels)
 {
-    int64_t port = google_integer(labels, GOOGLE_PORT);
+    return google_integer(labels, GOOGLE_PORT);
+}
 
-    return port > 0 && port < 65536 ? (int)port : 0;
+int google_machine_port(const json_t *labels, const char *script)
+{
+    const char *at = strstr(script, "--port");
+    int64_t port = labelled_port(labels);
+
+    if (port == 0 && at != NULL) {
+        at += strlen("--port");
+        port = strtol(at + strspn(at, " =\"'"), NULL, 10);
+    }
+    return port > 0 && port < 65536 ? (int)port : 8000;
+}
+
+void google_machine_set_address(const char *address, int port, struct observed *out)
+{
+    if (address[0] != '\0' && address[strspn(address, "0123456789.")] == '\0')
+        snprintf(out->address, sizeof out->address, "http://%.63s:%d", address, port);
+}
+
+json_t *google_machine_digest(const char *script)
+{
+    char digest[DIGEST_TEXT_SIZE];
+
+    digest_sha256_text(script, strlen(script), digest);
+    digest[16] = '\0';
+    return json_string(digest);
 }
 
 void google_machine_set_id(const struct desired *desired, struct step *step)
 {
     TEXT_AUTO whole = { 0 };
     char digest[DIGEST_TEXT_SIZE];
-    size_t length = strlen(step->url);
+    char id[40];
 
     text_addf(&whole, "%s\n%s", desired->request_seed, step->name);
     digest_sha256_text(text_string(&whole), whole.length, digest);
-    snprintf(step->url + length, sizeof step->url - length,
-             "?requestId=%.8s-%.4s-5%.3s-a%.3s-%.12s", digest, digest + 8, digest + 12, digest + 15,
-             digest + 18);
+    snprintf(id, sizeof id, "%.8s-%.4s-5%.3s-a%.3s-%.12s", digest, digest + 8, digest + 12,
+             digest + 15, digest + 18);
+    google_add_query(step, "requestId", id);
 }
 
 /* ---- Steps ---- */
@@ -72,11 +99,9 @@ static void add_key(const struct google_list *list, const struct google_machine 
 {
     struct step *step = google_add(list, "key", "POST", machine->key,
                                    "Creates the secret in which the machine writes its key:");
-    size_t length;
 
     google_set_creation(step);
-    length = strlen(step->url);
-    snprintf(step->url + length, sizeof step->url - length, "?secretId=%s", machine->secret);
+    google_add_query(step, "secretId", machine->secret);
     step->body = json_pack("{s:{s:{}}, s:o}", "replication", "automatic", "labels",
                            google_labels(list->desired));
 }
@@ -267,7 +292,7 @@ bool google_machine_key(struct cloud *cloud, const char *what, const struct obse
     if (!cloud_read(cloud, observed->resource, &found, error))
         return false;
     desired.instance = json_get_text(labels_of(found.body), GOOGLE_INSTANCE, "");
-    if (desired.instance[0] == '\0' || google_machine_port(labels_of(found.body)) == 0
+    if (desired.instance[0] == '\0' || labelled_port(labels_of(found.body)) == 0
         || !read_project(what, target.project))
         return true;
     google_machine_name(&desired, what, &machine);

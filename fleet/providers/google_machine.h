@@ -36,8 +36,13 @@ void google_machine_name(const struct desired *desired, const char *what,
 
 /* Labels of a machine: google_labels and the server's port. New reference. */
 json_t *google_machine_labels(const struct desired *desired);
-/* The port of a machine's labels; 0: it has none. */
-int google_machine_port(const json_t *labels);
+/* The server's port: of the labels, or of the script of another's machine; 8000: neither says. */
+int google_machine_port(const json_t *labels, const char *script);
+/* The server's address, if the machine has one. */
+void google_machine_set_address(const char *address, int port, struct observed *out);
+/* Of the script that starts it, in which image and arguments are: a change of either changes the
+ * digest. New reference. */
+json_t *google_machine_digest(const char *script);
 
 /* "key", "key-right", "firewall": before the machine. */
 void google_machine_add(const struct google_list *list, const struct google_machine *machine);

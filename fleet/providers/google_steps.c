@@ -24,6 +24,30 @@ struct step *google_add(const struct google_list *list, const char *name, const 
     return step;
 }
 
+void google_add_query(struct step *step, const char *name, const char *value)
+{
+    size_t length = strlen(step->url);
+
+    snprintf(step->url + length, sizeof step->url - length, "%c%s=%s",
+             strchr(step->url, '?') != NULL ? '&' : '?', name, value);
+}
+
+bool google_check_state(enum provider_verb verb, const struct desired *desired,
+                        const struct observed *now, const char *what, struct error *error)
+{
+    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
+        return error_set(error, ERROR_CONFLICT,
+                         "there is a %s %s in %s that opsbrain did not make: take another name, or "
+                         "adopt it",
+                         what, desired->deployment, desired->place);
+    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
+        return error_set(error, ERROR_NOT_FOUND, "there is no %s %s in %s", what,
+                         desired->deployment, desired->place);
+    if ((verb == VERB_CREATE || verb == VERB_UPDATE) && desired->recipe == NULL)
+        return error_set(error, ERROR_INVALID, "a %s is made of a recipe", what);
+    return true;
+}
+
 bool google_check_secrets(const struct recipe *recipe, struct error *error)
 {
     const json_t *variables = recipe_member(recipe, "environment"), *value;
@@ -80,19 +104,32 @@ void google_set_creation(struct step *step)
 }
 
 /* gcloud has no command that takes a body: what is sent is shown as it is. */
-void google_command(const struct desired *desired, const struct step *step, struct text *out)
+static void show_request(const struct step *step, struct text *out)
 {
     FREE_AUTO char *body = step->body != NULL ? json_dumps(step->body, JSON_INDENT(1)) : NULL;
 
-    if (strncmp(step->name, "secret-", 7) == 0) {
-        text_addf(out, "gcloud secrets describe %s --project %s\n", step->name + 7,
-                  desired->target->project);
-        return;
-    }
     text_addf(out, "curl -X %s -H \"Authorization: Bearer $(gcloud auth print-access-token)\" ",
               step->method);
     if (body != NULL)
         text_add(out, "-H 'Content-Type: application/json' --data-binary @- ");
     text_addf(out, "'%s'%s%s%s\n", step->url, body != NULL ? " <<'END'\n" : "",
               body != NULL ? body : "", body != NULL ? "\nEND" : "");
+}
+
+void google_command(const struct desired *desired, const struct step *step,
+                    const char *const commands[][2], const char *place, struct text *out)
+{
+    const char *project = desired->target->project;
+
+    if (strncmp(step->name, "secret-", 7) == 0) {
+        text_addf(out, "gcloud secrets describe %s --project %s\n", step->name + 7, project);
+        return;
+    }
+    for (size_t i = 0; commands[i][0] != NULL; i++)
+        if (strcmp(commands[i][0], step->name) == 0) {
+            text_addf(out, "gcloud %s %s %s %s --project %s\n", commands[i][1],
+                      google_last_part(step->resource), place, desired->place, project);
+            return;
+        }
+    show_request(step, out);
 }

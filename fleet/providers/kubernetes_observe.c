@@ -338,8 +338,7 @@ static CHECKED bool observe_parts(struct cloud *cloud, const struct desired *des
         read_log(cloud, desired, telling(pods), &log);
     kubernetes_read(deployment, pods, text_string(&log), out);
     text_copy(out->place, sizeof out->place, desired->place);
-    out->ours = strcmp(out->instance, desired->instance) == 0
-                && strcmp(out->deployment, desired->deployment) == 0;
+    out->ours = observed_is_of(out, desired);
     return true;
 }
 

@@ -105,6 +105,8 @@ void observed_set_state(struct observed *out, const char *state, const char *pha
 /* The same for any other text that has words of a platform. */
 void observed_write(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whether its labels are those of the deployment. */
+bool observed_is_of(const struct observed *observed, const struct desired *desired);
 /* Whether it is to end at another time than is written on it, which has whole seconds. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */

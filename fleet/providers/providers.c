@@ -96,6 +96,12 @@ void observed_set_state(struct observed *out, const char *state, const char *pha
     text_copy(out->message, sizeof out->message, text_string(&shown));
 }
 
+bool observed_is_of(const struct observed *observed, const struct desired *desired)
+{
+    return strcmp(observed->instance, desired->instance) == 0
+           && strcmp(observed->deployment, desired->deployment) == 0;
+}
+
 bool observed_end_moves(const struct observed *now, const struct desired *desired)
 {
     return desired->ends_ms > 0 && desired->ends_ms / 1000 != now->ends_ms / 1000;

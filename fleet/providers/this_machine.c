@@ -82,8 +82,7 @@ static CHECKED bool observe(struct cloud *cloud, const struct desired *desired,
     snprintf(url, sizeof url, "/servers/%s", desired->deployment);
     if (cloud_call(cloud, "GET", url, NULL, NULL, &reply, error)) {
         read_server(reply.body, out);
-        out->ours = strcmp(out->instance, desired->instance) == 0
-                    && strcmp(out->deployment, desired->deployment) == 0;
+        out->ours = observed_is_of(out, desired);
         return true;
     }
     if (reply.status != 404)

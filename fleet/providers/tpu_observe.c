@@ -72,22 +72,14 @@ bool tpu_observe(struct cloud *cloud, const struct desired *desired, struct obse
         observed_finish(out);
         return false;
     }
-    out->ours = out->exists && strcmp(out->instance, desired->instance) == 0
-                && strcmp(out->deployment, desired->deployment) == 0;
+    out->ours = out->exists && observed_is_of(out, desired);
     return true;
 }
 
 /* ---- All ---- */
 
-struct found {
-    struct observed **list;
-    size_t *count;
-    bool is_inside;
-};
-
-static void read_queued_page(const json_t *page, void *context)
+static void read_queued_page(const json_t *page, const struct google_found *found)
 {
-    const struct found *found = context;
     const json_t *queued;
     size_t i;
 
@@ -96,12 +88,12 @@ static void read_queued_page(const json_t *page, void *context)
 }
 
 /* The queued resource that asked for the node; a new one for a node that none did. */
-static struct observed *owner_of(const struct found *found, const json_t *node)
+static struct observed *owner_of(const struct google_found *found, const json_t *node)
 {
     struct observed one = { 0 };
     struct observed *owner = NULL;
 
-    tpu_read_node(node, found->is_inside, &one);
+    tpu_read_node(node, google_machine_is_inside(found->target), &one);
     for (size_t i = 0; i < *found->count && owner == NULL; i++) {
         struct observed *queued = &(*found->list)[i];
 
@@ -112,9 +104,8 @@ static struct observed *owner_of(const struct found *found, const json_t *node)
     return owner != NULL ? owner : observed_list_add(found->list, found->count);
 }
 
-static void read_node_page(const json_t *page, void *context)
+static void read_node_page(const json_t *page, const struct google_found *found)
 {
-    const struct found *found = context;
     const json_t *node;
     size_t i;
 
@@ -122,44 +113,18 @@ static void read_node_page(const json_t *page, void *context)
         struct observed *owner = owner_of(found, node);
 
         if (!owner->exists || may_have_node(owner))
-            tpu_read_node(node, found->is_inside, owner);
+            tpu_read_node(node, google_machine_is_inside(found->target), owner);
     }
-}
-
-static CHECKED bool read_zone(struct cloud *cloud, const char *project, const char *zone,
-                              const struct found *found, json_t *warnings, struct error *error)
-{
-    static const struct {
-        const char *collection;
-        google_page_function *read;
-    } rows[] = { { "queuedResources", read_queued_page }, { "nodes", read_node_page } };
-    struct found copy = *found;
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char url[512], what[96];
-
-        snprintf(url, sizeof url, TPU "projects/%.63s/locations/%.63s/%s?pageSize=100", project,
-                 zone, rows[i].collection);
-        snprintf(what, sizeof what, "TPUs in %.63s", zone);
-        if (!google_read_pages(cloud, url, what, rows[i].read, &copy, warnings, error))
-            return false;
-    }
-    return true;
 }
 
 bool tpu_list(struct cloud *cloud, const struct fleet_target *target, struct observed **out,
               size_t *count, json_t *warnings, struct error *error)
 {
-    const struct found found = { out, count, google_machine_is_inside(target) };
+    static const struct google_collection collections[] = {
+        { TPU, "locations", "queuedResources?pageSize=100", "queued resources", read_queued_page },
+        { TPU, "locations", "nodes?pageSize=100", "TPUs", read_node_page },
+        { NULL },
+    };
 
-    *out = NULL;
-    *count = 0;
-    for (size_t i = 0; i < target->place_count; i++)
-        if (!read_zone(cloud, target->project, target->places[i], &found, warnings, error)) {
-            observed_list_free(*out, *count);
-            *out = NULL;
-            *count = 0;
-            return false;
-        }
-    return true;
+    return google_list(cloud, target, collections, out, count, warnings, error);
 }

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the platform's objects say: queued resources, nodes, and what a machine says of itself. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/core/digest.h"
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
-
-/* "projects/P/locations/ZONE/nodes/NAME" */
-static void read_name(const char *name, struct observed *out)
-{
-    const char *place = strstr(name, "/locations/"), *last = strrchr(name, '/');
-
-    text_copy(out->name, sizeof out->name, last != NULL ? last + 1 : name);
-    if (place != NULL)
-        snprintf(out->place, sizeof out->place, "%.*s", (int)strcspn(place + 11, "/"), place + 11);
-    snprintf(out->resource, sizeof out->resource, TPU "%.400s", name);
-}
 
 /* A deletion takes no condition: what a plan was made for is told from another of its name by when
  * it was made. */
@@ -43,10 +29,9 @@ static void add_text(json_t *fields, const char *name, const json_t *object, con
 static void add_last(json_t *fields, const char *name, const json_t *object)
 {
     const char *text = json_get_text(object, name, NULL);
-    const char *last = text != NULL ? strrchr(text, '/') : NULL;
 
     if (text != NULL)
-        json_object_set_new(fields, name, json_string(last != NULL ? last + 1 : text));
+        json_object_set_new(fields, name, json_string(google_last_part(text)));
 }
 
 /* The arguments are in the script, whose digest a change of them changes. */
@@ -55,8 +40,8 @@ static json_t *fields_of(const json_t *node, const char *name)
     const json_t *network = json_object_get(node, "networkConfig");
     const json_t *metadata = json_object_get(node, "metadata");
     const char *script = json_get_text(metadata, "startup-script", "");
-    json_t *out = json_pack("{s:s}", "node", name);
-    char digest[DIGEST_TEXT_SIZE];
+    json_t *out =
+        json_pack("{s:s, s:o}", "node", name, "startup-script", google_machine_digest(script));
 
     add_text(out, "acceleratorType", node, "acceleratorType");
     add_text(out, "runtimeVersion", node, "runtimeVersion");
@@ -68,9 +53,6 @@ static json_t *fields_of(const json_t *node, const char *name)
                         json_boolean(json_get_boolean(network, "enableExternalIps", false)));
     if (json_is_array(json_object_get(node, "tags")))
         json_object_set_new(out, "tags", json_deep_copy(json_object_get(node, "tags")));
-    digest_sha256_text(script, strlen(script), digest);
-    digest[16] = '\0';
-    json_object_set_new(out, "startup-script", json_string(digest));
     return out;
 }
 
@@ -155,7 +137,7 @@ void tpu_read_queued(const json_t *queued, struct observed *out)
     const json_t *specification = specification_of(queued);
 
     out->exists = true;
-    read_name(json_get_text(queued, "name", ""), out);
+    google_read_name(TPU, json_get_text(queued, "name", ""), out);
     read_machine(json_object_get(specification, "node"),
                  json_get_text(specification, "nodeId", out->name), out);
     read_identity(queued, out);
@@ -164,30 +146,17 @@ void tpu_read_queued(const json_t *queued, struct observed *out)
 
 /* ---- Nodes ---- */
 
-/* Of another's machine: what its script says, or the engines' usual one. */
-static int port_of(const json_t *node)
-{
-    const char *script = json_get_text(json_object_get(node, "metadata"), "startup-script", "");
-    int port = google_machine_port(json_object_get(node, "labels"));
-    const char *at = strstr(script, "--port");
-
-    if (port == 0 && at != NULL) {
-        at += strlen("--port");
-        port = (int)strtol(at + strspn(at, " =\"'"), NULL, 10);
-    }
-    return port > 0 && port < 65536 ? port : 8000;
-}
-
 static void read_address(const json_t *node, bool is_inside, struct observed *out)
 {
+    const char *script = json_get_text(json_object_get(node, "metadata"), "startup-script", "");
     const json_t *endpoint = json_array_get(json_object_get(node, "networkEndpoints"), 0);
     const char *address =
         json_get_text(json_object_get(endpoint, "accessConfig"), "externalIp", "");
 
     if (is_inside || address[0] == '\0')
         address = json_get_text(endpoint, "ipAddress", "");
-    if (address[0] != '\0' && address[strspn(address, "0123456789.")] == '\0')
-        snprintf(out->address, sizeof out->address, "http://%.63s:%d", address, port_of(node));
+    google_machine_set_address(address,
+                               google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
 /* A machine of ours that runs says the rest itself; another's says no more. */
@@ -221,12 +190,12 @@ static void read_node_state(const json_t *node, struct observed *out)
 
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out)
 {
-    const char *name = json_get_text(node, "name", ""), *last = strrchr(name, '/');
+    const char *name = json_get_text(node, "name", "");
 
-    read_machine(node, last != NULL ? last + 1 : name, out);
+    read_machine(node, google_last_part(name), out);
     if (!out->exists) {
         out->exists = true;
-        read_name(name, out);
+        google_read_name(TPU, name, out);
         read_identity(node, out);
     }
     out->replicas = 1;

@@ -48,7 +48,6 @@ static void add_queued(const struct list *list)
     const struct desired *desired = list->desired;
     struct step *step;
     char summary[100], parent[400];
-    size_t length;
 
     snprintf(summary, sizeof summary, "Asks for the TPU (%.24s, %.16s) of",
              recipe_text(desired->recipe, "cloud_tpu.accelerator_type", ""), desired->kind);
@@ -59,9 +58,7 @@ static void add_queued(const struct list *list)
     snprintf(step->url, sizeof step->url, "%s%s", tpu_is_flex_start(desired) ? TPU_ALPHA : TPU,
              parent);
     google_machine_set_id(desired, step);
-    length = strlen(step->url);
-    snprintf(step->url + length, sizeof step->url - length, "&queuedResourceId=%s",
-             desired->deployment);
+    google_add_query(step, "queuedResourceId", desired->deployment);
     step->body = tpu_queued_resource(desired, &list->machine);
 }
 
@@ -79,7 +76,7 @@ static void add_label(const struct list *list)
     struct step *step =
         google_add(&list->google, "label", "PATCH", list->node, "Writes its end on");
 
-    snprintf(step->url, sizeof step->url, "%s?updateMask=labels", list->node);
+    google_add_query(step, "updateMask", "labels");
     step->body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
 }
 
@@ -104,11 +101,9 @@ static void add_queued_removal(const struct list *list)
 {
     struct step *step = google_add_removal(&list->google, "remove-queued-resource", list->queued,
                                            "Deletes the queued resource, and the TPU, of");
-    size_t length;
 
     google_machine_set_id(list->desired, step);
-    length = strlen(step->url);
-    snprintf(step->url + length, sizeof step->url - length, "&force=true");
+    google_add_query(step, "force", "true");
 }
 
 /* What is on its way out is waited for only. */
@@ -177,23 +172,18 @@ static CHECKED bool check_machine(enum provider_verb verb, const struct desired 
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
-    if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a TPU %s in %s that opsbrain did not make: take another name, "
-                         "or adopt it",
-                         desired->deployment, desired->place);
-    if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
-        return error_set(error, ERROR_NOT_FOUND, "there is no TPU %s in %s", desired->deployment,
-                         desired->place);
-    if (verb == VERB_CREATE && desired->recipe == NULL)
-        return error_set(error, ERROR_INVALID, "a queued resource is made of a recipe");
-    return check_machine(verb, desired, now, error)
+    return google_check_state(verb, desired, now, "TPU", error)
+           && check_machine(verb, desired, now, error)
            && (verb != VERB_CREATE || tpu_check(desired, error));
 }
 
 bool tpu_steps(enum provider_verb verb, const struct desired *desired, const struct observed *now,
                struct step **out, size_t *count, struct error *error)
 {
+    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
+        [VERB_CREATE] = add_create, [VERB_START] = add_start,     [VERB_STOP] = add_stop,
+        [VERB_EXTEND] = add_label,  [VERB_DESTROY] = add_destroy,
+    };
     struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
     *out = NULL;
@@ -201,16 +191,7 @@ bool tpu_steps(enum provider_verb verb, const struct desired *desired, const str
     if (!check_state(verb, desired, now, error))
         return false;
     name_parts(&list);
-    if (verb == VERB_CREATE)
-        add_create(&list);
-    else if (verb == VERB_START)
-        add_start(&list);
-    else if (verb == VERB_STOP)
-        add_stop(&list);
-    else if (verb == VERB_EXTEND)
-        add_label(&list);
-    else
-        add_destroy(&list);
+    add_verb[verb](&list);
     return true;
 }
 
@@ -218,25 +199,18 @@ bool tpu_steps(enum provider_verb verb, const struct desired *desired, const str
 
 void tpu_command(const struct desired *desired, const struct step *step, struct text *out)
 {
-    static const char *const commands[][3] = {
-        { "remove-queued-resource", "queued-resources delete", " --force" },
-        { "remove-node", "tpu-vm delete", "" },
-        { "stop", "tpu-vm stop", "" },
-        { "start", "tpu-vm start", "" },
-        { "machine", "queued-resources describe", "" },
-        { "gone", "queued-resources describe", "" },
-        { "node-gone", "tpu-vm describe", "" },
-        { "stopped", "tpu-vm describe", "" },
-        { "running", "tpu-vm describe", "" },
+    static const char *const commands[][2] = {
+        { "remove-queued-resource", "compute tpus queued-resources delete --force" },
+        { "remove-node", "compute tpus tpu-vm delete" },
+        { "stop", "compute tpus tpu-vm stop" },
+        { "start", "compute tpus tpu-vm start" },
+        { "machine", "compute tpus queued-resources describe" },
+        { "gone", "compute tpus queued-resources describe" },
+        { "node-gone", "compute tpus tpu-vm describe" },
+        { "stopped", "compute tpus tpu-vm describe" },
+        { "running", "compute tpus tpu-vm describe" },
+        { NULL },
     };
-    const char *name = strrchr(step->resource, '/');
 
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(step->name, commands[i][0]) == 0) {
-            text_addf(out, "gcloud compute tpus %s %s --zone %s --project %s%s\n", commands[i][1],
-                      name != NULL ? name + 1 : "", desired->place, desired->target->project,
-                      commands[i][2]);
-            return;
-        }
-    google_command(desired, step, out);
+    google_command(desired, step, commands, "--zone", out);
 }

@@ -390,8 +390,8 @@ static void test_commands_hold_no_secret(void **state)
         step_list_free(steps, count);
     }
     assert_non_null(strstr(out.data, "gcloud secrets describe hf-token --project p"));
-    assert_non_null(strstr(out.data, "gcloud compute tpus queued-resources delete gemma --zone "
-                                     "us-east5-a --project p --force"));
+    assert_non_null(strstr(out.data, "gcloud compute tpus queued-resources delete --force gemma "
+                                     "--zone us-east5-a --project p\n"));
     assert_non_null(strstr(out.data, "gcloud compute tpus tpu-vm stop gemma"));
     assert_null(strstr(out.data, "canary"));
 }
