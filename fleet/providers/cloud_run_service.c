@@ -327,10 +327,7 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
     int64_t requests = recipe_integer(recipe, "scale.concurrency", 0);
     int64_t sequences = recipe_integer(recipe, "arguments.--max-num-seqs", 0);
     const char *accelerator = recipe_text(recipe, "cloud_run.accelerator", "");
-    const struct {
-        bool holds;
-        const char *sentence;
-    } rows[] = {
+    const struct google_warning rows[] = {
         { strstr(recipe->image, "@sha256:") == NULL,
           "the image is named by a tag: another instance may run other code" },
         { recipe->chips > 0 && json_is_true(recipe_member(recipe, "cloud_run.zonal_redundancy")),
@@ -349,7 +346,5 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
         { is_copied(recipe), "the weights in memory count against the instance's memory" },
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].holds)
-            json_array_append_new(warnings, json_string(rows[i].sentence));
+    google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

@@ -7,6 +7,8 @@
 #include "fleet/recipes/recipe.h"
 
 #define NAME_SIZE 64
+#define SHORTEST_WAIT_S 90
+#define LONGEST_WAIT_S 7200
 #define DAY_MS INT64_C(86400000)
 #define LONGEST_MS (120 * DAY_MS)
 #define LONGEST_FLEXIBLE_MS (7 * DAY_MS)
@@ -68,16 +70,22 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
     static const char *const names[] = { "compute_engine.image_project",
                                          "compute_engine.image_family",
                                          "compute_engine.disk_type" };
-    int64_t wait_s = recipe_integer(recipe, "compute_engine.wait_s", 90);
+    int64_t wait_s = recipe_integer(recipe, "compute_engine.wait_s", SHORTEST_WAIT_S);
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!is_plain(recipe_text(recipe, names[i], i < 2 ? "" : "x")))
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *name = recipe_text(recipe, names[i], i < 2 ? "" : "pd-balanced");
+
+        if (!is_plain(name))
             return error_set(error, ERROR_INVALID,
-                             "the recipe's \"%s\" must be a name of a-z, 0-9 and '-'", names[i]);
-    if (wait_s < 90 || wait_s > 7200)
-        return error_set(error, ERROR_INVALID,
-                         "on Compute Engine capacity is waited for 90 to 7200 s "
-                         "(\"compute_engine.wait_s\")");
+                             "the recipe's \"%s\" is \"%.60s\": it is a name of a-z, 0-9 and '-'",
+                             names[i], name);
+    }
+    if (wait_s < SHORTEST_WAIT_S || wait_s > LONGEST_WAIT_S)
+        return error_set(
+            error, ERROR_INVALID,
+            "the recipe's \"compute_engine.wait_s\" is %lld: Compute Engine waits %d to "
+            "%d s for capacity",
+            (long long)wait_s, SHORTEST_WAIT_S, LONGEST_WAIT_S);
     return true;
 }
 
@@ -112,10 +120,7 @@ bool compute_check(const struct desired *desired, struct error *error)
 void compute_lint(const struct desired *desired, json_t *warnings)
 {
     const struct recipe *recipe = desired->recipe;
-    const struct {
-        bool holds;
-        const char *sentence;
-    } rows[] = {
+    const struct google_warning rows[] = {
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
           "the target names no reservation: any that is open and fits is used, and without one the "
           "machine is bought on demand" },
@@ -128,7 +133,5 @@ void compute_lint(const struct desired *desired, json_t *warnings)
     };
 
     google_machine_lint(desired, warnings);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].holds)
-            json_array_append_new(warnings, json_string(rows[i].sentence));
+    google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

@@ -93,6 +93,14 @@ void google_end_add_account_removal(const struct google_list *list, const struct
 CHECKED bool google_end_check(const struct desired *desired, const char *title,
                               struct error *error);
 
+/* ---- What is unwise ---- */
+
+struct google_warning {
+    bool holds;
+    const char *sentence;
+};
+void google_warn(const struct google_warning *rows, size_t count, json_t *warnings);
+
 /* ---- Outcomes ---- */
 
 /* For `outcome`: sets `error`. */

@@ -54,6 +54,13 @@ void google_add_finding(json_t *findings, const char *need, bool holds, json_t *
     json_array_append_new(findings, finding);
 }
 
+void google_warn(const struct google_warning *rows, size_t count, json_t *warnings)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].holds)
+            json_array_append_new(warnings, json_string(rows[i].sentence));
+}
+
 /* ---- Permissions ---- */
 
 static bool contains(const json_t *list, const char *text)

@@ -164,10 +164,7 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
 void google_machine_lint(const struct desired *desired, json_t *warnings)
 {
     const struct recipe *recipe = desired->recipe;
-    const struct {
-        bool holds;
-        const char *sentence;
-    } rows[] = {
+    const struct google_warning rows[] = {
         { true, "the key, prompts and answers cross the network without TLS: keep the source "
                 "ranges within networks of your own" },
         { strstr(recipe->image, "@sha256:") == NULL,
@@ -177,7 +174,5 @@ void google_machine_lint(const struct desired *desired, json_t *warnings)
           "a spot machine may be taken away at any moment, and its end is that of its disk" },
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].holds)
-            json_array_append_new(warnings, json_string(rows[i].sentence));
+    google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

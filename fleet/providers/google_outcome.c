@@ -19,10 +19,12 @@ enum step_state google_refused(const struct step *step, const struct cloud_reply
     if (reply->status == 404 && step->absent_is_done)
         return STEP_DONE;
     if (reply->status == 404 && strncmp(step->name, "secret-", 7) == 0) {
+        const char *secret = google_last_part(step->resource);
+
         error_set(error, ERROR_NOT_FOUND,
                   "the project has no secret %s, which the recipe needs: gcloud secrets create %s "
                   "--data-file=-",
-                  step->name + 7, step->name + 7);
+                  secret, secret);
         return STEP_FAILED;
     }
     error_set(error, ERROR_UPSTREAM, "%s", reply->message);

@@ -66,6 +66,15 @@ bool google_check_secrets(const struct recipe *recipe, struct error *error)
     return true;
 }
 
+static bool has_step_of(const struct google_list *list, const char *resource)
+{
+    for (size_t i = 0; i < *list->count; i++)
+        if (strcmp((*list->steps)[i].resource, resource) == 0)
+            return true;
+    return false;
+}
+
+/* Two variables may hold one secret. */
 void google_add_secrets(const struct google_list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -81,6 +90,8 @@ void google_add_secrets(const struct google_list *list)
         snprintf(name, sizeof name, "secret-%.56s", secret);
         snprintf(url, sizeof url, GOOGLE_SECRETS "projects/%.63s/secrets/%.128s",
                  list->desired->target->project, secret);
+        if (has_step_of(list, url))
+            continue;
         step = google_add(list, name, "GET", url, "Looks whether the secret is there, for");
         text_copy(step->dry_run_url, sizeof step->dry_run_url, url);
     }
@@ -122,7 +133,8 @@ void google_command(const struct desired *desired, const struct step *step,
     const char *project = desired->target->project;
 
     if (strncmp(step->name, "secret-", 7) == 0) {
-        text_addf(out, "gcloud secrets describe %s --project %s\n", step->name + 7, project);
+        text_addf(out, "gcloud secrets describe %s --project %s\n",
+                  google_last_part(step->resource), project);
         return;
     }
     for (size_t i = 0; commands[i][0] != NULL; i++)

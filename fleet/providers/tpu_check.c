@@ -128,10 +128,7 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
 {
     const struct recipe *recipe = desired->recipe;
     bool is_flex_start = tpu_is_flex_start(desired);
-    const struct {
-        bool holds;
-        const char *sentence;
-    } rows[] = {
+    const struct google_warning rows[] = {
         { strcmp(recipe->hardware, "google-tpu-v6e") == 0,
           "Google only maintains the Cloud TPU API: Compute Engine has v6e, with another quota" },
         { is_flex_start, "flex-start is in the v2alpha1 API alone, which Google may change" },
@@ -150,7 +147,5 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     };
 
     google_machine_lint(desired, warnings);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].holds)
-            json_array_append_new(warnings, json_string(rows[i].sentence));
+    google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

@@ -37,5 +37,3 @@ static inline int set_up(void **state)
     *state = world;
     return 0;
 }
-
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)

@@ -33,9 +33,6 @@ static inline int set_up(void **state)
     struct google_world *world =
         google_world_create("compute_engine", "us-central1-a", recipe_json);
 
-    world->target.source_range_count = 2;
-    text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "203.0.113.4/32");
-    text_copy(world->target.source_ranges[1], FLEET_PLACE_SIZE, "10.0.0.0/8");
     fake_server_add(
         world->fake.objects, QUOTA,
         "{\"dimensionsInfos\":[{\"dimensions\":{\"region\":\"us-central1\",\"tpu_family\":"
@@ -46,5 +43,3 @@ static inline int set_up(void **state)
     *state = world;
     return 0;
 }
-
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)

@@ -103,8 +103,9 @@ static bool check_type(const struct check *check, const json_t *type, const json
         return check_items(check, type, value, path);
     if (strcmp(name, "map") == 0)
         return check_map(check, value, path);
-    if (strchr(name, '|') != NULL)
-        return is_word_of(name, json_string_value(value)) || fail(check, path, false);
+    if (strchr(name, '|') != NULL) /* Google takes a word's number, too */
+        return json_is_integer(value) || is_word_of(name, json_string_value(value))
+               || fail(check, path, false);
     if (strcmp(name, "n") == 0)
         return is_number(json_string_value(value)) || fail(check, path, false);
     if (strcmp(name, "s") == 0)

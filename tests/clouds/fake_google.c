@@ -20,10 +20,25 @@ void fake_google_say(struct fake_reply *reply, int status, const char *word, con
     json_add(&reply->body, body);
 }
 
+/* New reference. */
+static json_t *public_of(const json_t *object)
+{
+    json_t *out = json_copy((json_t *)(uintptr_t)object), *member;
+    const char *name;
+    void *next;
+
+    json_object_foreach_safe(out, next, name, member)
+        if (name[0] == '.')
+            json_object_del(out, name);
+    return out;
+}
+
 void fake_google_show(struct fake_reply *reply, const json_t *object)
 {
+    json_auto_t *shown = public_of(object);
+
     text_clear(&reply->body);
-    json_add(&reply->body, object);
+    json_add(&reply->body, shown);
 }
 
 bool fake_google_check(const struct fake_google *fake, const char *type, const json_t *body,
@@ -50,23 +65,60 @@ void fake_google_number(const struct fake_google *fake, json_t *object, const ch
                         fake->numbers ? json_integer(value) : json_sprintf("%lld", value));
 }
 
-void fake_google_begin(struct fake_google *fake, const char *service, struct fake_reply *reply)
+/* ---- Long operations ---- */
+
+static json_t *any(const char *type, const json_t *object)
+{
+    json_t *out = json_pack("{s:s+}", "@type", "type.googleapis.com/", type);
+
+    json_object_update(out, (json_t *)(uintptr_t)object);
+    return out;
+}
+
+/* What an operation on the object at the path reports, and at its end returns. */
+static json_t *metadata_of(const char *path)
+{
+    json_auto_t *target = json_pack("{s:s}", "target", path + strlen("/v2/"));
+
+    return strstr(path, "/services/") != NULL
+               ? any("google.cloud.run.v2.Service", NULL)
+               : any("google.cloud.tpu.v2.OperationMetadata", target);
+}
+
+static json_t *result_of(const struct fake_google *fake, const char *path)
+{
+    json_auto_t *object = public_of(json_object_get(fake->objects, path));
+    json_auto_t *name = json_pack("{s:s}", "name", path + strlen("/v2/"));
+    json_auto_t *nothing = json_pack("{s:{}}", "value");
+
+    if (strstr(path, "/services/") != NULL)
+        return any("google.cloud.run.v2.Service", object != NULL ? object : name);
+    if (object == NULL)
+        return any("google.protobuf.Empty", nothing);
+    return any(strstr(path, "/nodes/") != NULL ? "google.cloud.tpu.v2.Node"
+                                               : "google.cloud.tpu.v2.QueuedResource",
+               object);
+}
+
+void fake_google_begin(struct fake_google *fake, const char *path, struct fake_reply *reply)
 {
     char name[128];
     json_auto_t *operation = NULL;
 
     snprintf(name, sizeof name, "projects/p/locations/r/operations/op-%lld", ++fake->versions);
-    operation = json_pack("{s:s, s:b}", "name", name, "done", 0);
-    json_object_set_new(fake->operations, name,
-                        json_pack("{s:i, s:s}", "looks", 0, "service", service));
+    operation =
+        json_pack("{s:s, s:b, s:o}", "name", name, "done", 0, "metadata", metadata_of(path));
+    json_object_set_new(fake->operations, name, json_pack("{s:i, s:s}", "looks", 0, "path", path));
     fake_google_show(reply, operation);
 }
 
 static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
+    const char *path = json_get_text(kept, "path", "/v2/");
     int64_t looks = json_get_integer(kept, "looks", 0) + 1;
-    json_auto_t *operation = json_pack("{s:s, s:b}", "name", name, "done", looks >= 2);
+    json_auto_t *operation = json_pack("{s:s, s:b, s:o}", "name", name, "done", looks >= 2,
+                                       "metadata", metadata_of(path));
 
     if (kept == NULL) {
         fake_google_say(reply, 404, "NOT_FOUND", "no such operation");
@@ -76,11 +128,13 @@ static void look_at_operation(struct fake_google *fake, const char *name, struct
     if (looks >= 2 && fake->operation_error[0] != '\0') {
         json_object_set_new(operation, "error",
                             json_pack("{s:i, s:s}", "code", 8, "message", fake->operation_error));
-        json_object_del(fake->objects, json_get_text(kept, "service", ""));
+        json_object_del(fake->objects, path);
     } else if (looks >= 2)
-        json_object_set_new(operation, "response", json_object());
+        json_object_set_new(operation, "response", result_of(fake, path));
     fake_google_show(reply, operation);
 }
+
+/* ---- Changes that are alike ---- */
 
 void fake_google_delete(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply, bool is_dry)
@@ -98,6 +152,15 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
         fake_google_begin(fake, request->path, reply);
     }
     free(etag);
+}
+
+void fake_google_remove(struct fake_google *fake, const struct fake_request *request,
+                        struct fake_reply *reply)
+{
+    if (json_object_del(fake->objects, request->path) == 0)
+        text_add(&reply->body, "{}");
+    else
+        fake_google_say(reply, 404, "NOT_FOUND", "it does not exist");
 }
 
 void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
@@ -139,6 +202,31 @@ static const struct fake_google_part *find_part(const char *path)
     return *part;
 }
 
+/* Google refuses a parameter that the method does not have. */
+static bool knows_parameters(const struct fake_google_part *part,
+                             const struct fake_request *request, struct fake_reply *reply)
+{
+    static const char system[] = " %24alt alt fields ";
+    const char *known = part != NULL && part->parameters != NULL ? part->parameters : "";
+
+    for (const char *at = request->query; *at != '\0';) {
+        size_t end = strcspn(at, "&");
+        char name[64], sentence[256];
+
+        snprintf(name, sizeof name, " %.*s ", (int)strcspn(at, "=&"), at);
+        if (strstr(system, name) == NULL && strstr(known, name) == NULL) {
+            snprintf(sentence, sizeof sentence,
+                     "Invalid JSON payload received. Unknown name \"%.*s\": Cannot bind query "
+                     "parameter. Field could not be found in request message.",
+                     (int)strlen(name) - 2, name + 1);
+            fake_google_say(reply, 400, "INVALID_ARGUMENT", sentence);
+            return false;
+        }
+        at += end + (at[end] == '&');
+    }
+    return true;
+}
+
 static void test_permissions(const struct fake_google *fake, const struct fake_request *request,
                              struct fake_reply *reply)
 {
@@ -169,7 +257,7 @@ static void list(struct fake_google *fake, const char *member, const struct fake
     json_object_foreach(fake->objects, path, object)
         if (strncmp(path, request->path, strlen(request->path)) == 0
             && (!fake->pages || (page >= 0 && at++ == page / 2 && page != 1)))
-            json_array_append(found, object);
+            json_array_append_new(found, public_of(object));
     if (json_array_size(found) > 0) /* an empty list omits the member */
         json_object_set(body, member, found);
     json_decref(found);
@@ -247,6 +335,8 @@ static void answer(void *context, const struct fake_request *request, struct fak
         fake_google_say(reply, 401, "UNAUTHENTICATED", "no token");
     else if (strstr(request->path, ":testIamPermissions") != NULL)
         test_permissions(fake, request, reply);
+    else if (!knows_parameters(find_part(request->path), request, reply))
+        return;
     else if (strcmp(request->method, "GET") == 0)
         read_one(fake, request, reply);
     else if (fake->status > 0)

@@ -119,6 +119,21 @@ static json_t *find(const struct fake_google *fake, char path[512])
     return NULL;
 }
 
+/* The instance of a request, and its method, "/stop"; NULL: the reply says that there is none. */
+static json_t *find_asked(const struct fake_google *fake, const struct fake_request *request,
+                          char path[512], const char **method, struct fake_reply *reply)
+{
+    size_t before = (size_t)(strstr(request->path, INSTANCES) - request->path) + strlen(INSTANCES);
+    json_t *instance;
+
+    *method = request->path + before + strcspn(request->path + before, "/");
+    snprintf(path, 512, "%.*s", (int)(*method - request->path), request->path);
+    instance = find(fake, path);
+    if (instance == NULL)
+        say(reply, 404, "notFound", "The resource '%s' was not found", path + strlen(PREFIX));
+    return instance;
+}
+
 /* ---- Creating ---- */
 
 static const char *code_of(const struct fake_google *fake)
@@ -223,7 +238,7 @@ static void change_status(struct fake_google *fake, json_t *instance,
     bool stops = strstr(request->path, "/start") == NULL;
 
     if (strcmp(request->method, "DELETE") == 0)
-        json_object_set_new(instance, "isDeleted", json_true());
+        json_object_set_new(instance, ".isDeleted", json_true());
     json_object_set_new(instance, "status", json_string(stops ? "STOPPING" : "PROVISIONING"));
     begin(fake, request, path, NULL, NULL, reply);
 }
@@ -232,19 +247,14 @@ static void change_instance(struct fake_google *fake, const struct fake_request 
                             struct fake_reply *reply)
 {
     char path[512];
-    const char *name = strstr(request->path, INSTANCES) + strlen(INSTANCES);
-    const char *method = strchr(name, '/');
-    json_t *instance;
+    const char *method;
+    json_t *instance = find_asked(fake, request, path, &method, reply);
 
-    snprintf(path, sizeof path, "%.*s",
-             (int)(method != NULL ? method - request->path : (ptrdiff_t)strlen(request->path)),
-             request->path);
-    instance = find(fake, path);
     if (instance == NULL)
-        say(reply, 404, "notFound", "The resource '%s' was not found", path + strlen(PREFIX));
-    else if (method != NULL && strcmp(method, "/setScheduling") == 0)
+        return;
+    if (strcmp(method, "/setScheduling") == 0)
         set_scheduling(fake, instance, request, path, reply);
-    else if (method != NULL && strcmp(method, "/setLabels") == 0)
+    else if (strcmp(method, "/setLabels") == 0)
         set_labels(fake, instance, request, path, reply);
     else
         change_status(fake, instance, request, path, reply);
@@ -274,7 +284,7 @@ static void change(struct fake_google *fake, const struct fake_request *request,
 static void show_phase(struct fake_google *fake, json_t *instance, struct fake_reply *reply)
 {
     static const char *const phases[] = { "image", "weights", "compile", "ready" };
-    int64_t looks = json_get_integer(instance, "looks", 0);
+    int64_t looks = json_get_integer(instance, ".looks", 0);
     const char *phase = fake->server_fails ? "failed" : phases[looks < 4 ? looks : 3];
     json_auto_t *out =
         json_pack("{s:s, s:{s:[{s:s, s:s, s:s}]}}", "queryPath", "opsbrain/", "queryValue", "items",
@@ -284,26 +294,22 @@ static void show_phase(struct fake_google *fake, json_t *instance, struct fake_r
         json_array_append_new(json_object_get(json_object_get(out, "queryValue"), "items"),
                               json_pack("{s:s, s:s, s:s}", "namespace", "opsbrain", "key", "line",
                                         "value", "Capturing graphs"));
-    json_object_set_new(instance, "looks", json_integer(looks + 1));
+    json_object_set_new(instance, ".looks", json_integer(looks + 1));
     fake_google_show(reply, out);
 }
 
 static void look_at_instance(struct fake_google *fake, const struct fake_request *request,
                              struct fake_reply *reply)
 {
-    const char *method = strchr(strstr(request->path, INSTANCES) + strlen(INSTANCES), '/');
     char path[512];
-    json_t *instance;
+    const char *method;
+    json_t *instance = find_asked(fake, request, path, &method, reply);
 
-    snprintf(path, sizeof path, "%.*s",
-             (int)(method != NULL ? method - request->path : (ptrdiff_t)strlen(request->path)),
-             request->path);
-    instance = find(fake, path);
     if (instance == NULL)
-        say(reply, 404, "notFound", "The resource '%s' was not found", path + strlen(PREFIX));
-    else if (method != NULL && strcmp(method, "/getGuestAttributes") == 0)
+        return;
+    if (strcmp(method, "/getGuestAttributes") == 0)
         show_phase(fake, instance, reply);
-    else if (method != NULL)
+    else if (method[0] != '\0')
         text_add(&reply->body, "{\"contents\":\"boot\\r\\nstartup-script: opsbrain: Loading "
                                "weights: 50%\\r\\n\",\"next\":\"70\"}");
     else {
@@ -339,5 +345,10 @@ static bool read_thing(struct fake_google *fake, const struct fake_request *requ
 }
 
 const struct fake_google_part fake_google_compute = {
-    .part = PREFIX, .list_end = "/instances", .list = "items", .read = read_thing, .change = change
+    .part = PREFIX,
+    .parameters = " requestId maxResults pageToken queryPath port start ",
+    .list_end = "/instances",
+    .list = "items",
+    .read = read_thing,
+    .change = change,
 };

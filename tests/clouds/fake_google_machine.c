@@ -25,7 +25,7 @@ static int64_t end_of(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");
     const json_t *longest = json_object_get(scheduling, "maxRunDuration");
-    int64_t started_ms = json_get_integer(instance, "startedMs", 0);
+    int64_t started_ms = json_get_integer(instance, ".startedMs", 0);
 
     if (longest != NULL && started_ms > 0)
         return started_ms + atoll(json_get_text(longest, "seconds", "0")) * 1000;
@@ -66,11 +66,11 @@ void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
         const char *name = strstr(path, "/secrets/ob-");
         TEXT_AUTO data = { 0 };
 
-        if (name == NULL || json_object_get(secret, "policy") == NULL
+        if (name == NULL || json_object_get(secret, ".policy") == NULL
             || strstr(text, name + strlen("/secrets/")) == NULL)
             continue;
         base64_add(&data, "canary-door", strlen("canary-door"));
-        json_object_set_new(secret, "version",
+        json_object_set_new(secret, ".version",
                             json_pack("{s:{s:s}}", "payload", "data", text_string(&data)));
     }
 }
@@ -87,15 +87,15 @@ void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t
 
     if (next == NULL)
         return;
-    if (strcmp(next, "TERMINATED") == 0 && json_object_get(instance, "isDeleted") != NULL) {
+    if (strcmp(next, "TERMINATED") == 0 && json_object_get(instance, ".isDeleted") != NULL) {
         json_object_del(fake->objects, path);
         return;
     }
     json_object_set_new(instance, "status", json_string(next));
     if (strcmp(next, "RUNNING") != 0)
         return;
-    json_object_set_new(instance, "startedMs", json_integer(fake->now_ms));
-    json_object_set_new(instance, "looks", json_integer(0));
+    json_object_set_new(instance, ".startedMs", json_integer(fake->now_ms));
+    json_object_set_new(instance, ".looks", json_integer(0));
     fake_google_machine_key(fake, instance);
 }
 

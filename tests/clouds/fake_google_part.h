@@ -9,6 +9,7 @@
 /* Which requests it answers: those whose path contains `part`. */
 struct fake_google_part {
     const char *part;
+    const char *parameters;      /* of the query, between blanks; NULL: none */
     const char *list_end, *list; /* the end of a list's path, and its member; NULL: none */
     /* A GET of something else than an object or a list; false: it is one. NULL: always. */
     bool (*read)(struct fake_google *fake, const struct fake_request *request,
@@ -18,6 +19,7 @@ struct fake_google_part {
 };
 
 void fake_google_say(struct fake_reply *reply, int status, const char *word, const char *message);
+/* Without its members that begin with '.': the fake's own. */
 void fake_google_show(struct fake_reply *reply, const json_t *object);
 /* Whether a body is of the type; else the reply says which member is not. */
 bool fake_google_check(const struct fake_google *fake, const char *type, const json_t *body,
@@ -25,6 +27,9 @@ bool fake_google_check(const struct fake_google *fake, const char *type, const j
 /* An int64, which is a text. */
 void fake_google_number(const struct fake_google *fake, json_t *object, const char *name,
                         long long value);
+/* DELETE of an object, at once. */
+void fake_google_remove(struct fake_google *fake, const struct fake_request *request,
+                        struct fake_reply *reply);
 /* Starts a long operation on the object at `path`, and shows it. */
 void fake_google_begin(struct fake_google *fake, const char *path, struct fake_reply *reply);
 /* DELETE of an object, as a long operation, if the etag is the latest. */

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "tests/clouds/fake_google_part.h"
-
-static bool check_enum(const char *value, const char *prefix)
-{
-    return value == NULL || strncmp(value, prefix, strlen(prefix)) == 0;
-}
 
 /* The platform's rules; the sentence, or NULL. */
 static const char *judge_service(const struct fake_google *fake, const json_t *service,
@@ -23,9 +19,6 @@ static const char *judge_service(const struct fake_google *fake, const json_t *s
     int64_t instances =
         json_get_integer(json_object_get(template, "scaling"), "maxInstanceCount", 1);
 
-    if (!check_enum(json_get_text(service, "ingress", NULL), "INGRESS_TRAFFIC_"))
-        return "Invalid value at 'service.ingress' "
-               "(type.googleapis.com/google.cloud.run.v2.IngressTraffic)";
     if (container == NULL || json_get_text(container, "image", "")[0] == '\0')
         return "service.template.containers[0].image: must be set";
     if (gpu != NULL && strcmp(gpu, "1") != 0)
@@ -90,6 +83,23 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     }
 }
 
+/* The members of the mask, or all that are sent. */
+static void merge(json_t *service, const json_t *body, const char *mask)
+{
+    json_t *value;
+    const char *name;
+
+    json_object_foreach(json_iterable(body), name, value) {
+        const char *at = mask != NULL ? strstr(mask, name) : NULL;
+        size_t length = strlen(name);
+
+        if (mask == NULL
+            || (at != NULL && (at == mask || at[-1] == ',')
+                && (at[length] == '\0' || at[length] == ',')))
+            json_object_set(service, name, value);
+    }
+}
+
 static void change_service(struct fake_google *fake, const struct fake_request *request,
                            struct fake_reply *reply, bool is_dry)
 {
@@ -105,7 +115,9 @@ static void change_service(struct fake_google *fake, const struct fake_request *
         fake_google_say(reply, 409, "ABORTED", "Conflict for resource: the etag is not the latest");
     else {
         if (!is_dry) {
-            json_object_update(service, body);
+            FREE_AUTO char *mask = fake_server_parameter(request, "updateMask");
+
+            merge(service, body, mask);
             settle(fake, service, request->path);
         }
         fake_google_begin(fake, request->path, reply);
@@ -131,5 +143,9 @@ static void change_run(struct fake_google *fake, const struct fake_request *requ
 }
 
 const struct fake_google_part fake_google_run = {
-    .part = "/services", .list_end = "/services", .list = "services", .change = change_run
+    .part = "/services",
+    .parameters = " serviceId validateOnly updateMask etag pageSize pageToken ",
+    .list_end = "/services",
+    .list = "services",
+    .change = change_run,
 };

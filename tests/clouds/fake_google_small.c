@@ -34,7 +34,7 @@ static void change_account(struct fake_google *fake, const struct fake_request *
                            struct fake_reply *reply)
 {
     if (strcmp(request->method, "DELETE") == 0)
-        fake_google_delete(fake, request, reply, false);
+        fake_google_remove(fake, request, reply);
     else
         create(fake, request, reply, "Account");
 }
@@ -57,7 +57,7 @@ static void change_job(struct fake_google *fake, const struct fake_request *requ
                        struct fake_reply *reply)
 {
     if (strcmp(request->method, "DELETE") == 0)
-        fake_google_delete(fake, request, reply, false);
+        fake_google_remove(fake, request, reply);
     else if (strcmp(request->method, "PATCH") == 0)
         patch_job(fake, request, reply);
     else
@@ -115,7 +115,7 @@ static void set_policy(struct fake_google *fake, const struct fake_request *requ
     secret = json_object_get(fake->objects, path);
     fake_google_set_policy(fake, request, reply);
     if (secret != NULL && reply->status == 0)
-        json_object_set(secret, "policy", json_object_get(body, "policy"));
+        json_object_set(secret, ".policy", json_object_get(body, "policy"));
 }
 
 static void change_secret(struct fake_google *fake, const struct fake_request *request,
@@ -124,10 +124,8 @@ static void change_secret(struct fake_google *fake, const struct fake_request *r
     if (strcmp(request->method, "DELETE") != 0)
         (strstr(request->path, ":setIamPolicy") != NULL ? set_policy : create_secret)(fake, request,
                                                                                       reply);
-    else if (json_object_del(fake->objects, request->path) == 0)
-        text_add(&reply->body, "{}");
     else
-        fake_google_say(reply, 404, "NOT_FOUND", "Secret not found.");
+        fake_google_remove(fake, request, reply);
 }
 
 static bool read_version(struct fake_google *fake, const struct fake_request *request,
@@ -140,7 +138,7 @@ static bool read_version(struct fake_google *fake, const struct fake_request *re
     if (end == NULL)
         return false;
     snprintf(path, sizeof path, "%.*s", (int)(end - request->path), request->path);
-    version = json_object_get(json_object_get(fake->objects, path), "version");
+    version = json_object_get(json_object_get(fake->objects, path), ".version");
     if (version != NULL)
         fake_google_show(reply, version);
     else
@@ -150,10 +148,11 @@ static bool read_version(struct fake_google *fake, const struct fake_request *re
 
 const struct fake_google_part fake_google_bucket = { "/storage/v1/b/" };
 const struct fake_google_part fake_google_quota = { "/quotaInfos/", .read = read_quota };
-const struct fake_google_part fake_google_secret = { "/v1/projects/p/secrets", .read = read_version,
+const struct fake_google_part fake_google_secret = { "/v1/projects/p/secrets", " secretId ",
+                                                     .read = read_version,
                                                      .change = change_secret };
 const struct fake_google_part fake_google_usage = { "/v1/projects/p/services/",
                                                     .read = read_service };
 const struct fake_google_part fake_google_account = { "/serviceAccounts",
                                                       .change = change_account };
-const struct fake_google_part fake_google_job = { "/jobs", .change = change_job };
+const struct fake_google_part fake_google_job = { "/jobs", " updateMask ", .change = change_job };

@@ -58,42 +58,18 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
              path, json_get_text(fake_tpu_specification(queued), "nodeId", ""));
 }
 
-bool fake_tpu_check_parameters(const struct fake_request *request, const char *const *known,
-                               struct fake_reply *reply)
-{
-    for (const char *at = request->query; *at != '\0';) {
-        size_t length = strcspn(at, "=&"), end = strcspn(at, "&");
-        bool is_known = false;
-        char name[64];
-
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        for (size_t i = 0; known[i] != NULL; i++)
-            is_known = is_known || strcmp(known[i], name) == 0;
-        if (!is_known) {
-            fake_tpu_refuse(reply,
-                            "Invalid JSON payload received. Unknown name \"%s\": Cannot bind query "
-                            "parameter. Field could not be found in request message.",
-                            name);
-            return false;
-        }
-        at += end + (at[end] == '&');
-    }
-    return true;
-}
-
 /* ---- Changing ---- */
 
 static void delete_queued(struct fake_google *fake, const struct fake_request *request,
                           const char *path, struct fake_reply *reply)
 {
-    static const char *const known[] = { "force", "requestId", NULL };
     json_t *queued = json_object_get(fake->objects, path);
     char *force = fake_server_parameter(request, "force");
     char at[512];
 
     if (queued == NULL)
         fake_google_say(reply, 404, "NOT_FOUND", "Resource was not found");
-    else if (fake_tpu_check_parameters(request, known, reply)) {
+    else {
         json_t *node;
 
         fake_tpu_node_path(path, queued, at);
@@ -131,7 +107,7 @@ static void show_phase(struct fake_google *fake, json_t *node, const struct fake
 {
     static const char *const phases[] = { "image", "weights", "compile", "ready" };
     json_auto_t *body = json_loads(request->body, 0, NULL);
-    int64_t looks = json_get_integer(node, "looks", 0);
+    int64_t looks = json_get_integer(node, ".looks", 0);
     json_auto_t *out = NULL;
 
     if (!fake_google_check(fake, "TpuAttributes", body, reply))
@@ -140,7 +116,7 @@ static void show_phase(struct fake_google *fake, json_t *node, const struct fake
                     "queryPath", "opsbrain/", "queryValue", "items", "namespace", "opsbrain", "key",
                     "phase", "value", fake->server_fails ? "failed" : phases[looks < 4 ? looks : 3],
                     "namespace", "opsbrain", "key", "line", "value", "Loading weights: 50%");
-    json_object_set_new(node, "looks", json_integer(looks + 1));
+    json_object_set_new(node, ".looks", json_integer(looks + 1));
     fake_google_show(reply, out);
 }
 
@@ -218,11 +194,19 @@ static bool read_one(struct fake_google *fake, const struct fake_request *reques
     return true;
 }
 
-const struct fake_google_part fake_google_tpu_queue = { .part = "/queuedResources",
-                                                        .list_end = "/queuedResources",
-                                                        .list = "queuedResources",
-                                                        .read = read_one,
-                                                        .change = change_queued };
+const struct fake_google_part fake_google_tpu_queue = {
+    .part = "/queuedResources",
+    .parameters = " queuedResourceId requestId force pageSize pageToken ",
+    .list_end = "/queuedResources",
+    .list = "queuedResources",
+    .read = read_one,
+    .change = change_queued
+};
 const struct fake_google_part fake_google_tpu_nodes = {
-    .part = "/nodes", .list_end = "/nodes", .list = "nodes", .read = read_one, .change = change_node
+    .part = "/nodes",
+    .parameters = " updateMask pageSize pageToken ",
+    .list_end = "/nodes",
+    .list = "nodes",
+    .read = read_one,
+    .change = change_node,
 };

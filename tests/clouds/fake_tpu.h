@@ -17,10 +17,6 @@ const char *fake_tpu_state(const json_t *queued);
 void fake_tpu_set_state(json_t *queued, const char *state);
 /* "7200s"; -1: it is none. */
 int64_t fake_tpu_duration(const char *text);
-/* Each of the query's parameters is known; NULL ends them. */
-bool fake_tpu_check_parameters(const struct fake_request *request, const char *const *known,
-                               struct fake_reply *reply);
-
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply);
 /* To the next state. */

@@ -93,7 +93,7 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
     json_object_set_new(queued, "name", json_string(path + strlen("/v2/")));
     json_object_set_new(queued, "createTime",
                         json_sprintf("2025-11-24T16:00:%02lldZ", ++fake->versions % 60));
-    json_object_set_new(queued, "madeMs", json_integer(fake->now_ms));
+    json_object_set_new(queued, ".madeMs", json_integer(fake->now_ms));
     fake_tpu_set_state(queued, "ACCEPTED");
     json_object_set(fake->objects, path, queued);
     fake_google_begin(fake, path, reply);
@@ -142,7 +142,6 @@ static void create_named(struct fake_google *fake, const struct fake_request *re
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply)
 {
-    static const char *const known[] = { "queuedResourceId", "requestId", NULL };
     char *name = fake_server_parameter(request, "queuedResourceId");
     char *id = fake_server_parameter(request, "requestId");
     char path[512], whole[512];
@@ -151,7 +150,7 @@ void fake_tpu_create(struct fake_google *fake, const struct fake_request *reques
     snprintf(whole, sizeof whole, "%.400s/%.100s", path, name != NULL ? name : "");
     if (name == NULL)
         fake_tpu_refuse(reply, "%s", "queued_resource_id: must be set");
-    else if (fake_tpu_check_parameters(request, known, reply))
+    else
         create_named(fake, request, whole, id, reply);
     free(name);
     free(id);

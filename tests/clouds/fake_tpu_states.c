@@ -40,8 +40,8 @@ static void run_node(struct fake_google *fake, const char *path, json_t *queued)
     fake_tpu_node_path(path, queued, at);
     node = json_object_get(fake->objects, at);
     json_object_set_new(node, "state", json_string("READY"));
-    json_object_set_new(node, "looks", json_integer(0));
-    json_object_set_new(queued, "startedMs", json_integer(fake->now_ms));
+    json_object_set_new(node, ".looks", json_integer(0));
+    json_object_set_new(queued, ".startedMs", json_integer(fake->now_ms));
     fake_google_machine_key(fake, node);
 }
 
@@ -57,7 +57,7 @@ static bool is_overdue(const struct fake_google *fake, const json_t *queued)
     const json_t *policy = json_object_get(queued, "queueingPolicy");
     int64_t wait_s = fake_tpu_duration(json_get_text(policy, "validUntilDuration", "0s"));
 
-    return wait_s > 0 && fake->now_ms >= json_get_integer(queued, "madeMs", 0) + wait_s * 1000;
+    return wait_s > 0 && fake->now_ms >= json_get_integer(queued, ".madeMs", 0) + wait_s * 1000;
 }
 
 static void wait_for_capacity(struct fake_google *fake, const char *path, json_t *queued)
@@ -106,7 +106,7 @@ static void pass_node(struct fake_google *fake, const char *path, json_t *node)
         json_object_set_new(node, "state", json_string("STOPPED"));
     else if (strcmp(state, "STARTING") == 0) {
         json_object_set_new(node, "state", json_string("READY"));
-        json_object_set_new(node, "looks", json_integer(0));
+        json_object_set_new(node, ".looks", json_integer(0));
     } else if (strcmp(state, "DELETING") == 0 && json_object_get(node, "queuedResource") == NULL)
         json_object_del(fake->objects, path);
 }
@@ -122,7 +122,7 @@ static bool is_over(const struct fake_google *fake, const json_t *queued)
         json_get_text(json_object_get(queued, "runDuration"), "maxRunDuration", "-"));
 
     return run_s >= 0 && strcmp(fake_tpu_state(queued), "ACTIVE") == 0
-           && fake->now_ms >= json_get_integer(queued, "startedMs", 0) + run_s * 1000;
+           && fake->now_ms >= json_get_integer(queued, ".startedMs", 0) + run_s * 1000;
 }
 
 /* Flex-start takes back what has run for its time. */

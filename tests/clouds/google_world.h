@@ -14,6 +14,9 @@
 #include "tests/clouds/fake_google.h"
 #include "tests/clouds/provider_life.h"
 
+/* Each world has its set_up. */
+#define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)
+
 struct google_world {
     struct fake_google fake;
     struct cloud_endpoints *endpoints;
@@ -41,6 +44,8 @@ static inline struct google_world *google_world_create(const char *provider, con
                                            .project = "p",
                                            .bucket = "weights",
                                            .place_count = 1,
+                                           .source_ranges = { "203.0.113.4/32", "10.0.0.0/8" },
+                                           .source_range_count = 2,
                                            .service_account = "server@p.iam.gserviceaccount.com",
                                            .credential = { .kind = CLOUD_WORKLOAD_IDENTITY } };
     text_copy(world->target.provider, sizeof world->target.provider, provider);
@@ -139,6 +144,52 @@ static inline void check_refused(struct google_world *world, enum provider_verb 
     assert_false(apply(world, verb));
     if (strstr(world->life.error.message, part) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
+}
+
+/* A creation is refused where the recipe has another value of a member. */
+static inline void check_member_refused(struct google_world *world, const char *member,
+                                        const char *json, const char *part)
+{
+    json_auto_t *document = json_deep_copy(world->recipe.document);
+    struct recipe recipe = { 0 };
+    struct error error = { 0 };
+
+    json_object_set_new(document, member, json_loads(json, JSON_DECODE_ANY, NULL));
+    if (!recipe_read(document, &recipe, &error))
+        fail_msg("%s", error.message);
+    world->life.desired.recipe = &recipe;
+    check_refused(world, VERB_CREATE, part);
+    recipe_finish(&recipe);
+    world->life.desired.recipe = &world->recipe;
+}
+
+/* A plan asks for the recipe's secrets before anything else. */
+static inline void check_missing_secret(struct google_world *world)
+{
+    json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
+    assert_false(life_plan(&world->life, VERB_CREATE));
+    assert_string_equal(world->life.step, "secret-hf-token");
+    assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
+}
+
+/* One finding alone says that something is missing: the permission that is denied. New reference.
+ */
+static inline json_t *check_permissions(struct google_world *world, const char *denied)
+{
+    json_t *findings = json_array(), *finding;
+    size_t i;
+    int missing = 0;
+
+    snprintf(world->fake.denied, sizeof world->fake.denied, "%s", denied);
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    json_array_foreach(findings, i, finding)
+        if (!json_get_boolean(finding, "ok", false)) {
+            missing++;
+            assert_string_equal(json_get_text(finding, "need", ""), denied);
+        }
+    assert_int_equal(missing, 1);
+    return findings;
 }
 
 /* Of what exists, except for VERB_CREATE. */

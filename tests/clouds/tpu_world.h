@@ -28,14 +28,9 @@ static inline int set_up(void **state)
 {
     struct google_world *world = google_world_create("cloud_tpu", "us-east5-a", recipe_json);
 
-    world->target.source_range_count = 2;
-    text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "203.0.113.4/32");
-    text_copy(world->target.source_ranges[1], FLEET_PLACE_SIZE, "10.0.0.0/8");
     world->fake.now_ms = world->life.desired.made_ms;
     world->fake.gpus = 8; /* chips */
     world->life.looks_max = 8;
     *state = world;
     return 0;
 }
-
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)

@@ -127,26 +127,9 @@ static void test_what_the_platform_refuses_is_refused_before(void **state)
         { "probes", "{\"startup\":{\"initial_s\":241,\"period_s\":10,\"failures\":1}}", "240 s" },
     };
     struct google_world *world = *state;
-    struct step *steps;
-    size_t count;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        json_auto_t *document = json_deep_copy(world->recipe.document);
-        struct recipe recipe = { 0 };
-        struct error error = { 0 };
-
-        json_object_set_new(document, rows[i].member,
-                            json_loads(rows[i].json, JSON_DECODE_ANY, NULL));
-        if (!recipe_read(document, &recipe, &error))
-            fail_msg("%s", error.message);
-        world->life.desired.recipe = &recipe;
-        assert_false(world->life.provider->steps(VERB_CREATE, &world->life.desired, NULL, &steps,
-                                                 &count, &error));
-        if (strstr(error.message, rows[i].part) == NULL)
-            fail_msg("\"%s\" is not in \"%s\"", rows[i].part, error.message);
-        recipe_finish(&recipe);
-    }
-    world->life.desired.recipe = &world->recipe;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_member_refused(world, rows[i].member, rows[i].json, rows[i].part);
     world->life.desired.place = "us-west1";
     check_refused(world, VERB_CREATE, "no nvidia-l4 in us-west1");
     world->life.desired.place = "us-east4";
@@ -159,12 +142,17 @@ static void test_what_the_platform_refuses_is_refused_before(void **state)
 
 static void test_a_missing_secret_is_the_first_refusal(void **state)
 {
+    check_missing_secret(*state);
+}
+
+static void test_a_secret_of_two_variables_is_looked_for_once(void **state)
+{
     struct google_world *world = *state;
 
-    json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
-    assert_false(life_plan(&world->life, VERB_CREATE));
-    assert_string_equal(world->life.step, "secret-hf-token");
-    assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
+    json_object_set_new(json_object_get(world->recipe.document, "environment"), "HUB_TOKEN",
+                        json_pack("{s:s}", "secret", "hf-token"));
+    check_names(world, VERB_CREATE,
+                "secret-hf-token end-account end-before end service end-right ready");
 }
 
 static void test_an_etag_is_encoded(void **state)
@@ -204,6 +192,7 @@ int main(void)
         LIVE(test_every_recipe_makes_a_service_that_is_taken),
         LIVE(test_what_the_platform_refuses_is_refused_before),
         LIVE(test_a_missing_secret_is_the_first_refusal),
+        LIVE(test_a_secret_of_two_variables_is_looked_for_once),
         LIVE(test_an_etag_is_encoded),
         LIVE(test_commands),
     };

@@ -244,36 +244,19 @@ static void test_what_the_platform_refuses_is_refused_before(void **state)
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
         { "compute_engine", "{\"image_project\":\"x/y\",\"image_family\":\"f\"}", "image_project" },
         { "compute_engine", "{\"image_project\":\"x\",\"image_family\":\"f\",\"wait_s\":10}",
-          "90 to 7200 s" },
+          "wait_s\" is 10: Compute Engine waits 90 to 7200 s" },
     };
     struct google_world *world = *state;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        json_auto_t *document = json_deep_copy(world->recipe.document);
-        struct recipe recipe = { 0 };
-        struct error error = { 0 };
-
-        json_object_set_new(document, rows[i].member,
-                            json_loads(rows[i].json, JSON_DECODE_ANY, NULL));
-        if (!recipe_read(document, &recipe, &error))
-            fail_msg("%s", error.message);
-        world->life.desired.recipe = &recipe;
-        check_refused(world, VERB_CREATE, rows[i].part);
-        recipe_finish(&recipe);
-    }
-    world->life.desired.recipe = &world->recipe;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_member_refused(world, rows[i].member, rows[i].json, rows[i].part);
     world->life.desired.deployment = "Gemma";
     check_refused(world, VERB_CREATE, "at most 63");
 }
 
 static void test_a_missing_secret_is_the_first_refusal(void **state)
 {
-    struct google_world *world = *state;
-
-    json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
-    assert_false(life_plan(&world->life, VERB_CREATE));
-    assert_string_equal(world->life.step, "secret-hf-token");
-    assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
+    check_missing_secret(*state);
 }
 
 static void test_commands_hold_no_secret(void **state)

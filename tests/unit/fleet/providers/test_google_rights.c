@@ -109,8 +109,9 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     while (right < rights + RIGHTS && !is_of(right, recording->provider, request))
         right++;
     if (strstr(request->path, ":testIamPermissions") != NULL) {
-        json_decref(recording->asked);
-        recording->asked = json_loads(request->body, 0, NULL);
+        json_auto_t *body = json_loads(request->body, 0, NULL);
+
+        json_array_extend(recording->asked, json_object_get(body, "permissions"));
     }
     if (right < rights + RIGHTS)
         note(recording, right->permissions);
@@ -130,7 +131,7 @@ static void check_asked(const struct recording *recording)
         bool is_asked = false;
         size_t i;
 
-        json_array_foreach(json_object_get(recording->asked, "permissions"), i, one)
+        json_array_foreach(recording->asked, i, one)
             is_asked = is_asked || strcmp(json_string_value(one), name) == 0;
         if (!is_asked)
             fail_msg("target_show does not ask for %s", name);
@@ -186,9 +187,9 @@ static void check_platform(const char *name, const char *place, const char *reci
     static const enum provider_verb verbs[] = { VERB_STOP,   VERB_START,  VERB_SCALE,
                                                 VERB_UPDATE, VERB_EXTEND, VERB_DESTROY };
     FREE_AUTO char *section = read_section(provider_find(name)->title);
-    struct recording recording = { .provider = name,
-                                   .needed = json_object(),
-                                   .all = json_object() };
+    struct recording recording = {
+        .provider = name, .needed = json_object(), .all = json_object(), .asked = json_array()
+    };
     json_auto_t *document = json_load_file(recipe, 0, NULL);
     FREE_AUTO char *text = json_write(document);
     struct google_world *world = google_world_create(name, place, text);
