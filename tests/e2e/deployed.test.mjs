@@ -13,8 +13,8 @@ import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
 const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 
-async function deploy(client, deployment) {
-    const { plan: id, digest } = await planService(client, deployment);
+async function deploy(client, deployment, more) {
+    const { plan: id, digest } = await planService(client, deployment, more);
     const { job } = await client.call('deployment_apply', { plan: id, confirm: digest });
     await done(client, job);
 }
@@ -41,7 +41,7 @@ async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {
 // The tokens last 3 s at most.
 test('a service that was deployed is asked, watched and swept, by tokens that end within the sweep', async (t) => {
     const { google, server, client } = await start(t, { tokenMs: 3000 });
-    await deploy(client, 'gemma');
+    await deploy(client, 'gemma', { overrides: ['min_instances=1'] });
     assert.match(text(await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' })), /./);
     await until('it is watched', async () => {
         const { watch } = await client.call('deployment_show', { deployment: 'gemma' });
@@ -67,6 +67,17 @@ test('a service that was deployed is asked, watched and swept, by tokens that en
     assert.equal(google.door.refused, 0);
     await client.close();
     await nothingHas(server, google.tokens);
+});
+
+test('a service that scales to zero is not woken to be watched', async (t) => {
+    const { google, client } = await start(t);
+    await deploy(client, 'gemma');
+    await until('the reason is shown', async () => {
+        const shown = await client.callTool('metrics_history', { deployment: 'gemma' });
+        return /it scales to zero/.test(text(shown));
+    });
+    assert.equal(google.door.used.size, 0);
+    await client.close();
 });
 
 test('the key goes to the bound address alone: not after a redirect, and not once the deployment points elsewhere', async (t) => {

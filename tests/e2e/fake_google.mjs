@@ -21,9 +21,9 @@ export const TARGET = {
     options: [],
 };
 
-// planService(client, deployment): the plan of a service on that target.
-export const planService = (client, deployment) =>
-    client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600 });
+// planService(client, deployment, more): the plan of a service on that target.
+export const planService = (client, deployment, more = {}) =>
+    client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600, ...more });
 
 // startGoogle(t, {model, tokenMs}): its `endpoints` for the setting cloud_endpoints, `services` by path, and its `door`.
 export async function startGoogle(t, { model, tokenMs }) {
