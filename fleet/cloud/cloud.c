@@ -67,7 +67,7 @@ void cloud_destroy(struct cloud *cloud)
     if (cloud->account.key != NULL)
         secret_file_free(cloud->account.key, strlen(cloud->account.key));
     cloud_kubeconfig_finish(&cloud->kubeconfig);
-    explicit_bzero(cloud->tokens, CLOUD_TOKENS_MAX * sizeof *cloud->tokens);
+    explicit_bzero(cloud->tokens, cloud->token_count * sizeof *cloud->tokens);
     free(cloud->tokens);
     pthread_mutex_destroy(&cloud->lock);
     free(cloud);

@@ -10,7 +10,7 @@
 #include "fleet/cloud/cloud_kubeconfig.h"
 
 #define CLOUD_AUDIENCE_SIZE 512
-#define CLOUD_TOKENS_MAX 64
+#define CLOUD_TOKENS_MAX 1024 /* of servers that a target runs; memory is taken as they come */
 
 struct cloud_token {
     char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */

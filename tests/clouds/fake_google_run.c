@@ -42,7 +42,8 @@ static void settle(struct fake_google *fake, json_t *service, const char *path)
     json_object_set_new(service, "name", json_string(path + strlen("/v2/")));
     json_object_set_new(service, "uid", json_string("uid-1"));
     json_object_set_new(service, "etag", json_string(etag));
-    json_object_set_new(service, "uri", json_string("https://gemma-abc.a.run.app"));
+    json_object_set_new(service, "uri",
+                        json_sprintf("https://%s-abc.a.run.app", strrchr(path, '/') + 1));
     json_object_set_new(service, "lastModifier", json_string("robot@p"));
     json_object_set_new(service, "updateTime", json_string("2026-01-01T00:00:00Z"));
     json_object_set_new(service, "latestReadyRevision",

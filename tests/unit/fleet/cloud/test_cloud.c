@@ -292,6 +292,22 @@ static void test_id_tokens_are_cached_by_audience(void **state)
     cloud_destroy(cloud);
 }
 
+static void test_each_of_many_servers_keeps_its_id_token(void **state)
+{
+    enum { SERVERS = 100 };
+    struct world *world = *state;
+    struct cloud *cloud = make(world, CLOUD_WORKLOAD_IDENTITY, "");
+    char token[SECRET_VALUE_SIZE], audience[64];
+    struct error error;
+
+    for (int i = 0; i < 2 * SERVERS; i++) {
+        snprintf(audience, sizeof audience, "https://model-%d.run.app", i % SERVERS);
+        assert_true(cloud_id_token(cloud, audience, token, &error));
+    }
+    assert_int_equal(world->identities, SERVERS);
+    cloud_destroy(cloud);
+}
+
 static void test_a_service_account_signs_for_its_tokens(void **state)
 {
     struct world *world = *state;
@@ -570,6 +586,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_impostor_of_the_metadata_server_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_id_tokens_are_cached_by_audience, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_of_many_servers_keeps_its_id_token, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_service_account_signs_for_its_tokens, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_credential_goes_nowhere_else, set_up, tear_down),
