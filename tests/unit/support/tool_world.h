@@ -94,13 +94,13 @@ static inline bool world_cancelled(void *host)
     return world->cancel_after >= 0 && (int)world->progress_count >= world->cancel_after;
 }
 
-static inline void world_set_up_with(void **state, const char *const *flags,
-                                     const struct job_kind *kinds)
+/* Without a model server. */
+static inline void world_set_up_alone(void **state, const struct job_kind *kinds)
 {
     struct world *world = calloc(1, sizeof *world);
     struct services *services = &world->services;
 
-    folder_create(world->folder);
+    folder_create_in_memory(world->folder);
     folder_create(world->secrets);
     assert_true(outbound_global_init(&world->error));
     *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
@@ -117,12 +117,21 @@ static inline void world_set_up_with(void **state, const char *const *flags,
         || !job_pool_create(services->store, kinds, 1, services, &services->jobs, &world->error)
         || !scraper_create(&services->access, &services->scraper, &world->error))
         fail_msg("%s", world->error.message);
-    world->simserve = simserve_start(flags);
-    snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", world->simserve.port);
     world->principal = "alice";
     world->role = ROLE_ADMIN;
     world->cancel_after = -1;
     *state = world;
+}
+
+static inline void world_set_up_with(void **state, const char *const *flags,
+                                     const struct job_kind *kinds)
+{
+    struct world *world;
+
+    world_set_up_alone(state, kinds);
+    world = *state;
+    world->simserve = simserve_start(flags);
+    snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", world->simserve.port);
 }
 
 /* Jobs of this world stay queued; see world_set_up_working. */
@@ -147,7 +156,8 @@ static inline int world_tear_down(void **state)
     recipe_book_destroy(world->services.recipes);
     price_book_destroy(world->services.prices);
     reviewed_plans_destroy(world->services.planned);
-    simserve_stop(&world->simserve);
+    if (world->simserve.pid != 0)
+        simserve_stop(&world->simserve);
     folder_remove(world->folder);
     folder_remove(world->secrets);
     json_decref(world->content);

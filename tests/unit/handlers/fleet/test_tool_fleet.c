@@ -8,10 +8,9 @@ static struct fleet_frame frame;
 
 static int fleet_set_up(void **state)
 {
-    static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
     struct world *world;
 
-    world_set_up_with(state, quick, job_kinds);
+    world_set_up_alone(state, job_kinds);
     world = *state;
     cloud = fleet_world_create();
     frame = fleet_world_frame(cloud, world->services.store);
