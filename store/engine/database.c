@@ -142,6 +142,19 @@ static CHECKED bool open_readers(struct database *database, unsigned readers, st
     return true;
 }
 
+static CHECKED bool refuse_unfinished(struct sql_connection *connection, struct error *error)
+{
+    bool unfinished;
+
+    if (!sql_connection_has_table(connection, DATABASE_UNFINISHED_COPY, &unfinished, error))
+        return false;
+    return !unfinished
+           || error_set(error, ERROR_CONFLICT,
+                        "database %s is an unfinished copy: run the same `opsbrain move` or "
+                        "`opsbrain restore` again, or delete it",
+                        connection->place);
+}
+
 bool database_open(const struct sql_engine *engine, const char *place,
                    const struct migration_set *migrations, unsigned readers, struct database **out,
                    struct error *error)
@@ -153,6 +166,7 @@ bool database_open(const struct sql_engine *engine, const char *place,
     pthread_mutex_init(&database->lock, NULL);
     pthread_cond_init(&database->reader_free, NULL);
     if (!sql_connection_open(engine, place, SQL_CONNECTION_WRITER, &database->connection, error)
+        || !refuse_unfinished(database->connection, error)
         || !engine->prepare_schema(database->connection, migrations, error)
         || !open_readers(database, readers, error)
         || !database_writer_create(database->connection, &database->writer, error)) {

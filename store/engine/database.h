@@ -10,9 +10,13 @@ struct database;
 
 struct sql_engine; /* store/engine/sql_engine.h */
 
+/* This table names what is copied into a database, until all of it is there (store/copy/). */
+#define DATABASE_UNFINISHED_COPY "unfinished_copy"
+
 /* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date,
- * starts the writer. In the environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each
- * transaction run, rolled back and run again. */
+ * starts the writer. CONFLICT: it is an unfinished copy. In the environment
+ * OPSBRAIN_REHEARSE_WRITES, which only tests set, has each transaction run, rolled back and run
+ * again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);

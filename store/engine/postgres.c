@@ -132,6 +132,7 @@ const struct sql_engine postgres_engine = {
     .bind = postgres_bind,
     .step = postgres_step,
     .reset = postgres_reset,
+    .is_null = postgres_is_null,
     .integer = postgres_integer,
     .real = postgres_real,
     .text = postgres_text,
@@ -147,4 +148,8 @@ const struct sql_engine postgres_engine = {
     .upkeep = upkeep,
     .shrink = shrink,
     .size_bytes = size_bytes,
+    .version = postgres_version,
+    .snapshot = postgres_snapshot,
+    .copy_begin = postgres_copy_begin,
+    .copy_end = postgres_copy_end,
 };

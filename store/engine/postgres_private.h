@@ -63,6 +63,19 @@ CHECKED bool postgres_explain(struct sql_connection *connection, struct error *e
 
 CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
                                      const struct migration_set *migrations, struct error *error);
+/* Of a set of migrations: "main" or "scrapes". */
+const char *postgres_set_name(const struct migration_set *migrations);
+CHECKED bool postgres_read_version(struct sql_connection *connection, const char *name,
+                                   int64_t *version, struct error *error);
+
+/* ---- postgres_copy.c: for struct sql_engine ---- */
+
+CHECKED bool postgres_version(struct sql_connection *connection,
+                              const struct migration_set *migrations, int64_t *out,
+                              struct error *error);
+CHECKED bool postgres_snapshot(struct sql_connection *reader, struct error *error);
+CHECKED bool postgres_copy_begin(struct sql_connection *writer, struct error *error);
+CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *error);
 
 /* ---- postgres_holder.c ---- */
 
@@ -107,6 +120,7 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
 enum sql_step postgres_step(struct sql_statement *statement);
 void postgres_reset(struct sql_statement *statement);
 
+bool postgres_is_null(struct sql_statement *statement, int column);
 int64_t postgres_integer(struct sql_statement *statement, int column);
 double postgres_real(struct sql_statement *statement, int column);
 const char *postgres_text(struct sql_statement *statement, int column);

@@ -10,15 +10,15 @@
 
 #define LOCK_ID "8029474310" /* "opsb" and a bit: of the lock while the schema changes */
 
-static const char *set_name(const struct migration_set *migrations)
+const char *postgres_set_name(const struct migration_set *migrations)
 {
-    return migrations == &migrations_postgres_scrapes ? "scrapes" : "main";
+    return migrations->rows == migrations_postgres_scrapes.rows ? "scrapes" : "main";
 }
 
-static CHECKED bool read_version(struct sql_connection *writer, const char *name, int64_t *version,
-                                 struct error *error)
+bool postgres_read_version(struct sql_connection *connection, const char *name, int64_t *version,
+                           struct error *error)
 {
-    SQL_AUTO sql = sql_begin(writer, "SELECT version FROM opsbrain_schema WHERE name = ?1");
+    SQL_AUTO sql = sql_begin(connection, "SELECT version FROM opsbrain_schema WHERE name = ?1");
     bool found;
 
     sql_bind_text(&sql, 1, name);
@@ -65,7 +65,7 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
     text_addf(&script,
               ";INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %lld) "
               "ON CONFLICT (name) DO UPDATE SET version = excluded.version",
-              set_name(migrations), (long long)version + 1);
+              postgres_set_name(migrations), (long long)version + 1);
     return postgres_run(postgres_of(writer), text_string(&script), error)
            || error_set(error, error->kind, "migration %s: %s", migrations->rows[version].name,
                         error->message);
@@ -81,7 +81,7 @@ static CHECKED bool migrate_one(struct sql_connection *writer,
 
     if (!postgres_run(postgres_of(writer), "SELECT pg_advisory_xact_lock(" LOCK_ID ")", error)
         || !check_identity(writer, error)
-        || !read_version(writer, set_name(migrations), &version, error))
+        || !postgres_read_version(writer, postgres_set_name(migrations), &version, error))
         return false;
     if (version > migrations->count)
         return error_set(error, ERROR_CONFLICT,
@@ -99,7 +99,7 @@ bool postgres_prepare_schema(struct sql_connection *writer, const struct migrati
     struct error ignored;
     bool done = false;
 
-    connection->set = set_name(migrations);
+    connection->set = postgres_set_name(migrations);
     while (!done) {
         if (postgres_run(connection, "BEGIN", error)
             && migrate_one(writer, migrations, &done, error)

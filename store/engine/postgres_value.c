@@ -92,7 +92,7 @@ static double read_numeric(const char *bytes)
     return read_half(bytes + 4) == NUMERIC_NEGATIVE ? -sum : sum;
 }
 
-static bool is_null(const struct sql_statement *statement, int column)
+bool postgres_is_null(struct sql_statement *statement, int column)
 {
     return PQgetisnull(statement->result, statement->row, column) != 0;
 }
@@ -121,7 +121,7 @@ double postgres_real(struct sql_statement *statement, int column)
 {
     Oid type = PQftype(statement->result, column);
 
-    if (is_null(statement, column))
+    if (postgres_is_null(statement, column))
         return 0;
     if (type == TYPE_FLOAT8 || type == TYPE_FLOAT4)
         return read_float(bytes_of(statement, column), type);
@@ -136,7 +136,7 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
 {
     const char *bytes = bytes_of(statement, column);
 
-    if (is_null(statement, column))
+    if (postgres_is_null(statement, column))
         return 0;
     switch (PQftype(statement->result, column)) {
     case TYPE_BOOL:
@@ -180,7 +180,7 @@ static bool is_number(Oid type)
 
 const char *postgres_text(struct sql_statement *statement, int column)
 {
-    if (is_null(statement, column))
+    if (postgres_is_null(statement, column))
         return NULL;
     if (is_number(PQftype(statement->result, column)))
         return show_number(statement, column);
@@ -190,7 +190,7 @@ const char *postgres_text(struct sql_statement *statement, int column)
 const void *postgres_blob(struct sql_statement *statement, int column, size_t *length)
 {
     *length = 0;
-    if (is_null(statement, column))
+    if (postgres_is_null(statement, column))
         return NULL;
     *length = (size_t)PQgetlength(statement->result, statement->row, column);
     return bytes_of(statement, column);

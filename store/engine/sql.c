@@ -241,7 +241,7 @@ char *sql_text_copy(const struct sql *sql, int column)
 
 bool sql_is_null(const struct sql *sql, int column)
 {
-    return sql->connection->engine->text(sql->statement, column) == NULL;
+    return sql->connection->engine->is_null(sql->statement, column);
 }
 
 const void *sql_blob(const struct sql *sql, int column, size_t *length)

@@ -63,7 +63,7 @@ int64_t sql_integer(const struct sql *sql, int column);
 double sql_real(const struct sql *sql, int column);
 void sql_text(const struct sql *sql, int column, char *out, size_t size);
 char *sql_text_copy(const struct sql *sql, int column); /* heap */
-bool sql_is_null(const struct sql *sql, int column);    /* of a column that holds text */
+bool sql_is_null(const struct sql *sql, int column);
 /* Borrowed until the next step. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 

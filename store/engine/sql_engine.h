@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of a database engine: a table of functions, and the first members of its
- * connections. Only the engines, sql.c and the files of the database include it; all others include
- * sql.h. */
+ * connections. Only the engines, sql.c, the files of the database and store/copy/ include it; all
+ * others include sql.h. */
 #pragma once
 
 #include <stddef.h>
@@ -28,8 +28,6 @@ struct sql_connection {
     char *place;                               /* the file, for error messages */
     struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* open addressing by the text's address */
 };
-
-enum sql_type { SQL_INTEGER = 1, SQL_REAL, SQL_TEXT, SQL_BLOB };
 
 struct sql_value {
     enum sql_type type;
@@ -74,6 +72,7 @@ struct sql_engine {
 
     /* Columns of the current row, converted; NULL and no length for NULL. Borrowed until the next
      * step. */
+    bool (*is_null)(struct sql_statement *statement, int column);
     int64_t (*integer)(struct sql_statement *statement, int column);
     double (*real)(struct sql_statement *statement, int column);
     const char *(*text)(struct sql_statement *statement, int column);
@@ -101,4 +100,19 @@ struct sql_engine {
     /* In a transaction: gives some free space back; *more: there is more to give back. */
     CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
     int64_t (*size_bytes)(struct sql_connection *reader); /* of the whole place; 0: not known */
+
+    /* ---- For copies of a whole database (store/copy/) ---- */
+
+    /* How many of the migrations were applied; 0: none. CONFLICT: another program's database. */
+    CHECKED bool (*version)(struct sql_connection *connection,
+                            const struct migration_set *migrations, int64_t *out,
+                            struct error *error);
+    /* Begins a transaction that sees the database as it is now, whatever others write. */
+    CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
+    /* Outside of a transaction: from now on rows may come before those that they refer to. May be
+     * called again, also by a later process. */
+    CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
+    /* In a transaction: CONFLICT unless all references hold, which is checked again from now on.
+     * New rows get ids above those of the copied ones. */
+    CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
 };

@@ -249,6 +249,11 @@ static void reset(struct sql_statement *statement)
     sqlite3_clear_bindings(own(statement));
 }
 
+static bool column_is_null(struct sql_statement *statement, int column)
+{
+    return sqlite3_column_type(own(statement), column) == SQLITE_NULL;
+}
+
 static int64_t column_integer(struct sql_statement *statement, int column)
 {
     return sqlite3_column_int64(own(statement), column);
@@ -376,6 +381,7 @@ const struct sql_engine sqlite_engine = {
     .bind = bind_at,
     .step = step,
     .reset = reset,
+    .is_null = column_is_null,
     .integer = column_integer,
     .real = column_real,
     .text = column_text,
@@ -390,4 +396,8 @@ const struct sql_engine sqlite_engine = {
     .upkeep = upkeep,
     .shrink = shrink,
     .size_bytes = size_bytes,
+    .version = sqlite_version,
+    .snapshot = sqlite_snapshot,
+    .copy_begin = sqlite_copy_begin,
+    .copy_end = sqlite_copy_end,
 };

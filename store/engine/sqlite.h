@@ -13,3 +13,13 @@ struct sqlite3 *sqlite_handle(struct sql_connection *connection);
 CHECKED bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
 CHECKED bool sqlite_prepare_schema(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
+CHECKED bool sqlite_check_references(struct sql_connection *connection, struct error *error);
+
+/* ---- For struct sql_engine ---- */
+
+CHECKED bool sqlite_version(struct sql_connection *connection,
+                            const struct migration_set *migrations, int64_t *out,
+                            struct error *error);
+CHECKED bool sqlite_snapshot(struct sql_connection *reader, struct error *error);
+CHECKED bool sqlite_copy_begin(struct sql_connection *writer, struct error *error);
+CHECKED bool sqlite_copy_end(struct sql_connection *writer, struct error *error);

@@ -11,10 +11,10 @@
 #define APPLICATION_ID 0x6f707362            /* the letters "opsb" */
 #define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
 
-static CHECKED bool read_integer(struct sql_connection *writer, const char *query, int64_t *out,
+static CHECKED bool read_integer(struct sql_connection *connection, const char *query, int64_t *out,
                                  struct error *error)
 {
-    SQL_AUTO sql = sql_begin(writer, query);
+    SQL_AUTO sql = sql_begin(connection, query);
 
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
@@ -23,19 +23,20 @@ static CHECKED bool read_integer(struct sql_connection *writer, const char *quer
 }
 
 /* A new file has no tables; a file of opsbrain has its application id. */
-static CHECKED bool check_identity(struct sql_connection *writer, int64_t *version,
-                                   struct error *error)
+bool sqlite_version(struct sql_connection *connection, const struct migration_set *migrations,
+                    int64_t *out, struct error *error)
 {
     int64_t mark, tables;
 
-    if (!read_integer(writer, "PRAGMA user_version", version, error)
-        || !read_integer(writer, "PRAGMA application_id", &mark, error)
-        || !read_integer(writer, "SELECT count(*) FROM sqlite_schema", &tables, error))
+    (void)migrations;
+    if (!read_integer(connection, "PRAGMA user_version", out, error)
+        || !read_integer(connection, "PRAGMA application_id", &mark, error)
+        || !read_integer(connection, "SELECT count(*) FROM sqlite_schema", &tables, error))
         return false;
     if (tables > 0 && mark != APPLICATION_ID)
         return error_set(error, ERROR_CONFLICT,
                          "%s is a database of another program: choose another data folder",
-                         writer->place);
+                         connection->place);
     return true;
 }
 
@@ -77,11 +78,11 @@ static CHECKED bool use_wal(struct sql_connection *writer, struct error *error)
     return true;
 }
 
-static CHECKED bool check_references(struct sql_connection *writer, struct error *error)
+bool sqlite_check_references(struct sql_connection *connection, struct error *error)
 {
     char table[64];
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(writer, "PRAGMA foreign_key_check");
+    SQL_AUTO sql = sql_begin(connection, "PRAGMA foreign_key_check");
 
     step = sql_step(&sql, error);
     if (step != SQL_ROW)
@@ -101,7 +102,7 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
             return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                              error->message);
     text_addf(&mark, "PRAGMA user_version = %d", migrations->count);
-    return check_references(writer, error) && sqlite_run(writer, text_string(&mark), error);
+    return sqlite_check_references(writer, error) && sqlite_run(writer, text_string(&mark), error);
 }
 
 /* All that are missing in one transaction: after a failure, the version before still serves it. */
@@ -140,7 +141,7 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
     int64_t version;
     TEXT_AUTO settings = { 0 };
 
-    if (!check_identity(writer, &version, error))
+    if (!sqlite_version(writer, migrations, &version, error))
         return false;
     if (version > migrations->count)
         return error_set(
@@ -148,7 +149,8 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
             "database %s has version %lld, this opsbrain supports up to %d: run a newer "
             "opsbrain or restore a backup",
             writer->place, (long long)version, migrations->count);
-    if (migrations == &migrations_sqlite_scrapes) /* its rows are long: larger pages are faster */
+    if (migrations->rows
+        == migrations_sqlite_scrapes.rows) /* its rows are long: larger pages are faster */
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);

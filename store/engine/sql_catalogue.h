@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables that a set of migrations makes. They are the same in every engine (a test compares
+ * them), and are read from SQLite's migrations. Private to store/. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/core/error.h"
+#include "migrations/migrations.h"
+#include "store/engine/sql_types.h"
+
+#define SQL_KEY_MAX 4
+
+struct sql_table_column {
+    char *name;
+    enum sql_type type;
+};
+
+struct sql_table {
+    char *name;
+    struct sql_table_column *columns; /* in the order of SQLite's table */
+    size_t column_count;
+    size_t key[SQL_KEY_MAX]; /* which columns are the primary key, in its order */
+    size_t key_count;
+};
+
+struct sql_catalogue {
+    struct sql_table *tables; /* by name */
+    size_t count;
+};
+
+/* `migrations` are SQLite's, all of them or the first few. */
+CHECKED bool sql_catalogue_read(const struct migration_set *migrations, struct sql_catalogue *out,
+                                struct error *error);
+void sql_catalogue_finish(struct sql_catalogue *catalogue);
