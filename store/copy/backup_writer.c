@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/copy/backup_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "store/copy/copy_side.h"
+
+/* ---- Pieces ---- */
+
+static CHECKED bool write_document(struct backup_writer *writer, const char *engine,
+                                   struct error *error)
+{
+    char id[ID_SIZE], made[CLOCK_TEXT_SIZE];
+    int64_t versions[COPY_SETS];
+
+    random_id("bak", id);
+    copy_side_versions(versions);
+    json_auto_t *document =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "id", id, "opsbrain", OPSBRAIN_VERSION, "made",
+                  clock_format_utc(clock_utc_ms(), made), "engine", engine, "main",
+                  (json_int_t)versions[COPY_MAIN], "scrapes", (json_int_t)versions[COPY_SCRAPES]);
+    FREE_AUTO char *json = json_write(document);
+
+    return backup_file_write(&writer->file, 'd', json, strlen(json), error);
+}
+
+static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)
+{
+    struct backup_writer *writer = context;
+
+    (void)table;
+    return backup_file_write(&writer->file, 'r', rows->data, rows->length, error);
+}
+
+static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,
+                           struct error *error)
+{
+    struct backup_writer *writer = context;
+    uint64_t rows = htobe64((uint64_t)tally->rows);
+    uint8_t bytes[sizeof rows + DIGEST_BYTES];
+
+    (void)table;
+    memcpy(bytes, &rows, sizeof rows);
+    memcpy(bytes + sizeof rows, tally->digest, DIGEST_BYTES);
+    text_add_bytes(&writer->digests, (const char *)tally->digest, DIGEST_BYTES);
+    return backup_file_write(&writer->file, 't', bytes, sizeof bytes, error);
+}
+
+struct copy_sink backup_writer_sink(struct backup_writer *writer)
+{
+    return (struct copy_sink){ writer, take, finish };
+}
+
+/* ---- The file ---- */
+
+static CHECKED bool is_taken(const char *path, struct error *error)
+{
+    return error_set(error, ERROR_CONFLICT,
+                     "there is a file %.200s: choose another name, or remove it", path);
+}
+
+static CHECKED bool failed(const char *path, struct error *error)
+{
+    return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INVALID,
+                     "%.200s cannot be written: %s", path, strerror(errno));
+}
+
+/* With mode 0600. */
+static CHECKED bool create(struct backup_writer *writer, struct error *error)
+{
+    TEXT_AUTO name = { 0 };
+    int file;
+
+    if (faccessat(AT_FDCWD, writer->file.path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return is_taken(writer->file.path, error);
+    text_addf(&name, "%s.XXXXXX", writer->file.path);
+    file = mkostemp(name.data, O_CLOEXEC);
+    if (file < 0)
+        return failed(writer->file.path, error);
+    writer->temporary = text_take(&name);
+    writer->file.stream = fdopen(file, "w");
+    if (writer->file.stream != NULL)
+        return true;
+    close(file);
+    return failed(writer->file.path, error);
+}
+
+bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
+                         struct backup_writer *out, struct error *error)
+{
+    *out = (struct backup_writer){ .file = { .path = path } };
+    if (create(out, error) && backup_file_begin(&out->file, key_path, error)
+        && write_document(out, engine, error))
+        return true;
+    backup_writer_finish(out);
+    return false;
+}
+
+/* So that the name survives a crash, too. */
+static CHECKED bool sync_folder(const char *path, struct error *error)
+{
+    FREE_AUTO char *copy = memory_copy_text(path);
+    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = folder >= 0 && fsync(folder) == 0;
+
+    if (folder >= 0)
+        close(folder);
+    return done || failed(path, error);
+}
+
+static CHECKED bool publish(struct backup_writer *writer, struct error *error)
+{
+    const char *path = writer->file.path;
+
+    if (fflush(writer->file.stream) != 0 || fsync(fileno(writer->file.stream)) != 0)
+        return failed(path, error);
+    if (renameat2(AT_FDCWD, writer->temporary, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
+        return errno == EEXIST ? is_taken(path, error) : failed(path, error);
+    free(writer->temporary);
+    writer->temporary = NULL;
+    return sync_folder(path, error);
+}
+
+bool backup_writer_end(struct backup_writer *writer, struct error *error)
+{
+    uint8_t digest[DIGEST_BYTES];
+
+    digest_sha256(writer->digests.data, writer->digests.length, digest);
+    return backup_file_write(&writer->file, 'e', digest, sizeof digest, error)
+           && publish(writer, error);
+}
+
+void backup_writer_finish(struct backup_writer *writer)
+{
+    if (writer->file.stream != NULL)
+        fclose(writer->file.stream); /* what counts was flushed before */
+    if (writer->temporary != NULL)
+        unlink(writer->temporary);
+    free(writer->temporary);
+    text_finish(&writer->digests);
+    explicit_bzero(writer->file.key, sizeof writer->file.key);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a backup. Private to store/copy/. */
+#pragma once
+
+#include "base/core/random.h"
+#include "store/copy/backup_file.h"
+#include "store/copy/copy_rows.h"
+
+/* What the first piece says of a backup. */
+struct backup_document {
+    char id[ID_SIZE]; /* bak_... */
+    int64_t versions[COPY_SETS];
+};
+
+struct backup_writer {
+    struct backup_file file;
+    char *temporary;     /* its path until it is complete */
+    struct text digests; /* of the tables so far */
+};
+
+/* Begins a file beside `path` (borrowed). CONFLICT: there is something at `path`. */
+CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
+                                 struct backup_writer *out, struct error *error);
+struct copy_sink backup_writer_sink(struct backup_writer *writer);
+/* Completes the file, and moves it to its path once it is on disk. */
+CHECKED bool backup_writer_end(struct backup_writer *writer, struct error *error);
+/* Deletes what is not complete. */
+void backup_writer_finish(struct backup_writer *writer);

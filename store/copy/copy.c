@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/copy/copy.h"
+
+#include "store/copy/backup_reader.h"
+#include "store/copy/backup_writer.h"
+#include "store/copy/copy_target.h"
+
+/* ---- Out of a database ---- */
+
+/* A sink, with what has passed on its way to it. */
+struct passing {
+    const struct copy_sink *sink;
+    struct copy_side *source;
+};
+
+static CHECKED bool pass(void *context, size_t table, const struct text *rows, struct error *error)
+{
+    const struct passing *passing = context;
+
+    return copy_side_keep(passing->source, error)
+           && passing->sink->take(passing->sink->context, table, rows, error);
+}
+
+static CHECKED bool read_database(struct copy_side *source, const struct copy_tables *tables,
+                                  const struct copy_sink *sink, struct copy_report *out,
+                                  struct error *error)
+{
+    struct passing passing = { sink, source };
+    const struct copy_sink through = { .context = &passing, .take = pass };
+
+    *out = (struct copy_report){ .tables = (int64_t)tables->count };
+    for (size_t i = 0; i < tables->count; i++) {
+        struct sql_connection *reader = source->readers[tables->rows[i].set];
+        struct copy_tally tally;
+
+        if (!copy_table_read(reader, true, tables, i, &through, &tally, error)
+            || !copy_side_keep(source, error) || !sink->finish(sink->context, i, &tally, error))
+            return false;
+        out->rows += tally.rows;
+    }
+    return true;
+}
+
+/* ---- Into a file ---- */
+
+static CHECKED bool write_backup(struct copy_side *source, const struct copy_tables *tables,
+                                 struct backup_writer *writer, struct copy_report *out,
+                                 struct error *error)
+{
+    const struct copy_sink sink = backup_writer_sink(writer);
+    struct copy_report report;
+
+    if (!read_database(source, tables, &sink, &report, error) || !backup_writer_end(writer, error))
+        return false;
+    report.bytes = writer->file.bytes;
+    *out = report;
+    return true;
+}
+
+static CHECKED bool backup_source(struct copy_side *source, const char *path, const char *key_path,
+                                  struct copy_report *out, struct error *error)
+{
+    struct copy_tables tables;
+    struct backup_writer writer;
+    int64_t versions[COPY_SETS];
+    bool done;
+
+    copy_side_versions(versions);
+    if (!copy_tables_read(versions, &tables, error))
+        return false;
+    done = backup_writer_begin(path, key_path, source->engine->name, &writer, error);
+    if (done) {
+        done = write_backup(source, &tables, &writer, out, error);
+        backup_writer_finish(&writer);
+    }
+    copy_tables_finish(&tables);
+    return done;
+}
+
+bool copy_backup(const struct copy_place *from, const char *path, const char *key_path,
+                 struct copy_report *out, struct error *error)
+{
+    struct copy_side source;
+    bool done;
+
+    if (!copy_side_open_source(from, false, &source, error))
+        return false;
+    done = backup_source(&source, path, key_path, out, error);
+    copy_side_close(&source);
+    return done;
+}
+
+/* ---- Into a database ---- */
+
+/* From a file, or from a database: the other is NULL. */
+struct origin {
+    const char *name;
+    const int64_t *versions;
+    struct copy_side *source;
+    struct backup_reader *reader;
+};
+
+static CHECKED bool fill(const struct origin *origin, const struct copy_tables *tables,
+                         struct copy_side *side, struct copy_report *out, struct error *error)
+{
+    struct copy_target target = { .side = side, .tables = tables };
+    const struct copy_sink sink = copy_target_sink(&target);
+
+    return (origin->source != NULL ? read_database(origin->source, tables, &sink, out, error)
+                                   : backup_reader_run(origin->reader, tables, &sink, out, error))
+           && copy_target_end(&target, error);
+}
+
+static CHECKED bool copy_into(const struct origin *origin, const struct copy_tables *tables,
+                              const struct copy_place *to, struct copy_report *out,
+                              struct error *error)
+{
+    struct copy_side target;
+    bool done;
+
+    if (!copy_side_open_target(to, origin->versions, tables, origin->name, &target, error))
+        return false;
+    done = fill(origin, tables, &target, out, error);
+    copy_side_close(&target);
+    return done;
+}
+
+bool copy_move(const struct copy_place *from, const struct copy_place *to, struct copy_report *out,
+               struct error *error)
+{
+    int64_t versions[COPY_SETS];
+    struct copy_tables tables;
+    struct copy_side source;
+    bool done;
+
+    copy_side_versions(versions);
+    if (!copy_side_open_source(from, true, &source, error))
+        return false;
+    const struct origin origin = { .name = source.name, .versions = versions, .source = &source };
+    done = copy_tables_read(versions, &tables, error);
+    if (done) {
+        done = copy_into(&origin, &tables, to, out, error);
+        copy_tables_finish(&tables);
+    }
+    copy_side_close(&source);
+    return done;
+}
+
+/* Reads all of the file. `to` NULL: only that. */
+static CHECKED bool read_backup(const char *path, const char *key_path, const struct copy_place *to,
+                                struct copy_report *out, struct error *error)
+{
+    static const struct copy_sink nowhere = { 0 };
+    struct copy_tables tables;
+    struct backup_reader reader;
+    TEXT_AUTO name = { 0 };
+    bool done;
+
+    if (!backup_reader_open(path, key_path, &reader, error))
+        return false;
+    text_addf(&name, "backup %s", reader.document.id);
+    const struct origin origin = { .name = text_string(&name),
+                                   .versions = reader.document.versions,
+                                   .reader = &reader };
+    done = copy_tables_read(reader.document.versions, &tables, error);
+    if (done) {
+        done = to == NULL ? backup_reader_run(&reader, &tables, &nowhere, out, error)
+                          : copy_into(&origin, &tables, to, out, error);
+        copy_tables_finish(&tables);
+    }
+    backup_reader_close(&reader);
+    return done;
+}
+
+bool copy_restore(const char *path, const char *key_path, const struct copy_place *to,
+                  struct copy_report *out, struct error *error)
+{
+    return read_backup(path, key_path, NULL, out, error)
+           && read_backup(path, key_path, to, out, error);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a database is that is copied, and what was copied of it. */
+#pragma once
+
+#include <stdint.h>
+
+/* As for store_open. Borrowed. */
+struct copy_place {
+    const char *folder, *database;
+};
+
+/* What was copied. */
+struct copy_report {
+    int64_t tables, rows;
+    int64_t bytes; /* of the file */
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows come in order of their keys, and each transaction adds the next ones. So what a process that
+ * was killed has left of a table is the first rows of it: their number says where to go on. */
+#include "store/copy/copy_target.h"
+
+#include "store/engine/database.h"
+
+static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
+{
+    return target->side->writers[target->tables->rows[table].set];
+}
+
+/* ---- Rows ---- */
+
+static CHECKED bool begin_table(struct copy_target *target, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(writer_of(target, target->table), target->tables->rows[target->table].count);
+
+    if (target->begun)
+        return true;
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    target->present = sql_integer(&sql, 0);
+    target->begun = true;
+    return true;
+}
+
+static CHECKED bool insert(const struct copy_target *target, const struct sql_value *values,
+                           struct error *error)
+{
+    const struct copy_table *table = &target->tables->rows[target->table];
+    SQL_AUTO sql = sql_begin(writer_of(target, target->table), table->insert);
+
+    for (size_t i = 0; i < table->columns->column_count; i++)
+        copy_rows_bind(&sql, (int)i + 1, &values[i]);
+    return sql_run(&sql, error)
+           || error_set(error, error->kind, "a row of table %s is refused: %s",
+                        table->columns->name, error->message);
+}
+
+static CHECKED bool insert_all(struct copy_target *target, const struct text *rows,
+                               struct error *error)
+{
+    const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length;
+    struct sql_value values[COPY_COLUMNS_MAX];
+
+    while (at < end) {
+        if (!copy_rows_read(target->tables->rows[target->table].columns, &at, end, values, error))
+            return false;
+        if (target->present > 0)
+            target->present--;
+        else if (!insert(target, values, error))
+            return false;
+    }
+    return true;
+}
+
+static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)
+{
+    struct copy_target *target = context;
+    struct sql_connection *writer = writer_of(target, table);
+
+    return copy_side_keep(target->side, error) && begin_table(target, error)
+           && target->side->engine->begin(writer, error) && insert_all(target, rows, error)
+           && target->side->engine->commit(writer, error);
+}
+
+/* ---- Tables ---- */
+
+static CHECKED bool look(void *context, size_t table, const struct text *rows, struct error *error)
+{
+    const struct copy_target *target = context;
+
+    (void)table;
+    (void)rows;
+    return copy_side_keep(target->side, error);
+}
+
+static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,
+                           struct error *error)
+{
+    struct copy_target *target = context;
+    const struct copy_sink reading = { .context = target, .take = look };
+    struct copy_tally arrived;
+
+    if (!copy_table_read(writer_of(target, table), false, target->tables, table, &reading, &arrived,
+                         error))
+        return false;
+    if (!copy_tally_equal(tally, &arrived))
+        return error_set(error, ERROR_CONFLICT,
+                         "table %s has %lld rows in database %s, and %lld where they come from, or "
+                         "others: what is copied has changed since the copy was begun; delete the "
+                         "copy and begin again",
+                         target->tables->rows[table].columns->name, (long long)arrived.rows,
+                         target->side->name, (long long)tally->rows);
+    target->table = table + 1;
+    target->begun = false;
+    return true;
+}
+
+struct copy_sink copy_target_sink(struct copy_target *target)
+{
+    return (struct copy_sink){ target, take, finish };
+}
+
+/* ---- The end ---- */
+
+/* No place of a database is described like this (server/program/fleet_place.c), so it counts as
+ * moved. Backups of early versions have no clouds. */
+static CHECKED bool leave_place(struct sql_connection *writer, struct error *error)
+{
+    bool found;
+
+    if (!sql_connection_has_table(writer, "fleet_instance", &found, error))
+        return false;
+    return !found
+           || sql_connection_run(writer, "UPDATE fleet_instance SET place = 'copied'", error);
+}
+
+static CHECKED bool end_main(struct sql_connection *writer, struct error *error)
+{
+    return writer->engine->copy_end(writer, error) && leave_place(writer, error)
+           && sql_connection_run(writer, "DROP TABLE " DATABASE_UNFINISHED_COPY, error);
+}
+
+bool copy_target_end(const struct copy_target *target, struct error *error)
+{
+    const struct sql_engine *engine = target->side->engine;
+    struct sql_connection *scrapes = target->side->writers[COPY_SCRAPES];
+    struct sql_connection *main = target->side->writers[COPY_MAIN];
+
+    return engine->begin(scrapes, error) && engine->copy_end(scrapes, error)
+           && engine->commit(scrapes, error) && engine->begin(main, error) && end_main(main, error)
+           && engine->commit(main, error);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backups: what is written is what is read, also by the other engine; and every damage is noticed
+ * before anything is restored. */
+#include <endian.h>
+
+#include "store/audit/audit_log.h"
+#include "store/copy/backup_reader.h"
+#include "store/copy/copy.h"
+#include "store/copy/copy_target.h"
+#include "tests/unit/support/every_row.h"
+#include "tests/unit/support/ledger.h"
+
+#define HEAD_BYTES 51 /* of a file (store/copy/backup_file.h) */
+
+struct vault {
+    char from[FOLDER_SIZE], over[FOLDER_SIZE], to[FOLDER_SIZE];
+    char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16], key[FOLDER_SIZE + 16];
+    struct error error;
+};
+
+static void write_file(const char *path, const char *content)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(content, file);
+    fclose(file);
+}
+
+static int set_up(void **state)
+{
+    struct vault *vault = calloc(1, sizeof *vault);
+
+    folder_create_in_memory(vault->from);
+    folder_create_in_memory(vault->over);
+    folder_create_in_memory(vault->to);
+    snprintf(vault->path, sizeof vault->path, "%s/backup", vault->from);
+    snprintf(vault->other, sizeof vault->other, "%s/other", vault->from);
+    snprintf(vault->key, sizeof vault->key, "%s/key", vault->from);
+    write_file(vault->key, "0123456789abcdef0123456789abcdef\n");
+    *state = vault;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct vault *vault = *state;
+
+    folder_remove(vault->from);
+    folder_remove(vault->over);
+    test_database(vault->over); /* makes it if it was not used */
+    test_database_lose(vault->over);
+    folder_remove(vault->to);
+    free(vault);
+    return 0;
+}
+
+static bool back_up(struct vault *vault, const char *folder, const char *database, const char *path,
+                    const char *key)
+{
+    const struct copy_place place = { folder, database };
+    struct copy_report report;
+
+    return copy_backup(&place, path, key, &report, &vault->error);
+}
+
+static bool restore(struct vault *vault, const char *path, const char *key, const char *folder,
+                    const char *database)
+{
+    const struct copy_place place = { folder, database };
+    struct copy_report report;
+
+    return copy_restore(path, key, &place, &report, &vault->error);
+}
+
+static void round_trip(struct vault *vault, const char *key)
+{
+    struct stat status;
+
+    every_row_fill(vault->from, 3);
+    assert_ok(vault, back_up(vault, vault->from, "", vault->path, key));
+    assert_refused(vault, back_up(vault, vault->from, "", vault->path, key), ERROR_CONFLICT,
+                   "there is a file");
+    assert_int_equal(stat(vault->path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_ok(vault, restore(vault, vault->path, key, vault->over, test_database(vault->over)));
+    assert_ok(vault, back_up(vault, vault->over, test_database(vault->over), vault->other, key));
+    assert_ok(vault, restore(vault, vault->other, key, vault->to, ""));
+    every_row_compare(vault->from, vault->to);
+    assert_refused(vault, restore(vault, vault->other, key, vault->to, ""), ERROR_CONFLICT,
+                   "not empty");
+}
+
+static void every_row_is_restored(void **state)
+{
+    round_trip(*state, "");
+}
+
+static void also_encrypted(void **state)
+{
+    struct vault *vault = *state;
+
+    round_trip(vault, vault->key);
+}
+
+static void a_backup_is_made_while_the_store_is_used(void **state)
+{
+    struct vault *vault = *state;
+    struct ledger ledger = { 0 };
+    struct store *store;
+
+    memcpy(ledger.folder, vault->over, sizeof ledger.folder);
+    assert_ok(&ledger,
+              store_open(vault->over, test_database(vault->over), 2, &ledger.store, &ledger.error));
+    ledger_deployment(&ledger, "gemma");
+    assert_ok(vault, back_up(vault, vault->over, test_database(vault->over), vault->path, ""));
+    ledger_deployment(&ledger, "llama");
+    store_close(ledger.store);
+    assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
+    assert_ok(vault, store_open(vault->to, "", 2, &store, &vault->error));
+    store_close(store);
+}
+
+/* ---- Keys ---- */
+
+static void shows_nothing(const char *path)
+{
+    char content[1 << 16];
+    FILE *file = fopen(path, "r");
+    size_t length = fread(content, 1, sizeof content, file);
+
+    fclose(file);
+    assert_true(length > 1000);
+    assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* a frame of zstd */
+}
+
+static void the_wrong_key_opens_nothing(void **state)
+{
+    struct vault *vault = *state;
+    char other[FOLDER_SIZE + 16];
+
+    every_row_fill(vault->from, 1);
+    assert_ok(vault, back_up(vault, vault->from, "", vault->path, vault->key));
+    shows_nothing(vault->path);
+    snprintf(other, sizeof other, "%s/short", vault->from);
+    write_file(other, "too short\n");
+    assert_refused(vault, restore(vault, vault->path, other, vault->to, ""), ERROR_INVALID,
+                   "at least 32");
+    write_file(other, "0123456789abcdef0123456789abcdeg\n");
+    assert_refused(vault, restore(vault, vault->path, other, vault->to, ""), ERROR_INVALID,
+                   "another key");
+    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_FORBIDDEN,
+                   "is encrypted");
+    assert_refused(vault, restore(vault, vault->path, "/nowhere", vault->to, ""), ERROR_INVALID,
+                   "cannot be read");
+    assert_ok(vault, back_up(vault, vault->from, "", vault->other, ""));
+    assert_refused(vault, restore(vault, vault->other, vault->key, vault->to, ""), ERROR_FORBIDDEN,
+                   "is not encrypted");
+}
+
+/* ---- Damage ---- */
+
+static bool read_all(struct vault *vault, const struct copy_tables *tables, const char *key)
+{
+    static const struct copy_sink nowhere = { 0 };
+    struct backup_reader reader;
+    struct copy_report report;
+    bool done;
+
+    if (!backup_reader_open(vault->path, key, &reader, &vault->error))
+        return false;
+    done = backup_reader_run(&reader, tables, &nowhere, &report, &vault->error);
+    backup_reader_close(&reader);
+    return done;
+}
+
+static int64_t make_small_backup(struct vault *vault, const char *key, struct copy_tables *tables)
+{
+    int64_t versions[COPY_SETS];
+    struct stat status;
+
+    copy_side_versions(versions);
+    assert_ok(vault, copy_tables_read(versions, tables, &vault->error));
+    char path[FOLDER_SIZE + 32];
+    for (int set = 0; set < 2; set++) {
+        snprintf(path, sizeof path, "%s/%s", vault->from, every_row_files[set]);
+        every_row_fill_file(path, set == 0 ? &migrations_sqlite_main : &migrations_sqlite_scrapes,
+                            1, NULL);
+    }
+    assert_ok(vault, back_up(vault, vault->from, "", vault->path, key));
+    assert_true(read_all(vault, tables, key));
+    assert_int_equal(stat(vault->path, &status), 0);
+    return status.st_size;
+}
+
+static void flip(const struct vault *vault, off_t at)
+{
+    int file = open(vault->path, O_RDWR);
+    unsigned char byte;
+
+    assert_int_equal(pread(file, &byte, 1, at), 1);
+    byte ^= 1 << (at % 8);
+    assert_int_equal(pwrite(file, &byte, 1, at), 1);
+    close(file);
+}
+
+/* It is cut off long before memory is taken for all of it. */
+static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tables *tables,
+                                     const char *key)
+{
+    for (uint32_t length = 0xffffffff; length > 0xffff; length >>= 1) {
+        uint32_t bytes = htobe32(length);
+        int file = open(vault->path, O_RDWR);
+
+        assert_int_equal(pwrite(file, &bytes, sizeof bytes, HEAD_BYTES), sizeof bytes);
+        close(file);
+        assert_false(read_all(vault, tables, key));
+    }
+}
+
+static void every_damage_is_noticed_in(struct vault *vault, const char *key)
+{
+    struct copy_tables tables;
+    int64_t size = make_small_backup(vault, key, &tables);
+
+    for (off_t at = 0; at < size; at += at < 120 ? 3 : 211) {
+        flip(vault, at);
+        if (read_all(vault, &tables, key))
+            fail_msg("byte %lld was changed unnoticed", (long long)at);
+        flip(vault, at);
+    }
+    assert_true(read_all(vault, &tables, key));
+    assert_ok(vault, back_up(vault, vault->from, "", vault->other, key));
+    for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
+        assert_int_equal(truncate(vault->path, length), 0);
+        if (read_all(vault, &tables, key))
+            fail_msg("it was cut off at %lld unnoticed", (long long)length);
+        assert_non_null(strstr(vault->error.message, vault->path));
+    }
+    assert_ok(vault, rename(vault->other, vault->path) == 0);
+    huge_lengths_are_noticed(vault, &tables, key);
+    copy_tables_finish(&tables);
+}
+
+static void every_damage_is_noticed(void **state)
+{
+    every_damage_is_noticed_in(*state, "");
+}
+
+static void every_damage_is_noticed_if_encrypted(void **state)
+{
+    struct vault *vault = *state;
+
+    every_damage_is_noticed_in(vault, vault->key);
+}
+
+static void a_damaged_file_leaves_the_database_untouched(void **state)
+{
+    struct vault *vault = *state;
+    struct copy_tables tables;
+    int64_t size = make_small_backup(vault, "", &tables);
+    char path[FOLDER_SIZE + 32];
+
+    copy_tables_finish(&tables);
+    flip(vault, size - 100);
+    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_INVALID, "damaged");
+    snprintf(path, sizeof path, "%s/opsbrain.db", vault->to);
+    assert_int_not_equal(access(path, F_OK), 0);
+    flip(vault, size - 100);
+    FILE *file = fopen(vault->path, "a");
+    fputs("more", file);
+    fclose(file);
+    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_INVALID,
+                   "after its end");
+}
+
+/* A file that was made to do harm has the right seals, but not the rows of a table. */
+static void rows_of_no_table_are_refused(void **state)
+{
+    static const char *const bodies[] = { "", "\x01", "\x09", "\x03\xff\xff\xff\xff\xff\xff\xff",
+                                          "\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" };
+    struct vault *vault = *state;
+    struct copy_tables tables;
+    int64_t versions[COPY_SETS];
+
+    copy_side_versions(versions);
+    assert_ok(vault, copy_tables_read(versions, &tables, &vault->error));
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct backup_writer writer;
+        struct text rows = { 0 };
+
+        unlink(vault->path);
+        assert_ok(vault, backup_writer_begin(vault->path, "", "test", &writer, &vault->error));
+        text_add(&rows, bodies[i]);
+        const struct copy_sink sink = backup_writer_sink(&writer);
+        if (rows.length > 0)
+            assert_ok(vault, sink.take(sink.context, 0, &rows, &vault->error));
+        assert_ok(vault, backup_writer_end(&writer, &vault->error));
+        backup_writer_finish(&writer);
+        text_finish(&rows);
+        assert_false(read_all(vault, &tables, ""));
+        assert_non_null(strstr(vault->error.message, "damaged"));
+    }
+    copy_tables_finish(&tables);
+}
+
+/* ---- Versions ---- */
+
+static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
+{
+    const int64_t versions[] = { 21, migrations_sqlite_scrapes.count }; /* before the clouds */
+    struct vault *vault = *state;
+    const struct copy_place place = { vault->over, test_database(vault->over) };
+    struct copy_tables tables;
+    struct copy_side side;
+    struct store *store;
+
+    assert_ok(vault, copy_tables_read(versions, &tables, &vault->error));
+    assert_ok(vault, copy_side_open_target(&place, versions, &tables, "x", &side, &vault->error));
+    struct copy_target target = { .side = &side, .tables = &tables };
+    assert_ok(vault, copy_target_end(&target, &vault->error));
+    copy_side_close(&side);
+    copy_tables_finish(&tables);
+    assert_ok(vault, store_open(vault->over, place.database, 1, &store, &vault->error));
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(every_row_is_restored),
+        TEST(also_encrypted),
+        TEST(a_backup_is_made_while_the_store_is_used),
+        TEST(the_wrong_key_opens_nothing),
+        TEST(every_damage_is_noticed),
+        TEST(every_damage_is_noticed_if_encrypted),
+        TEST(a_damaged_file_leaves_the_database_untouched),
+        TEST(rows_of_no_table_are_refused),
+        TEST(an_older_backup_is_restored_and_brought_up_to_date),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

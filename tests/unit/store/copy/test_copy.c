@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves of whole databases: files to the tests' engine, and back. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "server/program/fleet_place.h"
+#include "store/audit/audit_log.h"
+#include "store/audit/audit_verify.h"
+#include "store/copy/copy.h"
+#include "store/copy/copy_target.h"
+#include "tests/unit/support/backdoor.h"
+#include "tests/unit/support/every_row.h"
+#include "tests/unit/support/ledger.h"
+
+#define ROWS 40
+
+/* Files, a database of the tests' engine, files. */
+struct road {
+    char from[FOLDER_SIZE], over[FOLDER_SIZE], to[FOLDER_SIZE];
+    struct error error;
+};
+
+static int set_up(void **state)
+{
+    struct road *road = calloc(1, sizeof *road);
+
+    folder_create_in_memory(road->from);
+    folder_create_in_memory(road->over);
+    folder_create_in_memory(road->to);
+    *state = road;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct road *road = *state;
+
+    folder_remove(road->from);
+    folder_remove(road->over);
+    test_database(road->over); /* makes it if it was not used */
+    test_database_lose(road->over);
+    folder_remove(road->to);
+    free(road);
+    return 0;
+}
+
+static struct copy_place files(const char *folder)
+{
+    return (struct copy_place){ folder, "" };
+}
+
+static struct copy_place middle(const struct road *road)
+{
+    return (struct copy_place){ road->over, test_database(road->over) };
+}
+
+static bool move_there(struct road *road)
+{
+    const struct copy_place from = files(road->from), to = middle(road);
+    struct copy_report report;
+
+    return copy_move(&from, &to, &report, &road->error);
+}
+
+static bool move_back(struct road *road)
+{
+    const struct copy_place from = middle(road), to = files(road->to);
+    struct copy_report report;
+
+    return copy_move(&from, &to, &report, &road->error);
+}
+
+static void every_row_arrives_there_and_back_in_an_empty_database(void **state)
+{
+    struct road *road = *state;
+
+    every_row_fill(road->from, ROWS);
+    assert_ok(road, move_there(road));
+    assert_refused(road, move_there(road), ERROR_CONFLICT, "not empty");
+    assert_ok(road, move_back(road));
+    every_row_compare(road->from, road->to);
+}
+
+/* ---- Interruptions ---- */
+
+/* A sink that ends the process after some pages. */
+struct fuse {
+    const struct copy_sink *sink;
+    int pages;
+};
+
+static bool burn(void *context, size_t table, const struct text *rows, struct error *error)
+{
+    struct fuse *fuse = context;
+
+    if (!fuse->sink->take(fuse->sink->context, table, rows, error))
+        return false;
+    if (--fuse->pages == 0)
+        raise(SIGKILL);
+    return true;
+}
+
+static bool copy_some(const struct road *road, int pages, struct error *error)
+{
+    const struct copy_place from = files(road->from), to = middle(road);
+    int64_t versions[COPY_SETS];
+    struct copy_tables tables;
+    struct copy_side source, side;
+    struct copy_target target = { .side = &side, .tables = &tables };
+    const struct copy_sink sink = copy_target_sink(&target);
+    struct fuse fuse = { &sink, pages };
+    const struct copy_sink burning = { .context = &fuse, .take = burn };
+    struct copy_tally tally;
+
+    copy_side_versions(versions);
+    if (!copy_tables_read(versions, &tables, error)
+        || !copy_side_open_source(&from, true, &source, error)
+        || !copy_side_open_target(&to, versions, &tables, source.name, &side, error))
+        return false;
+    for (size_t i = 0; i < tables.count; i++)
+        if (!copy_table_read(source.readers[tables.rows[i].set], true, &tables, i, &burning, &tally,
+                             error)
+            || !sink.finish(sink.context, i, &tally, error))
+            return false;
+    return true;
+}
+
+static void is_killed_after(const struct road *road, int pages)
+{
+    struct error error = { 0 };
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (!copy_some(road, pages, &error))
+            fprintf(stderr, "%s\n", error.message);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+static void a_killed_move_goes_on_and_nobody_serves_what_is_half_there(void **state)
+{
+    static const int pages[] = { 1, 30, 65 };
+    struct road *road = *state;
+    struct store *store;
+
+    every_row_fill(road->from, ROWS);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        is_killed_after(road, pages[i]);
+        assert_refused(road,
+                       store_open(road->over, test_database(road->over), 1, &store, &road->error),
+                       ERROR_CONFLICT, "unfinished copy");
+    }
+    assert_refused(road, move_back(road), ERROR_CONFLICT, "unfinished copy");
+    assert_ok(road, move_there(road));
+    assert_ok(road, move_back(road));
+    every_row_compare(road->from, road->to);
+}
+
+static void a_copy_goes_on_from_the_same_source_only(void **state)
+{
+    struct road *road = *state;
+    const struct copy_place other = files(road->to), to = middle(road);
+    struct copy_report report;
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    every_row_fill(road->from, 8);
+    every_row_fill(road->to, 1);
+    is_killed_after(road, 40);
+    assert_refused(road, copy_move(&other, &to, &report, &road->error), ERROR_CONFLICT, road->from);
+    assert_true(backdoor_file(road->from, "opsbrain.db",
+                              "UPDATE deployment_revisions SET model = 'x' WHERE revision = 7",
+                              message)
+                == 1);
+    assert_refused(road, move_there(road), ERROR_CONFLICT, "deployment_revisions");
+}
+
+/* ---- Refusals ---- */
+
+static void a_source_in_use_is_refused(void **state)
+{
+    struct road *road = *state;
+    struct store *store;
+
+    assert_ok(road, store_open(road->from, "", 1, &store, &road->error));
+    assert_refused(road, move_there(road), ERROR_CONFLICT, "in use by another opsbrain");
+    store_close(store);
+}
+
+static void a_source_of_another_version_is_refused(void **state)
+{
+    struct road *road = *state;
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    assert_refused(road, move_there(road), ERROR_NOT_FOUND, "not a data folder");
+    every_row_fill(road->from, 1);
+    assert_true(backdoor_file(road->from, "opsbrain.db", "PRAGMA user_version = 3", message) >= 0);
+    assert_refused(road, move_there(road), ERROR_CONFLICT, "opsbrain serve");
+    assert_true(backdoor_file(road->from, "opsbrain.db", "PRAGMA user_version = 9999", message)
+                >= 0);
+    assert_refused(road, move_there(road), ERROR_CONFLICT, "newer opsbrain");
+}
+
+static void references_must_hold(void **state)
+{
+    struct road *road = *state;
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    every_row_fill(road->from, 2);
+    assert_true(
+        backdoor_file(road->from, "opsbrain.db", "DELETE FROM principals WHERE id = 2", message)
+        == 1);
+    assert_false(move_there(road));
+    assert_non_null(strstr(road->error.message, "api_keys"));
+}
+
+/* ---- What a copy is good for ---- */
+
+static void open_copy(struct road *road, struct ledger *out)
+{
+    *out = (struct ledger){ 0 };
+    memcpy(out->folder, road->over, sizeof out->folder);
+    assert_ok(out, store_open(road->over, test_database(road->over), 4, &out->store, &out->error));
+}
+
+/* Fills the files as a server does. */
+static void fill_by_the_store(struct road *road)
+{
+    struct ledger ledger = { 0 };
+    struct deployment deployment;
+    struct fleet_instance instance;
+    struct sweep_row sweep;
+
+    assert_ok(&ledger, store_open(road->from, "", 4, &ledger.store, &ledger.error));
+    deployment = ledger_deployment(&ledger, "gemma");
+    sweep = ledger_sweep(&ledger, &deployment, 3, 2, 1000);
+    sweep_row_finish(&sweep);
+    assert_ok(&ledger, fleet_place_read(ledger.store, road->from, &instance, &ledger.error));
+    store_close(ledger.store);
+}
+
+/* It only reads them until then, also in the folder of the source. */
+static void resumes_the_clouds(const struct road *road, struct ledger *copy)
+{
+    struct change change = ledger_change("local", "fleet resume");
+    struct fleet_instance instance;
+
+    assert_ok(copy, fleet_place_read(copy->store, road->from, &instance, &copy->error));
+    assert_true(instance.moved);
+    assert_ok(copy, fleet_place_resume(copy->store, &change, &copy->error));
+    assert_ok(copy, fleet_place_read(copy->store, road->over, &instance, &copy->error));
+    assert_false(instance.moved);
+}
+
+static void a_copy_only_reads_the_clouds_and_its_audit_log_goes_on(void **state)
+{
+    struct road *road = *state;
+    struct audit_verdict verdict;
+    struct ledger copy;
+    int64_t rows;
+
+    fill_by_the_store(road);
+    assert_ok(road, move_there(road));
+    open_copy(road, &copy);
+    assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
+    assert_true(verdict.whole);
+    rows = verdict.rows;
+    assert_true(rows > 0);
+    ledger_deployment(&copy, "llama");
+    resumes_the_clouds(road, &copy);
+    assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
+    assert_true(verdict.whole);
+    assert_int_equal(verdict.rows, rows + 2);
+    store_close(copy.store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(every_row_arrives_there_and_back_in_an_empty_database),
+        TEST(a_killed_move_goes_on_and_nobody_serves_what_is_half_there),
+        TEST(a_copy_goes_on_from_the_same_source_only),
+        TEST(a_source_in_use_is_refused),
+        TEST(a_source_of_another_version_is_refused),
+        TEST(references_must_hold),
+        TEST(a_copy_only_reads_the_clouds_and_its_audit_log_goes_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
