@@ -69,10 +69,10 @@ int client_completion(int argc, char *const *argv)
 
 /* ---- Candidates ---- */
 
-const char *const client_fixed_commands[] = { "serve",     "key",        "principal", "secret",
-                                              "audit-log", "clock",      "watch",     "help",
-                                              "version",   "call",       "tools",     "login",
-                                              "logout",    "completion", NULL };
+const char *const client_fixed_commands[] = {
+    "serve", "key",  "principal", "secret", "audit-log", "clock", "backup", "restore",    "move",
+    "watch", "help", "version",   "call",   "tools",     "login", "logout", "completion", NULL
+};
 
 /* Adds a candidate if it begins with what was typed. */
 static void offer(const char *typed, const char *candidate)

@@ -28,6 +28,9 @@ static const char usage[] =
     "  clock show|accept                 Whether the wall clock may delete old rows\n"
     "  plan show|approve ID              A person's go-ahead to a plan\n"
     "  fleet resume                      A moved database changes its clouds again\n"
+    "  backup FILE, restore FILE         Everything in one file, for either engine\n"
+    "\n"
+    "opsbrain move --from DATA|URL --to DATA|URL copies a database into another engine.\n"
     "\n";
 
 /* Prints the help of a command of the process, or of the client. */
@@ -39,7 +42,9 @@ static int help_on(char *name)
     } own[] = { { "serve", command_serve },   { "key", command_key },
                 { "secret", command_secret }, { "principal", command_principal },
                 { "clock", command_clock },   { "audit-log", command_audit },
-                { "plan", command_plan },     { "fleet", command_fleet } };
+                { "plan", command_plan },     { "fleet", command_fleet },
+                { "backup", command_copy },   { "restore", command_copy },
+                { "move", command_copy } };
     char flag[] = "--help", *const argv[] = { name, flag, NULL };
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

@@ -8,6 +8,7 @@ int command_principal(int argc, char *const *argv);
 int command_secret(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
 int command_clock(int argc, char *const *argv);
+int command_copy(int argc, char *const *argv); /* backup, restore, move */
 int command_plan(int argc, char *const *argv);
 int command_fleet(int argc, char *const *argv);
 int command_watchdog(int argc, char *const *argv); /* of one server on this machine */

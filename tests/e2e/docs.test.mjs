@@ -255,7 +255,7 @@ inEach('tests that commands name exist', (name, content) => {
 });
 
 test('flags exist', async () => {
-    const helps = [[], ['plan'], ['ask'], ['sweep_cancel'], ['job_list'], ['run_import'], ['bench'], ['report'], ['watch'], ['serve']].map((words) => run(['help', ...words]));
+    const helps = [[], ['plan'], ['ask'], ['sweep_cancel'], ['job_list'], ['run_import'], ['bench'], ['report'], ['watch'], ['serve'], ['backup'], ['move']].map((words) => run(['help', ...words]));
     const [simserve, ...opsbrain] = await Promise.all([promisify(execFile)(SIMSERVE, ['--help']), ...helps]);
     const known = new Set((opsbrain.map(({ output }) => output).join('') + simserve.stdout.replaceAll('_', '-')).match(/--[a-z][a-z0-9-]*/g));
     for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill', '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs']) known.add(other);

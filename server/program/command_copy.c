@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* opsbrain backup, opsbrain restore, opsbrain move: copies of everything that a database remembers.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/formats/config.h"
+#include "client/command/client.h"
+#include "client/command/client_commands.h"
+#include "server/program/command_output.h"
+#include "server/program/commands.h"
+#include "store/copy/copy.h"
+
+struct options {
+    char data[CONFIG_TEXT_SIZE], database[CONFIG_TEXT_SIZE], backup_key[CONFIG_TEXT_SIZE];
+    char from[CONFIG_TEXT_SIZE], to[CONFIG_TEXT_SIZE];
+};
+
+#define AT(member) offsetof(struct options, member)
+static const struct setting file_flags[] = {
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
+      "postgresql://USER@HOST/NAME, as for serve; empty: files in `data`" },
+    { "backup_key", SETTING_TEXT, "", 0, 0, AT(backup_key),
+      "file whose first line is the key that encrypts the backup; empty: it is not encrypted" },
+};
+static const struct setting move_flags[] = {
+    { "from", SETTING_PRIVATE, "", 0, 0, AT(from),
+      "folder of the database, or postgresql://USER@HOST/NAME; a password in the environment or "
+      "PGPASSFILE" },
+    { "to", SETTING_PRIVATE, "", 0, 0, AT(to), "the same, for the copy" },
+};
+
+static struct copy_place place_of(const struct options *options)
+{
+    return (struct copy_place){ options->data, options->database };
+}
+
+static bool is_address(const char *text)
+{
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
+}
+
+/* Of a folder or an address. */
+static struct copy_place place_at(const char *text)
+{
+    return is_address(text) ? (struct copy_place){ "", text } : (struct copy_place){ text, "" };
+}
+
+/* ---- The words ---- */
+
+static const char only_reads[] = "; a server on it only reads the clouds until `opsbrain fleet "
+                                 "resume`";
+
+static CHECKED bool backup(const struct options *options, const char *path, struct text *out,
+                           struct error *error)
+{
+    const struct copy_place place = place_of(options);
+    struct copy_report report;
+
+    if (!copy_backup(&place, path, options->backup_key, &report, error))
+        return false;
+    text_addf(out, "%s: %lld rows of %lld tables, %lld bytes, %s\n", path, (long long)report.rows,
+              (long long)report.tables, (long long)report.bytes,
+              options->backup_key[0] == '\0' ? "not encrypted" : "encrypted");
+    return true;
+}
+
+static CHECKED bool restore(const struct options *options, const char *path, struct text *out,
+                            struct error *error)
+{
+    const struct copy_place place = place_of(options);
+    struct copy_report report;
+
+    if (!copy_restore(path, options->backup_key, &place, &report, error))
+        return false;
+    text_addf(out, "restored and compared: %lld rows of %lld tables%s\n", (long long)report.rows,
+              (long long)report.tables, only_reads);
+    return true;
+}
+
+static CHECKED bool move(const struct options *options, const char *path, struct text *out,
+                         struct error *error)
+{
+    const struct copy_place from = place_at(options->from), to = place_at(options->to);
+    struct copy_report report;
+
+    (void)path;
+    if (options->from[0] == '\0' || options->to[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "move needs --from and --to: each a data folder or postgresql://...");
+    if (strcmp(options->from, options->to) == 0)
+        return error_set(error, ERROR_INVALID, "--from and --to are the same database");
+    if (!copy_move(&from, &to, &report, error))
+        return false;
+    text_addf(out, "copied and compared: %lld rows of %lld tables%s\n", (long long)report.rows,
+              (long long)report.tables, only_reads);
+    return true;
+}
+
+static const struct word {
+    const char *name, *operand, *help;
+    const struct setting *flags;
+    size_t flag_count;
+    CHECKED bool (*run)(const struct options *options, const char *path, struct text *out,
+                        struct error *error);
+} words[] = {
+    { "backup", " FILE",
+      "writes everything that the database remembers into a new file, also while a server runs",
+      file_flags, sizeof file_flags / sizeof *file_flags, backup },
+    { "restore", " FILE",
+      "fills an empty database, of either engine, from a backup; run it again if it is interrupted",
+      file_flags, sizeof file_flags / sizeof *file_flags, restore },
+    { "move", "",
+      "copies a database, which no server uses, into an empty one of either engine; run it again "
+      "if it is interrupted",
+      move_flags, sizeof move_flags / sizeof *move_flags, move },
+};
+
+static int show_help(const struct word *word)
+{
+    TEXT_AUTO text = { 0 };
+
+    text_addf(&text, "  opsbrain %s%s [--FLAG VALUE]...\n      %s\n\n", word->name, word->operand,
+              word->help);
+    config_help(word->flags, word->flag_count, &text);
+    command_output_text(text_string(&text));
+    return STATUS_DONE;
+}
+
+static int run(const struct word *word, int argc, char *const *argv)
+{
+    int operands = word->operand[0] != '\0';
+    struct options options = { 0 };
+    TEXT_AUTO out = { 0 };
+    struct error error;
+
+    if (client_asks_for_help(argc, argv))
+        return show_help(word);
+    if (operands > 0 && (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0')) {
+        text_addf(&out, "%s needs the name of a file: opsbrain %s%s (see --help)", word->name,
+                  word->name, word->operand);
+        command_fail(text_string(&out));
+        return STATUS_USAGE;
+    }
+    if (!config_read(word->flags, word->flag_count, argc - operands, argv + operands, &options,
+                     &error)) {
+        command_fail(error.message);
+        return STATUS_USAGE;
+    }
+    if (!word->run(&options, operands > 0 ? argv[1] : "", &out, &error))
+        return command_fail(error.message);
+    fputs(text_string(&out), stdout);
+    return STATUS_DONE;
+}
+
+int command_copy(int argc, char *const *argv)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(argv[0], words[i].name) == 0)
+            return run(&words[i], argc, argv);
+    return STATUS_USAGE;
+}

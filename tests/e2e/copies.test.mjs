@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// backup, restore and move of the real program: while a server runs, killed at any moment, and what the copy is good for.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from './clients.mjs';
+import { databaseSettings, onPostgres } from './database.mjs';
+import { OPSBRAIN, addKey, run, startServer, temporaryFolder } from './harness.mjs';
+
+const KEY = '0123456789abcdef0123456789abcdef';
+const KILLS = 4;
+
+// done(args, env): runs a command that must succeed; its output.
+async function done(args, env) {
+    const { code, output } = await run(args, env);
+    assert.equal(code, 0, output);
+    return output;
+}
+
+async function refusal(args, env) {
+    const { code, output } = await run(args, env);
+    assert.notEqual(code, 0, output);
+    return output;
+}
+
+// where(data): a database as `move` names it.
+const where = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
+
+// dump(data, name): {table: rows} of a file's tables that have rows; the rows sorted.
+function dump(data, name) {
+    const database = new DatabaseSync(path.join(data, name), { readOnly: true });
+    const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
+    const rowsOf = (table) => database.prepare(`SELECT * FROM ${table}`).all().map((row) => JSON.stringify(row)).toSorted();
+    const rows = Object.fromEntries(tables.map(({ name: table }) => [table, rowsOf(table)]).filter(([, found]) => found.length > 0));
+    database.close();
+    return rows;
+}
+
+// fill(t, data): a server's database with something in it; the running server.
+async function fill(t, data) {
+    await addKey(data, 'ada', '--role', 'admin');
+    const key = await addKey(data, 'otto', '--role', 'operator');
+    const server = await startServer(t, { data });
+    const client = await connect('2x-2026', server.url, { key });
+    for (let i = 0; i < 20; i++) await client.call('deployment_register', { name: `d${i}`, url: `http://127.0.0.1:${20_000 + i}` });
+    await client.close();
+    return server;
+}
+
+test('a backup of a running server is restored, with keys and audit log', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [data, copy, file, key] = ['data', 'copy', 'all.backup', 'key'].map((name) => path.join(folder, name));
+    const server = await fill(t, data);
+    await writeFile(key, `${KEY}\n`);
+    assert.match(await done(['backup', file, '--data', data, '--backup-key', key]), /rows of \d+ tables, \d+ bytes, encrypted/);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.match(await refusal(['backup', file, '--data', data]), /there is a file/);
+    assert.match(await refusal(['restore', file, '--data', copy]), /is encrypted.*--backup-key/);
+    assert.match(await refusal(['restore', file, '--data', data, '--backup-key', key]), /in use by another opsbrain|belongs to another opsbrain/);
+    assert.match(await refusal(['move', '--from', data, '--to', copy], { OPSBRAIN_FROM: where(data) }), /another opsbrain|not a data folder/);
+    await server.stop();
+    assert.match(await done(['restore', file, '--data', copy], { OPSBRAIN_BACKUP_KEY: key }), /restored and compared/);
+    assert.match(await refusal(['restore', file, '--data', copy, '--backup-key', key]), /not empty/);
+    assert.match(await done(['audit-log', 'verify', '--data', copy]), /the audit holds/);
+    assert.match(await done(['key', 'list', '--data', copy]), /ada.*\n.*otto|otto.*\n.*ada/);
+    assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('all.backup')), ['all.backup']);
+
+    const restored = await startServer(t, { data: copy });
+    assert.match(restored.output(), /only reads the clouds until/);
+    await done(['fleet', 'resume', '--data', copy]);
+    await restored.stop();
+});
+
+test('a move that is killed again and again arrives whole', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [from, over, to] = ['from', 'over', 'to'].map((name) => path.join(folder, name));
+    const server = await fill(t, from);
+    await server.stop();
+    if (onPostgres) await done(['move'], { OPSBRAIN_FROM: where(from), OPSBRAIN_TO: path.join(folder, 'files') });
+    const source = onPostgres ? path.join(folder, 'files') : from;
+    const there = { OPSBRAIN_FROM: source, OPSBRAIN_TO: where(over) };
+    let killed = 0;
+    for (let i = 0; i < KILLS; i++) {
+        const child = spawn(OPSBRAIN, ['move'], { env: { ...process.env, ...there }, stdio: 'ignore' });
+        const ended = once(child, 'close');
+        await Promise.race([sleep(10 + 40 * i), ended]);
+        child.kill('SIGKILL');
+        if ((await ended)[1] === 'SIGKILL') killed++;
+    }
+    assert.ok(killed > 0, 'it was never killed');
+    if (killed === KILLS) assert.match(await done(['move'], there), /copied and compared/);
+    await done(['move'], { OPSBRAIN_FROM: where(over), OPSBRAIN_TO: to });
+    for (const name of ['opsbrain.db', 'scrapes.db']) {
+        const { fleet_instance: place, ...rows } = dump(to, name);
+        const { fleet_instance: before, ...expected } = dump(source, name);
+        assert.deepEqual(rows, expected);
+        assert.equal(place?.length, before?.length);
+    }
+});
+
+test('what cannot be moved says why', async (t) => {
+    const folder = await temporaryFolder(t);
+    assert.match(await refusal(['move', '--from', folder]), /needs --from and --to/);
+    assert.match(await refusal(['move', '--from', folder, '--to', folder]), /the same database/);
+    assert.match(await refusal(['move', '--from', 'postgresql://u:secret@h/d', '--to', folder]), /without a password/);
+    assert.match(await refusal(['backup']), /needs the name of a file/);
+    assert.match(await refusal(['restore', path.join(folder, 'nothing')], { OPSBRAIN_DATA: folder }), /cannot be read/);
+});
