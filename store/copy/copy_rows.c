@@ -132,7 +132,7 @@ void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value
         sql_bind_real(sql, position, value->real);
         return;
     case SQL_TEXT:
-        sql_bind_bytes(sql, position, value->bytes, value->length);
+        sql_bind_verbatim(sql, position, value->bytes, value->length);
         return;
     case SQL_BLOB:
         sql_bind_blob(sql, position, value->bytes, value->length);

@@ -161,6 +161,12 @@ void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t leng
     bind_value(sql, position, &value);
 }
 
+void sql_bind_verbatim(struct sql *sql, int position, const char *text, size_t length)
+{
+    bind_value(sql, position,
+               &(struct sql_value){ .type = SQL_TEXT, .bytes = text, .length = length });
+}
+
 void sql_bind_integer(struct sql *sql, int position, int64_t value)
 {
     bind_value(sql, position, &(struct sql_value){ .type = SQL_INTEGER, .integer = value });

@@ -42,6 +42,8 @@ void sql_end(struct sql *sql);
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
+/* As it is, from another database: one that the engine does not store fails. */
+void sql_bind_verbatim(struct sql *sql, int position, const char *text, size_t length);
 void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */
 void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);

@@ -217,6 +217,26 @@ static void references_must_hold(void **state)
     assert_non_null(strstr(road->error.message, "api_keys"));
 }
 
+/* Texts that an earlier version stored: SQLite takes any. */
+static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
+{
+    struct road *road = *state;
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    every_row_fill(road->from, 1);
+    assert_true(backdoor_file(road->from, "opsbrain.db",
+                              "INSERT INTO line_turns VALUES (CAST(x'61ff00' AS TEXT), 'x', 1)",
+                              message)
+                == 1);
+    if (!test_database_is_files()) {
+        assert_false(move_there(road));
+        assert_non_null(strstr(road->error.message, "line_turns"));
+        return;
+    }
+    assert_ok(road, move_there(road));
+    every_row_compare(road->from, road->over);
+}
+
 /* ---- What a copy is good for ---- */
 
 static void open_copy(struct road *road, struct ledger *out)
@@ -287,6 +307,7 @@ int main(void)
         TEST(a_source_in_use_is_refused),
         TEST(a_source_of_another_version_is_refused),
         TEST(references_must_hold),
+        TEST(foreign_bytes_stay_as_they_are_or_are_refused),
         TEST(a_copy_only_reads_the_clouds_and_its_audit_log_goes_on),
     };
 
