@@ -30,8 +30,8 @@ static const char *const usual_ways[] = {
     "Results of other tools: run_import, run_audit, run_report; run_export.",
     "Watch: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, model_health; who did what: audit_list.",
-    "Further reading: opsbrain://guide, opsbrain://arguments/{tool} (with all `options`), "
-    "opsbrain://answers; step by step: the prompts.",
+    ("Further reading: opsbrain://guide, opsbrain://arguments/{tool} (with all `options`), "
+     "opsbrain://answers; step by step: the prompts."),
 };
 
 void tools_instructions(struct text *out)
