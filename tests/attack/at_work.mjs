@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients at work while something is killed: they note what was acknowledged, which must be there afterwards, once.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd, post } from '../e2e/harness.mjs';
+
+const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n4,16,190\n';
+
+let number = 0;
+
+// callTool(server, name, arguments): the structured content of an acknowledged call; undefined where it failed meanwhile.
+export async function callTool(server, name, args) {
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+    const message = { jsonrpc: '2.0', id: ++number, method: 'tools/call', params: { name, arguments: args, _meta: meta } };
+    const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name };
+    const answer = await post(server.port, message, headers).catch(() => undefined);
+    if (answer?.status !== 200) return undefined;
+    const json = answer.headers['content-type'].startsWith('text/event-stream')
+        ? answer.body.split('\n').findLast((line) => line.startsWith('data: {'))?.slice(6)
+        : answer.body;
+    const result = json && JSON.parse(json).result;
+    assert.ok(!result || !result.isError || !/internal error/.test(json), json);
+    return result && !result.isError ? result.structuredContent : undefined;
+}
+
+const ownOf = ({ noted }, client) => [...noted.deployments.keys()].filter((name) => name.startsWith(`d${client}-`)).at(-1);
+
+// What each client does in turns; it notes what was acknowledged, by the row that must exist.
+const DEEDS = [
+    async ({ server, model, noted }, client) => {
+        const name = `d${client}-${++number}`;
+        if (await callTool(server, 'deployment_register', { name, url: model.url })) noted.deployments.set(name, '');
+    },
+    async (world, client) => {
+        const own = ownOf(world, client);
+        const hardware = `1x number ${++number}`;
+        if (!own) return;
+        const before = world.noted.deployments.get(own);
+        world.noted.deployments.set(own, [before, hardware].flat()); // until it is acknowledged, either row may exist
+        if (await callTool(world.server, 'deployment_update', { deployment: own, hardware })) world.noted.deployments.set(own, hardware);
+    },
+    async (world, client) => {
+        const own = ownOf(world, client);
+        const shown = own && (await callTool(world.server, 'deployment_show', { deployment: own }));
+        if (!shown) return;
+        const { hardware = '' } = shown.deployment;
+        assert.ok([world.noted.deployments.get(own)].flat().includes(hardware), `${own} is shown with "${hardware}"`);
+        world.noted.reads++;
+    },
+    async ({ server, noted }) => {
+        const key = `key-${++number}`;
+        const args = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [4], window_s: 1, idempotency_key: key };
+        const first = await callTool(server, 'sweep_start', args);
+        if (first) noted.sweeps.set(key, first.sweep.id);
+        const again = await callTool(server, 'sweep_start', args);
+        if (first && again) assert.equal(again.sweep.id, first.sweep.id, 'one key, two sweeps');
+        if (first) await callTool(server, 'sweep_cancel', { sweep: first.sweep.id });
+    },
+    async ({ server, noted }) => {
+        const name = `import-${++number}.csv`;
+        if (await callTool(server, 'run_import', { name, text: CSV.replace('190', String(100 + number)) })) noted.imports.add(name);
+    },
+];
+
+async function live(world, client) {
+    for (let i = client; !world.over; i++) {
+        if (world.dead) await sleep(20);
+        else await DEEDS[i % DEEDS.length](world, client);
+    }
+}
+
+// startWork(t, server, model, count): {noted, dead, end()}; set `dead` while nobody needs to call.
+export async function startWork(t, server, model, count) {
+    const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), reads: 0 };
+    const world = { server, model, noted, over: false, dead: false };
+    atEnd(t, async () => (world.over = true));
+    await callTool(server, 'deployment_register', { name: 'sim', url: model.url });
+    const clients = Promise.all(Array.from({ length: count }, (_, client) => live(world, client)));
+    clients.catch((error) => (world.failure = error));
+    world.end = async () => {
+        world.over = true;
+        await clients;
+    };
+    return world;
+}
+
+// checkNoted(world, rows, when): the database has all that was acknowledged, once; the number of changes in its audit.
+// rows(query): the rows of a query.
+export function checkNoted({ noted, failure }, rows, when) {
+    if (failure) throw failure;
+    const hardware = new Map(
+        rows(`SELECT d.name, r.hardware FROM deployments d JOIN deployment_revisions r ON r.deployment_id = d.id
+              WHERE r.revision = (SELECT max(revision) FROM deployment_revisions WHERE deployment_id = d.id)`)
+            .map((row) => [row.name, row.hardware]),
+    );
+    for (const [name, expected] of noted.deployments) {
+        assert.ok(hardware.has(name), `${when}: deployment ${name} is lost`);
+        assert.ok([expected].flat().includes(hardware.get(name)), `${when}: ${name} is ${hardware.get(name)}, not ${expected}`);
+    }
+    const sweeps = new Set(rows('SELECT id FROM sweeps').map(({ id }) => id));
+    for (const [key, id] of noted.sweeps) assert.ok(sweeps.has(id), `${when}: sweep ${id} of ${key} is lost`);
+    const imports = rows('SELECT name FROM imports').map(({ name }) => name);
+    for (const name of noted.imports) assert.equal(imports.filter((each) => each === name).length, 1, `${when}: ${name}`);
+    const doubled = rows(`SELECT subject FROM audit WHERE outcome = 'ok' AND tool = 'deployment_register'
+                          GROUP BY subject HAVING count(*) > 1`);
+    assert.deepEqual(doubled, [], when);
+    return Number(rows(`SELECT count(*) AS n FROM audit WHERE outcome = 'ok'`)[0].n);
+}
+
+// describeNoted(world, changes): for the test's diagnostic.
+export function describeNoted({ noted: { deployments, sweeps, imports, reads } }, changes) {
+    return `${deployments.size} deployments, ${sweeps.size} sweeps, ${imports.size} imports, ${reads} reads, ${changes} changes in the audit`;
+}
+
+export const countNoted = ({ noted: { deployments, sweeps, imports } }) => deployments.size + sweeps.size + imports.size;

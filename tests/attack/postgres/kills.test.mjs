@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// opsbrain and its PostgreSQL are killed, restarted and cut from each other, in the middle of tool calls, uploads and sweeps:
+// what was acknowledged is there afterwards, nothing is there twice, no answer is wrong, and all goes on by itself.
+// OPSBRAIN_KILLS: kills of opsbrain (each kind of the others is two fifths of it).
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request, run, startServer, startSimserve, until } from '../../e2e/harness.mjs';
+import { POOLER, findPostgres, startPooler, startPostgres, startToxiproxy } from '../../e2e/postgres_server.mjs';
+import { callTool, checkNoted, countNoted, describeNoted, startWork } from '../at_work.mjs';
+
+const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
+const OTHERS = Math.ceil((KILLS * 2) / 5);
+const { TOXIPROXY } = process.env; // its program
+const CLIENTS = 12;
+const LIFE_MS = 1000; // between two events, at most
+const READY_MS = 60_000;
+const PLAN = { deployment: 'measured', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0 };
+
+const EVENTS = {
+    'kill -9 of opsbrain': async ({ world, server, postgres, env }) => {
+        world.dead = true;
+        await server.program.kill();
+        const verified = await run(['audit-log', 'verify', '--data', server.data], env);
+        assert.equal(verified.code, 0, verified.output);
+        checkNoted(world, (query) => postgres.rows(query), 'opsbrain was killed');
+        await server.start();
+        world.dead = false;
+    },
+    'restart of PostgreSQL': ({ postgres }) => postgres.restart(),
+    'kill -9 of PostgreSQL': ({ postgres }) => postgres.killAndRestart(),
+    partition: ({ proxy }) => proxy.apart(() => sleep(500 + Math.random() * 5500)),
+    delay: ({ proxy }) => proxy.delayed(200 + Math.floor(Math.random() * 800), () => sleep(3000)),
+};
+
+const isReady = async (server) => (await request(server.port, { path: '/ready' }).catch(() => ({}))).status === 200;
+
+// shuffledEvents(): the name of each as often as it is to happen.
+function shuffledEvents() {
+    const times = { 'kill -9 of opsbrain': KILLS, 'restart of PostgreSQL': OTHERS, 'kill -9 of PostgreSQL': OTHERS };
+    if (TOXIPROXY) Object.assign(times, { partition: Math.ceil(OTHERS / 2), delay: Math.floor(OTHERS / 2) });
+    return Object.entries(times)
+        .flatMap(([name, count]) => Array.from({ length: count }, () => [Math.random(), name]))
+        .toSorted(([a], [b]) => a - b)
+        .map(([, name]) => name);
+}
+
+// measure(world, sweeps): one sweep after the other, each to its end; nobody else measures that model server.
+async function measure(world, sweeps) {
+    while (!world.over) {
+        const started = world.dead ? undefined : await callTool(world.server, 'sweep_start', { ...PLAN, idempotency_key: `m-${sweeps.size}` });
+        if (!started) {
+            await sleep(100);
+            continue;
+        }
+        sweeps.add(started.sweep.id);
+        await until('the end of a sweep', async () => {
+            const shown = await callTool(world.server, 'sweep_show', { sweep: started.sweep.id });
+            return world.over || ['completed', 'failed', 'stopped', 'cancelled'].includes(shown?.sweep.state);
+        }, 300_000);
+    }
+}
+
+// checkSweeps(postgres, sweeps): each that ended has all its cells, each measured once. How many ended.
+function checkSweeps(postgres, sweeps) {
+    const cells = postgres.rows(`SELECT s.id, s.state, c.state AS cell, (SELECT count(*) FROM attempts a WHERE a.cell_id = c.id
+                                     AND a.state = 'accepted') AS accepted
+                                 FROM sweeps s JOIN cells c ON c.sweep_id = s.id`).filter(({ id }) => sweeps.has(id));
+    const ended = cells.filter(({ state }) => state !== 'planned' && state !== 'running');
+    for (const each of ended) assert.deepEqual({ ...each, id: '' }, { id: '', state: 'completed', cell: 'measured', accepted: 1 }, each.id);
+    return ended.length / PLAN.concurrency.length;
+}
+
+async function suffer(t, pooled) {
+    const postgres = await startPostgres(t, await findPostgres());
+    const proxy = TOXIPROXY && (await startToxiproxy(t, TOXIPROXY, postgres.port));
+    const at = proxy?.port ?? postgres.port;
+    const port = pooled ? await startPooler(t, `host=127.0.0.1 port=${at} user=postgres`) : at;
+    const env = { OPSBRAIN_DATABASE: `postgresql://postgres@127.0.0.1:${port}/postgres` };
+    const model = await startSimserve(t);
+    const server = await startServer(t, { args: ['--log-requests=false', '--rate-per-principal=0'], env });
+    const world = await startWork(t, server, model, CLIENTS);
+    const measured = await startSimserve(t);
+    await callTool(server, 'deployment_register', { name: PLAN.deployment, url: measured.url });
+    const sweeps = new Set();
+    const measuring = measure(world, sweeps);
+    measuring.catch((error) => (world.failure = error));
+    let slowest = 0;
+    for (const name of shuffledEvents()) {
+        await sleep(Math.random() * LIFE_MS);
+        await EVENTS[name]({ world, server, postgres, proxy, env });
+        const begun = performance.now();
+        await until(`opsbrain to be ready after: ${name}`, () => isReady(server), READY_MS);
+        slowest = Math.max(slowest, performance.now() - begun);
+        if (world.failure) throw world.failure;
+    }
+    await world.end();
+    await measuring;
+    const changes = checkNoted(world, (query) => postgres.rows(query), 'at the end');
+    const ended = checkSweeps(postgres, sweeps);
+    t.diagnostic(`${describeNoted(world, changes)}, ${ended} sweeps measured; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
+    assert.ok(countNoted(world) > KILLS, 'too little was acknowledged to say anything');
+    await server.stop();
+}
+
+const missing = (await findPostgres()) ? false : 'PostgreSQL is not installed';
+const cuts = TOXIPROXY ? `, ${OTHERS} partitions and delays` : '';
+const title = `${KILLS} kills of opsbrain, ${OTHERS} restarts and ${OTHERS} kills of PostgreSQL${cuts}`;
+
+test(`${title} lose nothing that was acknowledged`, { skip: missing, timeout: 3_600_000 }, (t) => suffer(t, false));
+
+const poolerMissing = missing || (existsSync(POOLER) ? false : 'pgbouncer is not installed');
+
+test(`${title}, through pgbouncer, lose nothing that was acknowledged`, { skip: poolerMissing, timeout: 3_600_000 }, (t) => suffer(t, true));
