@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times the store's ten commonest writes and reads, one after the other on one thread: what `./run
- * bench store` runs. bench_store FOLDER: a line for each, its name and the median and 99th
- * percentile of its microseconds. */
+ * bench store` runs. bench_store FOLDER [DATABASE]: a line for each, its name and the median and
+ * 99th percentile of its microseconds. DATABASE: the URI of an empty PostgreSQL database. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,9 +178,9 @@ static bool prepare(struct bench *bench)
     return true;
 }
 
-static bool run(struct bench *bench, const char *folder)
+static bool run(struct bench *bench, const char *folder, const char *database)
 {
-    if (!store_open(folder, "", READERS, &bench->store, &bench->error) || !prepare(bench))
+    if (!store_open(folder, database, READERS, &bench->store, &bench->error) || !prepare(bench))
         return false;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (!measure(bench, &operations[i]))
@@ -191,10 +191,11 @@ static bool run(struct bench *bench, const char *folder)
 int main(int argc, char **argv)
 {
     static struct bench bench;
-    bool ok = argc == 2 && run(&bench, argv[1]);
+    bool named = argc == 2 || argc == 3;
+    bool ok = named && run(&bench, argv[1], argc == 3 ? argv[2] : "");
 
     if (!ok)
-        fprintf(stderr, "bench_store: %s\n", argc == 2 ? bench.error.message : "name a folder");
+        fprintf(stderr, "bench_store: %s\n", named ? bench.error.message : "name a folder");
     store_close(bench.store);
     return ok ? 0 : 1;
 }
