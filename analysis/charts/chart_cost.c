@@ -11,6 +11,7 @@
 
 #define TOKENS 1e6
 #define NAMES_ROOM 128
+#define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
 
 /* A load that meets every limit from `ttft_ms` upwards. */
@@ -162,7 +163,7 @@ static void draw(struct cost *cost, double top)
     for (size_t i = 0; i < cost->count; i++) {
         labels[i] =
             (struct chart_name_label){ draw_steps(cost, i, box), "", i, chart_series_paint(i) };
-        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", cost->prices[i].name);
+        text_copy(labels[i].name, sizeof labels[i].name, cost->prices[i].name);
     }
     chart_names_write(drawing, names, "", labels, cost->count, NAMES_ROOM);
 }
@@ -180,8 +181,11 @@ static void describe_price(const struct cost *cost, size_t i, bool with_row, str
 {
     const struct chart_price *price = &cost->prices[i];
     char number[SCALE_NUMBER_SIZE], row[SCALE_NUMBER_SIZE];
+    TEXT_AUTO name = { 0 };
 
-    chart_part(parts, "%.60s%s%s: $%s/h (%s%s%s)", price->name, with_row ? ", context " : "",
+    font_fit(price->name, text_kind_size(TEXT_SUBTITLE), text_kind_weight(TEXT_SUBTITLE),
+             SUBTITLE_NAME_ROOM, &name);
+    chart_part(parts, "%s%s%s: $%s/h (%s%s%s)", text_string(&name), with_row ? ", context " : "",
                with_row ? chart_row_name(cost->rows[i], row) : "",
                scale_money(price->usd_per_hour, number), price->source,
                price->date[0] != '\0' ? ", " : "", price->date);

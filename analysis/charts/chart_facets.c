@@ -66,19 +66,19 @@ void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
     drawing_line(drawing, (struct spot){ plot.x, y }, (struct spot){ plot.x + plot.width, y },
                  CHART_STROKE(PAINT_MUTED, 1));
     for (size_t i = 0; i < grid->load_count; i++) {
-        double x = scale_at(scale, grid->loads[i]);
+        double load = grid->loads[i > 0 ? i - 1 : grid->load_count - 1]; /* the last one first */
+        double x = scale_at(scale, load);
 
-        if (grid->loads[i] <= 0)
+        if (load <= 0)
             continue;
         drawing_line(drawing, (struct spot){ x, y }, (struct spot){ x, y + 4 },
                      CHART_STROKE(PAINT_MUTED, 1));
-        drawing_text_if_free(drawing,
-                             &(struct label){ .kind = TEXT_TICK,
-                                              .x = x,
-                                              .y = y + 16,
-                                              .string = scale_exact(grid->loads[i], number),
-                                              .paint = PAINT_MUTED,
-                                              .anchor = ANCHOR_MIDDLE });
+        drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_TICK,
+                                                       .x = x,
+                                                       .y = y + 16,
+                                                       .string = scale_exact(load, number),
+                                                       .paint = PAINT_MUTED,
+                                                       .anchor = ANCHOR_MIDDLE });
     }
     drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
                                            .x = plot.x + plot.width / 2,
@@ -108,18 +108,22 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* Above the first name, unless that one is of another kind. */
+/* Above the first name of a line, unless another label is there. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
-    if (count == 0 || labels[0].series == CHART_NO_MARKER)
+    size_t first = 0;
+
+    while (first < count && labels[first].series == CHART_NO_MARKER)
+        first++;
+    if (first == count || (first > 0 && labels[first].y - labels[first - 1].y < 2 * NAME_HEIGHT))
         return plot.y - 9;
-    return labels[0].y - NAME_HEIGHT + 3.5;
+    return labels[first].y - NAME_HEIGHT + 3.5;
 }
 
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room)
 {
-    double x = plot.x + plot.width + 12;
+    double x = plot.x + plot.width + CHART_NAMES_GAP;
 
     qsort(labels, count, sizeof *labels, compare);
     spread(labels, count, plot);

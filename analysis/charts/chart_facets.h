@@ -24,7 +24,8 @@ struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, si
 
 /* With a place for markers at both ends of the plot. */
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
-/* An axis below the plot that has a tick at each load. */
+/* An axis below the plot that has a tick at each load, and a number at the last and at as many
+ * others as have room. */
 void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
                       const struct scale *scale, struct box plot);
 
@@ -38,6 +39,7 @@ struct chart_name_label {
 };
 #define CHART_NO_MARKER 99
 #define CHART_NAMES_ROOM 78 /* beside a panel */
+#define CHART_NAMES_GAP 12  /* between the plot and its names */
 /* Writes them to the right of the plot, moved apart where they would overlap; changes their order.
  */
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,

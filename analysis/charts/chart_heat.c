@@ -12,11 +12,18 @@
 #define CELL_HEIGHT_MIN 20
 #define CELL_HEIGHT_MAX 220
 #define DENSE_CELL_MIN 6
-#define GAP 1.5  /* between cells */
-#define CORNER 7 /* of a mark */
+#define TICK_GAP 3     /* between names of columns */
+#define TICK_HEIGHT 14 /* of a row's name */
+#define GAP 1.5        /* between cells */
+#define CORNER 7       /* of a mark */
 #define FAILED_SHARE_SHOWN 0.005
 
 /* ---- Layout ---- */
+
+static double tick_width(const char *name)
+{
+    return font_measure(name, text_kind_size(TEXT_TICK), FONT_REGULAR);
+}
 
 static double widest_row_name(const struct chart_grid *grid)
 {
@@ -24,8 +31,17 @@ static double widest_row_name(const struct chart_grid *grid)
     double widest = 0;
 
     for (size_t i = 0; i < grid->row_count; i++)
-        widest = fmax(widest, font_measure(chart_row_name(grid->rows[i], name),
-                                           text_kind_size(TEXT_TICK), FONT_REGULAR));
+        widest = fmax(widest, tick_width(chart_row_name(grid->rows[i], name)));
+    return widest;
+}
+
+static double widest_load(const struct chart_grid *grid)
+{
+    char name[SCALE_NUMBER_SIZE];
+    double widest = 0;
+
+    for (size_t i = 0; i < grid->load_count; i++)
+        widest = fmax(widest, tick_width(scale_exact(grid->loads[i], name)));
     return widest;
 }
 
@@ -73,11 +89,14 @@ struct box chart_heat_inset(struct box box, double by)
     return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
 }
 
+/* Where there are more loads or rows than names fit, every second, third or so has one. */
 static void draw_axes(const struct chart_heat *heat)
 {
     struct drawing *drawing = &heat->chart->drawing;
     const struct chart_grid *grid = heat->grid;
     double height = (double)grid->row_count * heat->cell_height;
+    size_t columns = (size_t)ceil((widest_load(grid) + TICK_GAP) / heat->cell_width);
+    size_t rows = (size_t)ceil(TICK_HEIGHT / heat->cell_height);
     char name[SCALE_NUMBER_SIZE];
 
     drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
@@ -92,7 +111,7 @@ static void draw_axes(const struct chart_heat *heat)
                                            .paint = PAINT_MUTED,
                                            .anchor = ANCHOR_MIDDLE,
                                            .upwards = true });
-    for (size_t i = 0; i < grid->load_count; i++)
+    for (size_t i = 0; i < grid->load_count; i += columns)
         drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_TICK,
                                                        .x = chart_heat_box(heat, 0, i).x
                                                             + chart_heat_box(heat, 0, i).width / 2,
@@ -100,7 +119,7 @@ static void draw_axes(const struct chart_heat *heat)
                                                        .string = scale_exact(grid->loads[i], name),
                                                        .paint = PAINT_INK,
                                                        .anchor = ANCHOR_MIDDLE });
-    for (size_t i = 0; i < grid->row_count; i++)
+    for (size_t i = 0; i < grid->row_count; i += rows)
         drawing_text_if_free(
             drawing,
             &(struct label){ .kind = TEXT_TICK,

@@ -10,7 +10,7 @@
 #include "base/core/memory.h"
 
 #define LEFT 58
-#define RIGHT 92
+#define RIGHT 100
 #define PANEL_MIN 56
 #define PANEL_GAP 34
 #define GAP_STEPS 2.5 /* a line breaks where so many steps have no value */
@@ -217,7 +217,8 @@ static void draw_panel_names(const struct history *history, const struct chart_p
         text_copy(labels[count].name, sizeof labels[count].name, panel->series[i].name);
         count++;
     }
-    chart_names_write(&history->chart->drawing, box, "", labels, count, RIGHT - 16);
+    chart_names_write(&history->chart->drawing, box, "", labels, count,
+                      RIGHT - CHART_NAMES_GAP - CHART_MARGIN);
 }
 
 static void draw_absent(const struct history *history, const struct chart_panel *panel,

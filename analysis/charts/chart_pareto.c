@@ -8,7 +8,8 @@
 #include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_rows.h"
 
-#define SQUARE 6 /* of the cloud of points that are not drawn */
+#define SQUARE 6          /* of the cloud of points that are not drawn */
+#define LABEL_DISTANCE 40 /* between points that have the same number */
 
 struct pareto {
     struct chart *chart;
@@ -24,6 +25,12 @@ struct pareto_point {
     double speed, total;
     bool is_best;   /* no other load of its context is better in both */
     bool is_hidden; /* too near to another one for a marker of its own */
+};
+
+/* A context. */
+struct line {
+    struct pareto_point points[CHART_AXIS_MAX];
+    size_t count;
 };
 
 static bool knows_chips(const struct pareto *pareto)
@@ -172,8 +179,8 @@ static void draw_points(const struct pareto *pareto, size_t series,
     }
 }
 
-/* The users beside the point, on the first side with room. */
-static void label_point(const struct pareto *pareto, struct box box,
+/* The users beside the point, on the first side with room; false: no side has. */
+static bool label_point(const struct pareto *pareto, struct box box,
                         const struct pareto_point *point)
 {
     static const struct {
@@ -196,10 +203,39 @@ static void label_point(const struct pareto *pareto, struct box box,
                                      .size = 9.5 };
         struct box own = drawing_label_box(&label);
 
-        if (own.x >= box.x && own.x + own.width <= box.x + box.width
+        if (own.x >= box.x && own.x + own.width <= box.x + box.width && own.y >= box.y
             && own.y + own.height <= box.y + box.height
             && drawing_text_if_free(&pareto->chart->drawing, &label))
-            return;
+            return true;
+    }
+    return false;
+}
+
+/* NULL: the line has none of this load, or no marker for it. */
+static const struct pareto_point *shown_at(const struct line *line, double load)
+{
+    for (size_t i = 0; i < line->count; i++)
+        if (line->points[i].point->load == load)
+            return line->points[i].is_hidden ? NULL : &line->points[i];
+    return NULL;
+}
+
+/* Points of the same load that lie close together need its number once. */
+static void label_load(const struct pareto *pareto, struct box box, const struct line *lines,
+                       size_t count, double load)
+{
+    struct spot last = { -LABEL_DISTANCE, -LABEL_DISTANCE };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct pareto_point *point = shown_at(&lines[i], load);
+        struct spot at;
+
+        if (point == NULL)
+            continue;
+        at = spot_of(pareto, point->speed, point->total);
+        if (hypot(at.x - last.x, at.y - last.y) >= LABEL_DISTANCE
+            && label_point(pareto, box, point))
+            last = at;
     }
 }
 
@@ -222,7 +258,7 @@ static void draw_others(const struct pareto *pareto, struct box box)
 static void draw_panel(struct pareto *pareto, const struct chart_panel_area *panel)
 {
     struct drawing *drawing = &pareto->chart->drawing;
-    struct pareto_point points[CHART_AXIS_MAX];
+    struct line lines[CHART_PANEL_SERIES];
     struct chart_name_label labels[CHART_PANEL_SERIES];
     const struct box box = panel->box;
 
@@ -233,23 +269,18 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
     if (pareto->rows.is_sample)
         draw_others(pareto, box);
     for (size_t i = 0; i < panel->count; i++) {
-        size_t count = points_of(pareto, pareto->rows.at[panel->first + i], points);
+        struct line *line = &lines[i];
 
-        hide_close(pareto, points, count);
-        draw_hull(pareto, i, points, count);
-        draw_points(pareto, i, points, count, false);
-        draw_points(pareto, i, points, count, true);
+        line->count = points_of(pareto, pareto->rows.at[panel->first + i], line->points);
+        hide_close(pareto, line->points, line->count);
+        draw_hull(pareto, i, line->points, line->count);
+        draw_points(pareto, i, line->points, line->count, false);
+        draw_points(pareto, i, line->points, line->count, true);
         labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
         chart_row_name(pareto->grid->rows[pareto->rows.at[panel->first + i]], labels[i].name);
     }
-    for (size_t i = 0; i < panel->count; i++) {
-        size_t count = points_of(pareto, pareto->rows.at[panel->first + i], points);
-
-        hide_close(pareto, points, count);
-        for (size_t p = 0; p < count; p++)
-            if (!points[p].is_hidden)
-                label_point(pareto, box, &points[p]);
-    }
+    for (size_t i = 0; i < pareto->grid->load_count; i++)
+        label_load(pareto, box, lines, panel->count, pareto->grid->loads[i]);
     chart_names_write(drawing, box, chart_row_heading(pareto->grid), labels, panel->count,
                       CHART_NAMES_ROOM);
 }

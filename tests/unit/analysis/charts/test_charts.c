@@ -181,6 +181,37 @@ static void large_grids_say_what_they_show(void **state)
     }
 }
 
+/* In a chart of a run with so many users and contexts. */
+static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *out), size_t users,
+                      size_t contexts, const char *label, size_t times)
+{
+    const struct shape_of_run shape = { "", "m", users, contexts, ALL(EVIDENCE_MEASURED), "", 1 };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+    CHART_AUTO chart = { 0 };
+    size_t found = 0;
+
+    shaped_run(&shape, &evidence);
+    draw(&runs, &chart);
+    for (size_t i = 0; i < chart.drawing.count; i++)
+        found += chart.drawing.shapes[i].kind == SHAPE_TEXT
+                 && strcmp(chart.drawing.shapes[i].string, label) == 0;
+    if (found != times)
+        fail_msg("\"%s\" stands %zu times in the chart, not %zu", label, found, times);
+}
+
+static void labels_that_matter_are_there_once(void **state)
+{
+    (void)state;
+    has_label(draw_ttft, 30, 6, "30", 1); /* the last load, though the axis is crowded */
+    has_label(draw_ttft, 12, 13, "2048", 3);
+    has_label(chart_pareto, 8, 4, "64", 1); /* four points, close together */
+    has_label(draw_heat, 100, 10, "97", 1); /* each fourth column */
+    has_label(draw_heat, 100, 10, "5", 1);
+    has_label(draw_heat, 100, 10, "3", 0);
+    has_label(draw_heat, 100, 10, "4", 0);
+}
+
 static void repetitions_of_a_run(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -300,6 +331,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(runs_that_are_none_of_these),
         cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
+        cmocka_unit_test(labels_that_matter_are_there_once),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),
