@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { DatabaseSync } from 'node:sqlite';
 import { connect } from '../e2e/clients.mjs';
+import { rowsOf } from '../e2e/database.mjs';
 import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/harness.mjs';
 
 const FAKE_CLOUDS = process.env.FAKE_CLOUDS_BIN ?? path.join(path.dirname(OPSBRAIN), 'fake_clouds');
@@ -92,14 +92,7 @@ export async function begin(client, cloud, verb) {
 }
 
 // rows(server, sql, ...values): what the live database has.
-export function rows(server, sql, ...values) {
-    const database = new DatabaseSync(path.join(server.data, 'opsbrain.db'), { readOnly: true });
-    try {
-        return database.prepare(sql).all(...values);
-    } finally {
-        database.close();
-    }
-}
+export const rows = (server, sql, ...values) => rowsOf(server.data, sql, ...values);
 
 // settled(server, verb): the newest plan of a verb, once none is being applied; undefined: nothing was begun.
 export function newest(server, verb) {

@@ -7,6 +7,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './command_line.mjs';
+import { databaseSettings } from './database.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
 
 // They mostly wait, so that some at a time, the longest of them first, take little more than these.
@@ -267,7 +268,8 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     const model = await startSimserve(t, QUICK);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
-    run.env.XDG_DATA_HOME = path.join(folder, 'share');
+    const data = path.join(folder, 'share/opsbrain');
+    Object.assign(run.env, databaseSettings(['--data', data]), { XDG_DATA_HOME: path.join(folder, 'share') });
     const first = await run.with({ cwd: folder }, 'bench', model.url, '--yes', ...SHORT);
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stderr, /^Started a server for this benchmark/);
@@ -280,7 +282,7 @@ sideBySide('a URL needs no server: one command measures it and writes the report
         'bench', `${model.url}/v1/`, '--yes', ...LONG);
     assert.equal(stopped.code, 130, stopped.stderr);
     const [, again] = stopped.stderr.match(/To go on: opsbrain (bench swp_\w+ --data .*)/);
-    const server = await startServer(t, { data: path.join(folder, 'share/opsbrain') });
+    const server = await startServer(t, { data });
     const ended = await run(...again.split(' ')); // the server that has the folder now is asked
     assert.equal(ended.code, 0, ended.stderr);
     assert.doesNotMatch(ended.stderr, /Started a server/);

@@ -4,6 +4,8 @@
 // pooler, which takes no schema: then a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 const { OPSBRAIN_TEST_DATABASE: SERVER, OPSBRAIN_TEST_POOLED: POOLED } = process.env;
 
@@ -40,9 +42,27 @@ export function placeFor(data) {
 // query(data, statement): in that database; lines of values, with "|" between them.
 export const query = (data, statement) => psql(placeOf(data), statement);
 
-// selectFrom(data, query, text): the rows of a query with one parameter "?", a text.
-export function selectFrom(data, query, text) {
-    const literal = `'${String(text).replaceAll("'", "''")}'`;
-    const rows = `SELECT coalesce(json_agg(t), '[]') FROM (${query.replace('?', literal)}) AS t`;
-    return JSON.parse(psql(placeOf(data), rows));
+// rowsOf(data, statement, ...values): the rows of a query of that database, whichever it is; each "?" stands for a value.
+export function rowsOf(data, statement, ...values) {
+    if (!onPostgres) return inFile(data, { readOnly: true }, (database) => database.prepare(statement).all(...values));
+    return JSON.parse(query(data, `SELECT coalesce(json_agg(t), '[]') FROM (${filled(statement, values)}) AS t`));
+}
+
+// execute(data, statement, ...values): a statement without rows, for a server that does not run.
+export function execute(data, statement, ...values) {
+    if (!onPostgres) return inFile(data, {}, (database) => database.prepare(statement).run(...values));
+    return query(data, filled(statement, values));
+}
+
+function inFile(data, options, step) {
+    const database = new DatabaseSync(path.join(data, 'opsbrain.db'), options);
+    try {
+        return step(database);
+    } finally {
+        database.close();
+    }
+}
+
+function filled(statement, values) {
+    return values.reduce((text, value) => text.replace('?', () => (typeof value === 'number' ? value : `'${value.replaceAll("'", "''")}'`)), statement);
 }

@@ -5,13 +5,13 @@ import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect } from './clients.mjs';
-import { DatabaseSync } from 'node:sqlite';
 import { output } from './command_line.mjs';
+import { databaseSettings, execute, onPostgres, rowsOf } from './database.mjs';
 import { OPSBRAIN, run, startServer, temporaryFolder } from './harness.mjs';
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
-test('a copy of the data folder only reads the clouds until an administrator resumes it', async (t) => {
+test('a copy of the data folder only reads the clouds until an administrator resumes it', { skip: onPostgres && 'a folder without a database' }, async (t) => {
     const folder = await temporaryFolder(t);
     const data = path.join(folder, 'data');
     for (let start = 0; start < 2; start++) {
@@ -44,27 +44,21 @@ test('a plan is shown and approved at the command line, and only one that exists
 
 // A plan as deployment_plan stores it, with a warning that would steer a terminal.
 function insertPlan(data, id) {
-    const database = new DatabaseSync(path.join(data, 'opsbrain.db'));
     const document = { advice: { warnings: ['\u001b[2Jevil'], lock: 'none' }, steps: [{ summary: 'make it', method: 'POST', url: 'https://cloud.example/v1' }] };
     const now = Date.now();
-    database.prepare(`INSERT INTO fleet_plans (id, digest, verb, deployment, target, target_revision, document, usd_known, usd_per_hour, ends_ms,
-        at_end, state, reason, principal, created_ms, good_until_ms) VALUES (?, ?, 'apply', 'demo', 'cloud', 1, ?, 1, 2.5, 0, '', 'planned', '', 'agent', ?, ?)`)
-        .run(id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
-    database.close();
+    execute(data, `INSERT INTO fleet_plans (id, digest, verb, deployment, target, target_revision, document, usd_known, usd_per_hour, ends_ms,
+        at_end, state, reason, principal, created_ms, good_until_ms) VALUES (?, ?, 'apply', 'demo', 'cloud', 1, ?, 1, 2.5, 0, '', 'planned', '', 'agent', ?, ?)`,
+    id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
 }
 
 test('a plan is agreed to by a person who is shown it, or with the digest of what somebody has read', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     for (const id of ['pln_one', 'pln_two']) insertPlan(data, id);
-    const approve = (id, ...flags) => output(OPSBRAIN, ['plan', 'approve', id, '--data', data, ...flags]);
-    const onTerminal = (id, input) => output('script', ['-qefc', `${OPSBRAIN} plan approve ${id} --data ${data}`, '/dev/null'], { input });
-    const approvals = () => {
-        const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
-        const rows = database.prepare('SELECT plan_id, way FROM fleet_approvals ORDER BY plan_id').all().map(({ plan_id: id, way }) => [id, way]);
-        database.close();
-        return rows;
-    };
+    const env = databaseSettings(['--data', data]);
+    const approve = (id, ...flags) => output(OPSBRAIN, ['plan', 'approve', id, '--data', data, ...flags], { env });
+    const onTerminal = (id, input) => output('script', ['-qefc', `${OPSBRAIN} plan approve ${id} --data ${data}`, '/dev/null'], { env, input });
+    const approvals = () => rowsOf(data, 'SELECT plan_id, way FROM fleet_approvals ORDER BY plan_id').map(({ plan_id: id, way }) => [id, way]);
     const unasked = await approve('pln_one');
     assert.equal(unasked.code, 1);
     assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example/m);

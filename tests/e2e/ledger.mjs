@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { onPostgres, selectFrom } from './database.mjs';
+import { onPostgres, rowsOf } from './database.mjs';
 
 const CELLS = `
     SELECT cells.position, cells.concurrency, cells.input_tokens, cells.state, cells.attempt_id, attempts.number,
@@ -22,7 +22,7 @@ const ATTEMPTS = `
 // readLedger(data, sweep): {integrity, cells, attempts} of one sweep.
 export async function readLedger(data, sweep) {
     if (onPostgres)
-        return { integrity: 'ok', cells: selectFrom(data, CELLS, sweep), attempts: selectFrom(data, ATTEMPTS, sweep) };
+        return { integrity: 'ok', cells: rowsOf(data, CELLS, sweep), attempts: rowsOf(data, ATTEMPTS, sweep) };
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-ledger-'));
     try {
         const copy = path.join(folder, 'opsbrain.db');
@@ -45,7 +45,7 @@ const COUNTS = `
 
 // watch(data, query, text): a reader of the live database.
 function watch(data, query, text) {
-    if (onPostgres) return { rows: () => selectFrom(data, query, text), close: () => {} };
+    if (onPostgres) return { rows: () => rowsOf(data, query, text), close: () => {} };
     const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
     const statement = database.prepare(query);
     return { rows: () => statement.all(text), close: () => database.close() };
