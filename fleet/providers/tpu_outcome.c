@@ -84,12 +84,24 @@ static bool is_out_of_chips(const struct cloud_reply *reply)
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
 }
 
+/* As is said to who asks for it a second time, after an answer that was lost: the step that waits
+ * for it says whether it is so. */
+static bool may_be_so(const struct step *step, const struct cloud_reply *reply)
+{
+    static const char *const changes[] = { "stop", "start", NULL };
+
+    return google_is_one_of(step->name, changes) && reply->status == 400
+           && strcmp(reply->kind, "FAILED_PRECONDITION") == 0;
+}
+
 enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *reply,
                             char poll_url[1024], struct error *error)
 {
     poll_url[0] = '\0';
     if (reply->verdict == CLOUD_DONE)
         return judge_done(step, reply->body, poll_url, error);
+    if (may_be_so(step, reply))
+        return STEP_DONE;
     if (is_out_of_chips(reply)) {
         error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or take another zone",
                   reply->message);
