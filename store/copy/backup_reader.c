@@ -64,6 +64,19 @@ bool backup_reader_open(const char *path, const char *key_path, struct backup_re
     return false;
 }
 
+bool backup_reader_rewind(struct backup_reader *reader, const char *key_path, struct error *error)
+{
+    const struct backup_document before = reader->document;
+
+    rewind(reader->file.stream);
+    reader->file.pieces = 0;
+    reader->file.bytes = 0;
+    if (!backup_file_open(&reader->file, key_path, error) || !read_document(reader, error))
+        return false;
+    return memcmp(before.versions, reader->document.versions, sizeof before.versions) == 0
+           || not_ours(reader, error);
+}
+
 void backup_reader_close(struct backup_reader *reader)
 {
     if (reader->file.stream != NULL)

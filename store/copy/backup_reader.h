@@ -17,4 +17,7 @@ CHECKED bool backup_reader_open(const char *path, const char *key_path, struct b
 CHECKED bool backup_reader_run(struct backup_reader *reader, const struct copy_tables *tables,
                                const struct copy_sink *sink, struct copy_report *out,
                                struct error *error);
+/* Back to where it was after it was opened. */
+CHECKED bool backup_reader_rewind(struct backup_reader *reader, const char *key_path,
+                                  struct error *error);
 void backup_reader_close(struct backup_reader *reader);

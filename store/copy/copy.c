@@ -146,35 +146,37 @@ bool copy_move(const struct copy_place *from, const struct copy_place *to, struc
     return done;
 }
 
-/* Reads all of the file. `to` NULL: only that. */
-static CHECKED bool read_backup(const char *path, const char *key_path, const struct copy_place *to,
-                                struct copy_report *out, struct error *error)
+/* The whole file is read once before it is read into the database. */
+static CHECKED bool restore(struct backup_reader *reader, const char *key_path,
+                            const struct copy_tables *tables, const struct copy_place *to,
+                            struct copy_report *out, struct error *error)
 {
     static const struct copy_sink nowhere = { 0 };
-    struct copy_tables tables;
-    struct backup_reader reader;
     TEXT_AUTO name = { 0 };
-    bool done;
 
-    if (!backup_reader_open(path, key_path, &reader, error))
-        return false;
-    text_addf(&name, "backup %s", reader.document.id);
+    text_addf(&name, "backup %s", reader->document.id);
     const struct origin origin = { .name = text_string(&name),
-                                   .versions = reader.document.versions,
-                                   .reader = &reader };
-    done = copy_tables_read(reader.document.versions, &tables, error);
-    if (done) {
-        done = to == NULL ? backup_reader_run(&reader, &tables, &nowhere, out, error)
-                          : copy_into(&origin, &tables, to, out, error);
-        copy_tables_finish(&tables);
-    }
-    backup_reader_close(&reader);
-    return done;
+                                   .versions = reader->document.versions,
+                                   .reader = reader };
+    return backup_reader_run(reader, tables, &nowhere, out, error)
+           && backup_reader_rewind(reader, key_path, error)
+           && copy_into(&origin, tables, to, out, error);
 }
 
 bool copy_restore(const char *path, const char *key_path, const struct copy_place *to,
                   struct copy_report *out, struct error *error)
 {
-    return read_backup(path, key_path, NULL, out, error)
-           && read_backup(path, key_path, to, out, error);
+    struct copy_tables tables;
+    struct backup_reader reader;
+    bool done;
+
+    if (!backup_reader_open(path, key_path, &reader, error))
+        return false;
+    done = copy_tables_read(reader.document.versions, &tables, error);
+    if (done) {
+        done = restore(&reader, key_path, &tables, to, out, error);
+        copy_tables_finish(&tables);
+    }
+    backup_reader_close(&reader);
+    return done;
 }

@@ -73,34 +73,24 @@ static bool restore(struct vault *vault, const char *path, const char *key, cons
     return copy_restore(path, key, &place, &report, &vault->error);
 }
 
-static void round_trip(struct vault *vault, const char *key)
+static void every_row_is_restored(void **state)
 {
+    struct vault *vault = *state;
     struct stat status;
 
     every_row_fill(vault->from, 3);
-    assert_ok(vault, back_up(vault, vault->from, "", vault->path, key));
-    assert_refused(vault, back_up(vault, vault->from, "", vault->path, key), ERROR_CONFLICT,
+    assert_ok(vault, back_up(vault, vault->from, "", vault->path, ""));
+    assert_refused(vault, back_up(vault, vault->from, "", vault->path, ""), ERROR_CONFLICT,
                    "there is a file");
     assert_int_equal(stat(vault->path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_ok(vault, restore(vault, vault->path, key, vault->over, test_database(vault->over)));
-    assert_ok(vault, back_up(vault, vault->over, test_database(vault->over), vault->other, key));
-    assert_ok(vault, restore(vault, vault->other, key, vault->to, ""));
+    assert_ok(vault, restore(vault, vault->path, "", vault->over, test_database(vault->over)));
+    assert_ok(vault,
+              back_up(vault, vault->over, test_database(vault->over), vault->other, vault->key));
+    assert_ok(vault, restore(vault, vault->other, vault->key, vault->to, ""));
     every_row_compare(vault->from, vault->to);
-    assert_refused(vault, restore(vault, vault->other, key, vault->to, ""), ERROR_CONFLICT,
+    assert_refused(vault, restore(vault, vault->other, vault->key, vault->to, ""), ERROR_CONFLICT,
                    "not empty");
-}
-
-static void every_row_is_restored(void **state)
-{
-    round_trip(*state, "");
-}
-
-static void also_encrypted(void **state)
-{
-    struct vault *vault = *state;
-
-    round_trip(vault, vault->key);
 }
 
 static void a_backup_is_made_while_the_store_is_used(void **state)
@@ -330,7 +320,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_is_restored),
-        TEST(also_encrypted),
         TEST(a_backup_is_made_while_the_store_is_used),
         TEST(the_wrong_key_opens_nothing),
         TEST(every_damage_is_noticed),
