@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, tokenOf } from './browser.mjs';
 import { connect, forEachClient, isStateless } from './clients.mjs';
-import { addKey, startServer, temporaryFolder, until } from './harness.mjs';
+import { addKey, startConformanceServer, startServer, temporaryFolder, until } from './harness.mjs';
 
 const YES = { answer: 'accept', 'content.remove': 'true' };
 
@@ -88,6 +88,26 @@ test('only who called may answer, from our own page', async (t) => {
         await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
         await client.close();
     }
+});
+
+test('a box that is ticked by default means no where a person unticked it', async (t) => {
+    const server = await startConformanceServer(t);
+    const browser = new Browser(server.port);
+    const box = (body) => body.match(/<input type="checkbox"[^>]*>/)[0];
+    const client = await connect('2x-2026', server.url, {
+        onPage: async (params) => {
+            const path = pathOf(params);
+            assert.match(box((await browser.get(path)).body), /name="content.verified" value="true" checked/);
+            const fields = { answer: 'accept', 'content.name': 'Ada', 'content.score': '1', 'content.status': 'active' };
+            const again = await answer(browser, path, { ...fields, 'content.age': 'old' });
+            assert.doesNotMatch(box(again.body), /checked/);
+            assert.equal((await answer(browser, path, { ...fields, 'content.age': '36' })).status, 303);
+            return { action: 'accept' };
+        },
+    });
+    const { content } = await client.callTool('test_elicitation_sep1034_defaults', {});
+    assert.match(content[0].text, /"verified":\s*false/);
+    await client.close();
 });
 
 test('a question that nobody answers, or whose page is not opened, is over', async (t) => {
