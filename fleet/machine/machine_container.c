@@ -207,27 +207,63 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* Only what has this server's labels. */
-static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
-                           struct error *error)
+/* *found false: it is not there, or another's. That it is absent counts when it is said twice. */
+static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_reply *out,
+                              bool *found, struct error *error)
 {
-    MACHINE_HTTP_REPLY_AUTO found = { 0 };
-    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+    *found = false;
+    for (int looks = 0; looks < 2; looks++) {
+        machine_http_finish(out);
+        if (call(watch, "GET", "/json", out, error)) {
+            *found = is_ours(out->body, watch->record);
+            return json_object_get(out->body, "Config") != NULL
+                   || error_set(error, ERROR_UPSTREAM, "%s showed no container", socket_of(watch));
+        }
+        if (out->status != 404)
+            return false;
+    }
+    return true;
+}
 
-    if (!call(watch, "GET", "/json", &found, error))
-        return found.status == 404;
-    return !is_ours(found.body, watch->record) || call(watch, method, verb, &reply, error)
-           || reply.status == 304 || reply.status == 404;
+static bool has_ended(const json_t *container)
+{
+    return !json_get_boolean(json_object_get(container, "State"), "Running", true);
+}
+
+static bool is_gone(const json_t *container)
+{
+    return container == NULL;
+}
+
+/* An answer alone does not count: it is done when it is seen. */
+static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
+                           bool (*is_so)(const json_t *container), struct error *error)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        MACHINE_HTTP_REPLY_AUTO container = { 0 };
+        MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+        bool found;
+
+        if (!find_ours(watch, &container, &found, error))
+            return false;
+        if (!found || is_so(container.body))
+            return true;
+        if (tries == 0 && !call(watch, method, verb, &reply, error) && reply.status != 304
+            && reply.status != 404)
+            return false;
+    }
+    return error_set(error, ERROR_UPSTREAM, "the container %s is as it was after %s",
+                     name_of(watch), method);
 }
 
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
-    return change(watch, "POST", "/stop?t=10", error);
+    return change(watch, "POST", "/stop?t=10", has_ended, error);
 }
 
 static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
-    return change(watch, "DELETE", "?force=true&v=true", error);
+    return change(watch, "DELETE", "?force=true&v=true", is_gone, error);
 }
 
 const struct machine_kind machine_kind_container = { start, look, end, remove_it };

@@ -176,28 +176,43 @@ static void anothers_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
 }
 
-/* What stands before Podman's answers. */
-static bool answers_500(void *context, enum fake_moment moment, const struct fake_request *request,
-                        struct fake_reply *reply, void **memory)
+/* What stands before Podman's answers: from now on, or once. */
+struct lies {
+    struct {
+        int status;
+        const char *body;
+        bool stays;
+    } list[3];
+    int told;
+};
+
+static bool lie(void *context, enum fake_moment moment, const struct fake_request *request,
+                struct fake_reply *reply, void **memory)
 {
-    (void)context, (void)request, (void)memory;
-    if (moment == FAKE_AFTER)
+    struct lies *lies = context;
+
+    (void)request, (void)memory;
+    if (moment == FAKE_AFTER || lies->list[lies->told].status == 0)
         return false;
-    reply->status = 500;
-    text_add(&reply->body, "{\"message\":\"the storage is busy\"}");
+    reply->status = lies->list[lies->told].status;
+    text_add(&reply->body, lies->list[lies->told].body);
+    lies->told += !lies->list[lies->told].stays;
     return true;
 }
 
-/* Nothing is requested of it before it is known whose it is. */
+/* Neither while Podman fails, nor because it says once that there is none. */
 static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 {
+    struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
+    struct lies wrong = { .list = { { 404, "{\"message\":\"no such container\"}" },
+                                    { 200, "{}" } } };
     struct world *world = *state;
     json_auto_t *sooner =
         json_pack("{s:I, s:b}", "ends_ms", (json_int_t)(clock_utc_ms() + 200), "end_destroys", 1);
     json_auto_t *shown = NULL;
 
     start_ready(world);
-    fake_server_guard(world->podman.server, answers_500, NULL);
+    fake_server_guard(world->podman.server, lie, &busy);
     assert_int_equal(machine_world_call(&world->machine, "PATCH", "/servers/gemma", sooner, NULL),
                      200);
     shown = machine_world_wait(&world->machine, "gemma", "deleting");
@@ -209,8 +224,9 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
     }
     assert_non_null(strstr(json_get_text(shown, "message", ""), "the storage is busy"));
     assert_int_equal(json_object_size(world->podman.containers), 1);
-    fake_server_guard(world->podman.server, NULL, NULL);
+    fake_server_guard(world->podman.server, lie, &wrong);
     machine_world_expect(&world->machine, "gemma", "absent");
+    assert_int_equal(wrong.told, 2);
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
