@@ -190,6 +190,8 @@ int main(int count, char **arguments)
     const struct sigaction action = { .sa_handler = stop };
     int wrong = 0;
 
+    if (trial_main(count, arguments, &wrong))
+        return wrong;
     sigaction(SIGTERM, &action, NULL);
     for (const struct trial *trial = trial_all(); trial->recipe != NULL && !stopped; trial++)
         if (count < 2 || strcmp(arguments[1], trial->target.provider) == 0)

@@ -139,7 +139,8 @@ static void introduce(const struct trial_site *site, const struct fake_server *s
 static int list_providers(void)
 {
     for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)
-        printf("%s\n", trial->target.provider);
+        if (!trial->is_here)
+            printf("%s\n", trial->target.provider);
     return 0;
 }
 

@@ -132,12 +132,16 @@ static void create(struct fake_podman *podman, const struct fake_request *reques
 
 /* ---- Its life ---- */
 
-static void set_running(json_t *container, bool running, struct fake_reply *reply)
+static void set_running(const struct fake_podman *podman, json_t *container, bool running,
+                        struct fake_reply *reply)
 {
     json_t *state = json_object_get(container, "State");
+    bool is_so = json_get_boolean(state, "Running", false) == running;
 
-    reply->status = json_get_boolean(state, "Running", false) == running ? 304 : 204;
+    reply->status = is_so ? 304 : 204;
     json_object_set_new(state, "Running", json_boolean(running));
+    if (!is_so && podman->on_running != NULL)
+        podman->on_running(podman->context, running);
 }
 
 static void serve_container(struct fake_podman *podman, const struct fake_request *request,
@@ -152,14 +156,15 @@ static void serve_container(struct fake_podman *podman, const struct fake_reques
     if (container == NULL)
         refuse(reply, 404, "no such container: ", name);
     else if (strcmp(request->method, "DELETE") == 0) {
+        set_running(podman, container, false, reply);
         json_object_del(podman->containers, name);
         reply->status = 204;
     } else if (strcmp(rest + length, "/json") == 0)
         json_add(&reply->body, container);
     else if (strcmp(rest + length, "/start") == 0)
-        set_running(container, true, reply);
+        set_running(podman, container, true, reply);
     else if (strcmp(rest + length, "/stop") == 0)
-        set_running(container, false, reply);
+        set_running(podman, container, false, reply);
     else
         complain(podman, reply, "unknown path ", rest);
 }

@@ -12,6 +12,8 @@ struct fake_podman {
     json_t *containers; /* by name: {"Config", "HostConfig", "State"} */
     json_t *calls;      /* "METHOD path", in order */
     char problem[256];  /* the first request that was not as it should be */
+    void (*on_running)(void *context, bool runs); /* a container was started or ended; NULL */
+    void *context;
 };
 
 void fake_podman_start(struct fake_podman *podman, const char *path);

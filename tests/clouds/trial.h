@@ -3,6 +3,7 @@
  * none by name. A new provider is a row in trials.c and a file of what is there before. */
 #pragma once
 
+#include "fleet/cloud/cloud.h"
 #include "store/fleet/fleet_targets.h"
 #include "tests/clouds/fake_faults.h"
 
@@ -22,6 +23,9 @@ struct trial {
      */
     bool (*set)(struct trial_site *site, const char *condition);
     bool renews_token; /* a 401 is answered with a new one */
+    /* It is this machine, which is told each thing once: a fault may be a failure. Its watchdogs
+     * take their time, so that only `./run clouds` tries it. */
+    bool is_here;
 };
 
 /* A fake that runs, filled by trial->start. */
@@ -31,12 +35,17 @@ struct trial_site {
     struct fake_server *server;
     json_t *objects; /* by path; borrowed */
     char endpoints[2048];
-    char credential[1024]; /* what the target's credential file has; "" */
-    json_t *before;        /* what is there before: the foreign, and what is needed */
+    char credential[1024];               /* what the target's credential file has; "" */
+    const struct cloud_machine *machine; /* NULL: none */
+    char recipes[64];                    /* folder of recipes besides the catalogue's; "" */
+    json_t *before;                      /* what is there before: the foreign, and what is needed */
     struct fake_faults faults;
 };
 
-const struct trial *trial_all(void);                  /* ends with a row without a recipe */
+const struct trial *trial_all(void); /* ends with a row without a recipe */
+/* A program that opens a trial's site is the watchdog, too, if it is called as one: its main calls
+ * this first. */
+bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
 void trial_site_start(struct trial_site *site, const struct trial *trial);

@@ -127,8 +127,11 @@ void trial_reference_finish(struct trial_reference *reference)
 
 static bool must_be_done(const struct trial_rig *rig, const struct trial_fault *fault)
 {
-    return fault->demand == DEMAND_DONE
-           || (fault->demand == DEMAND_DONE_IF_NEW && rig->site.trial->renews_token);
+    const struct trial *trial = rig->site.trial;
+
+    return !trial->is_here
+           && (fault->demand == DEMAND_DONE
+               || (fault->demand == DEMAND_DONE_IF_NEW && trial->renews_token));
 }
 
 /* The order in which a fake keeps them does not matter. */

@@ -44,7 +44,10 @@ static bool find_recipe(void *context, const char *name, struct recipe *out, str
 
     if (found == NULL)
         return error_set(error, ERROR_NOT_FOUND, "no recipe is named \"%s\"", name);
-    return recipe_read(found->document, out, error);
+    if (!recipe_read(found->document, out, error))
+        return false;
+    out->origin = found->origin;
+    return true;
 }
 
 static void find_price(void *context, const struct recipe *recipe, const char *place,
@@ -87,6 +90,7 @@ static void make_cloud(struct trial_rig *rig)
     text_copy(credential.file, sizeof credential.file, target->credential_file);
     must(cloud_endpoints_create(rig->site.endpoints, &rig->endpoints, &error), "endpoints", &error);
     config.endpoints = rig->endpoints;
+    config.machine = rig->site.machine;
     must(cloud_create(&credential, &config, &rig->cloud, &error), "credential", &error);
 }
 
@@ -125,7 +129,7 @@ void trial_rig_open(struct trial_rig *rig, const struct trial *trial)
     write_credential(rig);
     must(store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &error)
              && catalog_create(&rig->catalog, &error)
-             && recipe_book_create("", &rig->recipes, &error)
+             && recipe_book_create(rig->site.recipes, &rig->recipes, &error)
              && price_book_create(&rig->prices, &error),
          "store and catalogue", &error);
     make_cloud(rig);

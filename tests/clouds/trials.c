@@ -8,6 +8,7 @@
 #include "tests/clouds/fake_google.h"
 #include "tests/clouds/fake_kubernetes.h"
 #include "tests/clouds/trial.h"
+#include "tests/clouds/trial_here.h"
 
 #define RICH .deployment_usd = 100, .total_usd = 1000, .agent_usd = 100, .agent_life_usd = 100000
 
@@ -144,6 +145,21 @@ static const struct trial trials[] = {
       .stop = stop_google,
       .set = set_google,
       .renews_token = true },
+    { .target = { .name = "lab",
+                  .provider = "local",
+                  .place = "{}",
+                  .regions = "[]",
+                  .source_ranges = "[]",
+                  .recipes = "[]",
+                  .credential = "none",
+                  .allows_no_price = 1,
+                  RICH },
+      .recipe = "here",
+      .world = "local-world.json",
+      .start = trial_here_start,
+      .stop = trial_here_stop,
+      .set = trial_here_set,
+      .is_here = true },
     { .recipe = NULL },
 };
 

@@ -39,7 +39,8 @@ static void check_untouched(struct trial_rig *rig, const char *by)
 }
 
 #define for_each_trial(trial)                                                                      \
-    for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)
+    for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)                  \
+        if (!trial->is_here)
 
 /* ---- Verbs ---- */
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This machine as a trial's site: real watchdogs, which ask a fake Podman. */
+#pragma once
+
+#include "tests/clouds/trial.h"
+
+void trial_here_start(struct trial_site *site);
+void trial_here_stop(struct trial_site *site);
+bool trial_here_set(struct trial_site *site, const char *condition);
