@@ -41,6 +41,7 @@ bool postgres_note_failure(struct postgres_connection *connection, const PGresul
     text_copy(connection->message, sizeof connection->message,
               primary == NULL ? PQerrorMessage(connection->link) : primary);
     connection->message[strcspn(connection->message, "\n")] = '\0';
+    connection->is_full |= strcmp(connection->state, POSTGRES_DISK_FULL) == 0;
     return false;
 }
 

@@ -180,13 +180,26 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
     return true;
 }
 
+/* On a full disk small writes succeed for a while, in pages that have room, until the server itself
+ * ends. So from the first that does not, nothing is stored until there is room for a megabyte. */
+static CHECKED bool has_room(struct postgres_connection *writer, struct error *error)
+{
+    static const char probe[] = "CREATE TEMP TABLE opsbrain_room ON COMMIT DROP AS SELECT "
+                                "repeat(md5(CAST(g AS TEXT)), 30) FROM generate_series(1, 1000) g";
+
+    if (!writer->is_full)
+        return true;
+    writer->is_full = false;
+    return postgres_run(writer, probe, error) || !writer->is_full; /* it fails for other reasons */
+}
+
 bool postgres_begin(struct sql_connection *connection, struct error *error)
 {
     struct postgres_connection *writer = postgres_of(connection);
     const char *begin = writer->is_pooled ? "BEGIN; " POSTGRES_WRITER_LIMITS("SET LOCAL") : "BEGIN";
 
-    return ensure_session(writer, error) && postgres_run(writer, begin, error)
-           && claim_batch(writer, error);
+    return ensure_session(writer, error) && has_room(writer, error)
+           && postgres_run(writer, begin, error) && claim_batch(writer, error);
 }
 
 bool postgres_keep(struct sql_connection *connection, struct error *error)

@@ -9,6 +9,7 @@
 #define POSTGRES_STATE_SIZE 6
 #define POSTGRES_MESSAGE_SIZE 400
 #define POSTGRES_READ_ONLY "25006" /* SQLSTATE */
+#define POSTGRES_DISK_FULL "53100"
 
 /* What bounds a writer's transaction. One whose process was paused, or is cut off, is ended before
  * the time of its holder has run out, so that it keeps no row locked. `set`: SET or SET LOCAL. */
@@ -29,6 +30,7 @@ struct postgres_connection {
     const char *set;  /* of migrations: "main" or "scrapes" */
     int64_t fence;    /* of a writer that holds the database; 0: it does not */
     int64_t batch;    /* of the transaction under way */
+    bool is_full;     /* the server's disk was, when it was last written to */
     int64_t tried_ns; /* on the monotonic clock: when a lost connection was last tried again */
     char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of what went wrong last; "": the connection */
     char message[POSTGRES_MESSAGE_SIZE];

@@ -11,7 +11,8 @@ static const struct problem {
     enum error_kind kind;
     const char *advice;
 } problems[] = {
-    { "53100", ERROR_BUSY, "the disk of the database server is full: free some space there" },
+    { POSTGRES_DISK_FULL, ERROR_BUSY,
+      "the disk of the database server is full: free some space there" },
     { "53300", ERROR_BUSY,
       "the database server has no connection left: raise its max_connections, or lower --workers" },
     { "53", ERROR_BUSY, "the database server has too little memory or room: look at its log" },

@@ -402,6 +402,33 @@ static void a_server_without_a_free_connection_is_not_ready_until_it_has_one(voi
                      "CONNECTION LIMIT -1");
 }
 
+static bool is_full_on(struct sql_connection *connection, void *context, struct error *error)
+{
+    bool *is_full = context;
+
+    (void)error;
+    *is_full = postgres_of(connection)->is_full;
+    return true;
+}
+
+static void a_full_disk_is_looked_at_again_before_the_next_transaction(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "x");
+    bool is_full = true;
+
+    backdoor_run(ledger->folder,
+                 "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE "
+                 "EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$; "
+                 "CREATE TRIGGER fill BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION fill()");
+    assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
+                   ERROR_BUSY, "the disk of the database server is full: free some space there");
+    assert_ok(ledger, database_write(ledger->store->main, is_full_on, &is_full, &ledger->error));
+    assert_false(is_full);
+    backdoor_run(ledger->folder, "DROP TRIGGER fill ON audit");
+    assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
+}
+
 static void the_size_of_the_database_is_known(void **state)
 {
     struct ledger *ledger = *state;
@@ -474,6 +501,7 @@ int main(void)
         cmocka_unit_test(what_was_not_committed_is_run_again),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
+        cmocka_unit_test(a_full_disk_is_looked_at_again_before_the_next_transaction),
         cmocka_unit_test(the_size_of_the_database_is_known),
         cmocka_unit_test(a_second_process_is_refused),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
