@@ -80,23 +80,30 @@ export function planOf(client, cloud, verb) {
     return client.call(...calls[verb]);
 }
 
-// begin(client, cloud, verb): plans it where it has a plan, gives the go-ahead, and returns the plan's id.
+// begin(client, cloud, verb): plans it where it has a plan, gives the go-ahead (an agent's word, or cloud.approve), and returns
+// the plan's id.
 export async function begin(client, cloud, verb) {
     if (verb === 'stop' || verb === 'destroy') {
         const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });
         return plan;
     }
     const { plan, digest } = await planOf(client, cloud, verb);
-    await client.call('deployment_apply', { plan, confirm: digest });
+    if (cloud.approve) await cloud.approve(plan, digest);
+    await client.call('deployment_apply', { plan, ...(!cloud.approve && { confirm: digest }) });
     return plan;
 }
 
 // rows(server, sql, ...values): what the live database has.
 export const rows = (server, sql, ...values) => rowsOf(server.data, sql, ...values);
 
-// settled(server, verb): the newest plan of a verb, once none is being applied; undefined: nothing was begun.
+// newest(server, verb): the newest plan of a verb; undefined: there is none.
 export function newest(server, verb) {
     return rows(server, 'SELECT * FROM fleet_plans WHERE verb = ? ORDER BY created_ms DESC, id DESC LIMIT 1', verb)[0];
+}
+
+// journal(server, plan): its rows, in order.
+export function journal(server, plan) {
+    return rows(server, 'SELECT step, action, outcome FROM fleet_journal WHERE plan_id = ? ORDER BY sequence', plan);
 }
 
 export function isApplying(server) {

@@ -37,7 +37,7 @@ static bool meets(struct fake_faults *faults, const struct fake_request *request
 /* What is killed before its request is done never had it done. */
 static bool kills(struct fake_faults *faults, struct fake_reply *reply)
 {
-    if (faults->victim == 0 || ++faults->events != faults->kill_at)
+    if (++faults->events != faults->kill_at || faults->victim == 0)
         return false;
     kill(faults->victim, SIGKILL);
     faults->killed = true;

@@ -1,35 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every request of every verb of every provider, before the request is done and after it: there
 // is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS says how many in all;
-// without it, each of them.
+// without it, each of them, and how many were at which row of the journal is printed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../e2e/harness.mjs';
-import { begin, isApplying, managed, newest, providers, same, startFleet, withClient } from './clouds.mjs';
+import { begin, isApplying, journal, managed, newest, providers, same, startFleet, withClient } from './clouds.mjs';
+import { startMachine } from './machine.mjs';
 
+const PROVIDERS = [...providers(), 'local'];
 const ALL = process.env.OPSBRAIN_CLOUD_KILLS === undefined;
-const SHARES = ALL ? 4 : 1; // of a provider's kills, at the same time
-const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / providers().length);
-const STEP = ALL ? 1 : 5; // every fifth moment, where not all are tried
+const SHARES = ALL ? 2 : 1; // of a provider's kills, at the same time
+const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length);
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
+const LESSONS = ALL ? 2 : 1;
+const COUNTS = /\/(generation|observedGeneration|resourceVersion|looks)$/; // the same change twice may count twice
+const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and what is on its way
 const WAIT_MS = 120_000;
+
+const start = (t, provider) => (provider === 'local' ? startMachine(t) : startFleet(t, provider));
 
 // One provider, and what is known of its verbs: what there is after each, and which moments are left.
 class Trial {
     constructor(provider, share, fleet) {
-        Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {} });
+        Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {}, next: {}, killed: {} });
         this.verbs = VERBS.filter((verb) => this.cloud.verbs.includes(verb));
-        this.next = Object.fromEntries(this.verbs.map((verb) => [verb, 1 + share * STEP]));
         this.left = new Set(this.verbs);
     }
 
     async learn() {
-        for (const verb of this.verbs) {
+        for (const verb of Array(LESSONS).fill(this.verbs).flat()) {
             await this.cloud.tell('/kill');
-            await this.finish(verb);
-            this.reference[verb] = { ...(await this.cloud.tell('/state')), managed: managed(this.server) };
+            await this.finish(verb, newest(this.server, verb)?.id);
+            const now = await this.cloud.tell('/state');
+            const values = await this.valuesOf(now.made);
+            const earlier = this.reference[verb]?.values ?? values;
+            const kept = [...values].filter(([at, value]) => earlier.get(at) === value && !COUNTS.test(at) && !PASSING.test(value));
+            this.reference[verb] = { ...now, values: new Map(kept), managed: managed(this.server) };
+            this.next[verb] = ALL ? 1 + this.share : this.oneOf(verb, now.events);
         }
         same(this.reference.destroy.made, [], 'a destroy leaves nothing');
+    }
+
+    // What was made has, by path. Two lessons show what is the same each time.
+    async valuesOf(made) {
+        const objects = LESSONS > 1 ? await this.cloud.tell('/objects') : {};
+        return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
+    }
+
+    // Another part of a verb for each provider, where not all are tried.
+    oneOf(verb, events) {
+        const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
+        return 1 + Math.floor((events * part) / PROVIDERS.length);
     }
 
     // finish(verb): begins it unless it was begun, and waits for its end.
@@ -56,11 +78,21 @@ class Trial {
         if (killed) {
             await this.server.program.exit;
             await calling;
+            this.note(verb, before);
             await this.server.start();
         }
         await this.finish(verb, before);
         await this.check(verb, event);
         return killed;
+    }
+
+    // The last row that the killed process wrote.
+    note(verb, before) {
+        const plan = newest(this.server, verb);
+        const last = plan && plan.id !== before ? journal(this.server, plan.id).at(-1) : undefined;
+        const at = last ? `${last.step} ${last.action}${last.outcome && ` ${last.outcome}`}` : 'none';
+        const counts = (this.killed[verb] ??= {});
+        counts[at] = (counts[at] ?? 0) + 1;
     }
 
     async check(verb, event) {
@@ -70,6 +102,8 @@ class Trial {
         assert.equal(now.touched, null, `${what}: another's was touched`);
         assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} were made`);
         assert.equal(managed(this.server), this.reference[verb].managed, what);
+        const values = await this.valuesOf(now.made);
+        for (const [at, value] of this.reference[verb].values) assert.equal(values.get(at), value, `${what}: ${at}`);
     }
 
     async round() {
@@ -78,25 +112,43 @@ class Trial {
             if (!tries) await this.finish(verb, newest(this.server, verb).id);
             else if (await this.killIn(verb, this.next[verb])) this.kills++;
             else this.left.delete(verb);
-            this.next[verb] += SHARES * STEP;
+            this.next[verb] += SHARES;
         }
     }
 }
 
+function flatten(value, at = '', out = new Map()) {
+    if (value === null || typeof value !== 'object') return out.set(at, value);
+    for (const [name, each] of Object.entries(value)) flatten(each, `${at}/${name}`, out);
+    return out;
+}
+
 test('kill -9 at every request', { concurrency: true }, async (t) => {
-    const parts = providers().flatMap((provider) => Array.from({ length: SHARES }, (_, share) => ({ provider, share })));
-    const kills = await Promise.all(parts.map(({ provider, share }) => runPart(t, provider, share)));
-    console.log(`${kills.reduce((sum, each) => sum + each, 0)} kills`);
+    const parts = PROVIDERS.flatMap((provider) => Array.from({ length: SHARES }, (_, share) => ({ provider, share })));
+    const trials = await Promise.all(parts.map(({ provider, share }) => runPart(t, provider, share)));
+    const done = trials.filter(Boolean);
+    if (ALL) show(done);
+    console.log(`${done.reduce((sum, { kills }) => sum + kills, 0)} kills`);
 });
 
 async function runPart(t, provider, share) {
-    let kills = 0;
+    let trial;
     await t.test(`${provider}, part ${share + 1} of ${SHARES}`, async (own) => {
-        const trial = new Trial(provider, share, await startFleet(own, provider));
+        trial = new Trial(provider, share, await start(own, provider));
         await trial.learn();
         while (trial.left.size > 0 && trial.kills < EACH) await trial.round();
-        kills = trial.kills;
-        own.diagnostic(`${kills} kills`);
     });
-    return kills;
+    return trial;
+}
+
+// show(trials): a line for each verb of each provider: how many kills at which row of the journal.
+function show(trials) {
+    for (const provider of PROVIDERS)
+        for (const verb of VERBS) {
+            const counts = {};
+            for (const { killed } of trials.filter((trial) => trial.provider === provider))
+                for (const [at, count] of Object.entries(killed[verb] ?? {})) counts[at] = (counts[at] ?? 0) + count;
+            const parts = Object.entries(counts).map(([at, count]) => `${at} ${count}`);
+            if (parts.length > 0) console.log(`killed: ${provider} ${verb}: ${parts.join(', ')}`);
+        }
 }
