@@ -48,6 +48,29 @@ static CHECKED enum step_state judge_node(const struct step *step, const json_t 
     return state;
 }
 
+/* A node is stopped and started without a request's id: the same again is refused, as it is on its
+ * way. What it is then says whether the first request was done. */
+static bool is_refused_switch(const struct step *step, const struct cloud_reply *reply)
+{
+    static const char *const switches[] = { "stop", "start", NULL };
+
+    return reply->status == 400 && google_is_one_of(step->name, switches);
+}
+
+static CHECKED enum step_state judge_switch(const struct step *step, const char *word,
+                                            struct error *error)
+{
+    static const char *const stopped[] = { "STOPPING", "STOPPED", NULL };
+    static const char *const started[] = { "STARTING", "RESTARTING", "READY", NULL };
+    bool stops = strcmp(step->name, "stop") == 0;
+
+    if (google_is_one_of(word, stops ? stopped : started))
+        return STEP_DONE;
+    error_set(error, ERROR_UPSTREAM, "the TPU is %.40s, and cannot be %s now", word,
+              stops ? "stopped" : "started");
+    return STEP_FAILED;
+}
+
 /* It is polled in the version that was asked. */
 static CHECKED enum step_state judge_operation(const struct step *step, const json_t *operation,
                                                char poll_url[1024], struct error *error)
@@ -62,6 +85,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
 {
     static const char *const of_nodes[] = { "stopped", "running", NULL };
     static const char *const of_absence[] = { "gone", "node-gone", NULL };
+    const char *word = json_get_text(body, "state", NULL); /* no operation has one */
 
     if (strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) == 0)
         return google_machine_judge(step, body, poll_url, error);
@@ -75,6 +99,8 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     }
     if (strcmp(step->method, "GET") == 0 || strncmp(step->resource, TPU, strlen(TPU)) != 0)
         return STEP_DONE;
+    if (word != NULL)
+        return judge_switch(step, word, error);
     return judge_operation(step, body, poll_url, error);
 }
 
@@ -84,24 +110,16 @@ static bool is_out_of_chips(const struct cloud_reply *reply)
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
 }
 
-/* As is said to who asks for it a second time, after an answer that was lost: the step that waits
- * for it says whether it is so. */
-static bool may_be_so(const struct step *step, const struct cloud_reply *reply)
-{
-    static const char *const changes[] = { "stop", "start", NULL };
-
-    return google_is_one_of(step->name, changes) && reply->status == 400
-           && strcmp(reply->kind, "FAILED_PRECONDITION") == 0;
-}
-
 enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *reply,
                             char poll_url[1024], struct error *error)
 {
     poll_url[0] = '\0';
     if (reply->verdict == CLOUD_DONE)
         return judge_done(step, reply->body, poll_url, error);
-    if (may_be_so(step, reply))
-        return STEP_DONE;
+    if (is_refused_switch(step, reply)) {
+        text_copy(poll_url, 1024, step->resource);
+        return STEP_WAIT;
+    }
     if (is_out_of_chips(reply)) {
         error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or take another zone",
                   reply->message);

@@ -100,7 +100,13 @@ static json_t *result_of(const struct fake_google *fake, const char *path)
                object);
 }
 
-void fake_google_begin(struct fake_google *fake, const char *path, struct fake_reply *reply)
+json_t *fake_google_before(const struct fake_google *fake, const char *path)
+{
+    return json_pack("{s:o}", path, json_deep_copy(json_object_get(fake->objects, path)));
+}
+
+void fake_google_begin(struct fake_google *fake, const char *path, json_t *before,
+                       struct fake_reply *reply)
 {
     char name[128];
     json_auto_t *operation = NULL;
@@ -108,8 +114,17 @@ void fake_google_begin(struct fake_google *fake, const char *path, struct fake_r
     snprintf(name, sizeof name, "projects/p/locations/r/operations/op-%lld", ++fake->versions);
     operation =
         json_pack("{s:s, s:b, s:o}", "name", name, "done", 0, "metadata", metadata_of(path));
-    json_object_set_new(fake->operations, name, json_pack("{s:i, s:s}", "looks", 0, "path", path));
+    json_object_set_new(fake->operations, name,
+                        json_pack("{s:i, s:s, s:o*}", "looks", 0, "path", path, "before", before));
     fake_google_show(reply, operation);
+}
+
+static void fail_operation(struct fake_google *fake, const char *path, const json_t *before)
+{
+    if (before == NULL)
+        json_object_del(fake->objects, path);
+    else
+        json_object_update(fake->objects, (json_t *)(uintptr_t)before);
 }
 
 static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
@@ -128,7 +143,8 @@ static void look_at_operation(struct fake_google *fake, const char *name, struct
     if (looks >= 2 && fake->operation_error[0] != '\0') {
         json_object_set_new(operation, "error",
                             json_pack("{s:i, s:s}", "code", 8, "message", fake->operation_error));
-        json_object_del(fake->objects, path);
+        if (looks == 2)
+            fail_operation(fake, path, json_object_get(kept, "before"));
     } else if (looks >= 2)
         json_object_set_new(operation, "response", result_of(fake, path));
     fake_google_show(reply, operation);
@@ -147,9 +163,11 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
     else if (etag != NULL && strcmp(etag, json_get_text(object, "etag", "")) != 0)
         fake_google_say(reply, 409, "ABORTED", "Conflict for resource: the etag is not the latest");
     else {
+        json_t *before = fake_google_before(fake, request->path);
+
         if (!is_dry)
             json_object_del(fake->objects, request->path);
-        fake_google_begin(fake, request->path, reply);
+        fake_google_begin(fake, request->path, before, reply);
     }
     free(etag);
 }

@@ -30,8 +30,11 @@ void fake_google_number(const struct fake_google *fake, json_t *object, const ch
 /* DELETE of an object, at once. */
 void fake_google_remove(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply);
-/* Starts a long operation on the object at `path`, and shows it. */
-void fake_google_begin(struct fake_google *fake, const char *path, struct fake_reply *reply);
+/* Starts a long operation on the object at `path`, and shows it. `before`: objects by path, as they
+ * are again if it fails; taken. NULL: the object is new, and is gone then. */
+void fake_google_begin(struct fake_google *fake, const char *path, json_t *before,
+                       struct fake_reply *reply);
+json_t *fake_google_before(const struct fake_google *fake, const char *path); /* of one object */
 /* DELETE of an object, as a long operation, if the etag is the latest. */
 void fake_google_delete(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply, bool is_dry);

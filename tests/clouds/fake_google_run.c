@@ -80,7 +80,7 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     else {
         settle(fake, body, path);
         json_object_set(fake->objects, path, body);
-        fake_google_begin(fake, path, reply);
+        fake_google_begin(fake, path, NULL, reply);
     }
 }
 
@@ -115,13 +115,15 @@ static void change_service(struct fake_google *fake, const struct fake_request *
     else if (etag != NULL && strcmp(etag, json_get_text(service, "etag", "")) != 0)
         fake_google_say(reply, 409, "ABORTED", "Conflict for resource: the etag is not the latest");
     else {
+        json_t *before = fake_google_before(fake, request->path);
+
         if (!is_dry) {
             FREE_AUTO char *mask = fake_server_parameter(request, "updateMask");
 
             merge(service, body, mask);
             settle(fake, service, request->path);
         }
-        fake_google_begin(fake, request->path, reply);
+        fake_google_begin(fake, request->path, before, reply);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/memory.h"
 #include "tests/clouds/fake_tpu.h"
 
 /* An object's path is that of v2. */
@@ -60,31 +61,38 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
+/* With force, its node goes, too. */
+static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
+                        const char *node_path, json_t *node, struct fake_reply *reply)
+{
+    json_t *before = fake_google_before(fake, path);
+
+    if (node != NULL) {
+        json_object_set_new(before, node_path, json_deep_copy(node));
+        json_object_set_new(node, "state", json_string("DELETING"));
+    }
+    fake_tpu_set_state(queued, "DELETING");
+    fake_google_begin(fake, path, before, reply);
+}
+
 static void delete_queued(struct fake_google *fake, const struct fake_request *request,
                           const char *path, struct fake_reply *reply)
 {
-    json_t *queued = json_object_get(fake->objects, path);
-    char *force = fake_server_parameter(request, "force");
+    FREE_AUTO char *force = fake_server_parameter(request, "force");
+    json_t *queued = json_object_get(fake->objects, path), *node;
     char at[512];
 
-    if (queued == NULL)
+    if (queued == NULL) {
         fake_google_say(reply, 404, "NOT_FOUND", "Resource was not found");
-    else {
-        json_t *node;
-
-        fake_tpu_node_path(path, queued, at);
-        node = json_object_get(fake->objects, at);
-        if (node != NULL && (force == NULL || strcmp(force, "true") != 0))
-            fake_google_say(reply, 400, "FAILED_PRECONDITION",
-                            "The queued resource has nodes: delete them, or use force");
-        else {
-            if (node != NULL)
-                json_object_set_new(node, "state", json_string("DELETING"));
-            fake_tpu_set_state(queued, "DELETING");
-            fake_google_begin(fake, path, reply);
-        }
+        return;
     }
-    free(force);
+    fake_tpu_node_path(path, queued, at);
+    node = json_object_get(fake->objects, at);
+    if (node != NULL && (force == NULL || strcmp(force, "true") != 0))
+        fake_google_say(reply, 400, "FAILED_PRECONDITION",
+                        "The queued resource has nodes: delete them, or use force");
+    else
+        delete_both(fake, path, queued, at, node, reply);
 }
 
 static void change_queued(struct fake_google *fake, const struct fake_request *request,
@@ -129,8 +137,10 @@ static void patch(struct fake_google *fake, json_t *node, const struct fake_requ
     if (mask == NULL || strcmp(mask, "labels") != 0)
         fake_tpu_refuse(reply, "update_mask: \"%s\" is not supported", mask != NULL ? mask : "");
     else if (fake_google_check(fake, "TpuNode", body, reply)) {
+        json_t *before = fake_google_before(fake, path);
+
         json_object_set(node, "labels", json_object_get(body, "labels"));
-        fake_google_begin(fake, path, reply);
+        fake_google_begin(fake, path, before, reply);
     }
     free(mask);
 }
@@ -147,8 +157,10 @@ static void change_state(struct fake_google *fake, json_t *node, const char *met
                         stops ? "Cannot stop a node that is not READY"
                               : "Cannot start a node that is not STOPPED");
     else {
+        json_t *before = fake_google_before(fake, path);
+
         json_object_set_new(node, "state", json_string(stops ? "STOPPING" : "STARTING"));
-        fake_google_begin(fake, path, reply);
+        fake_google_begin(fake, path, before, reply);
     }
 }
 
@@ -170,8 +182,10 @@ static void change_node(struct fake_google *fake, const struct fake_request *req
     else if (strcmp(request->method, "PATCH") == 0)
         patch(fake, node, request, path, reply);
     else if (strcmp(request->method, "DELETE") == 0) {
+        json_t *before = fake_google_before(fake, path);
+
         json_object_set_new(node, "state", json_string("DELETING"));
-        fake_google_begin(fake, path, reply);
+        fake_google_begin(fake, path, before, reply);
     } else
         change_state(fake, node, method != NULL ? method : "", path, reply);
 }

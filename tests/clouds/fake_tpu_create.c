@@ -96,7 +96,7 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
     json_object_set_new(queued, ".madeMs", json_integer(fake->now_ms));
     fake_tpu_set_state(queued, "ACCEPTED");
     json_object_set(fake->objects, path, queued);
-    fake_google_begin(fake, path, reply);
+    fake_google_begin(fake, path, NULL, reply);
     if (id != NULL)
         json_object_set_new(fake->operations, id, json_string(text_string(&reply->body)));
 }

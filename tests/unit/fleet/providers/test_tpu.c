@@ -367,6 +367,50 @@ static void test_verbs_that_a_queued_resource_lacks_have_a_reason(void **state)
     assert_non_null(strstr(error.message, "beside it"));
 }
 
+/* Whose answer was lost: the same request again is refused. */
+static void test_a_lost_stop_or_start_is_known_by_the_node(void **state)
+{
+    static const struct {
+        enum provider_verb verb;
+        const char *before;
+    } rows[] = { { VERB_STOP, "READY" }, { VERB_START, "STOPPED" } };
+    struct google_world *world = *state;
+
+    must_apply(world, VERB_CREATE);
+    for (size_t i = 0; i < 2; i++) {
+        struct observed now = wait_for(world, i == 0 ? "ready" : "stopped");
+        struct step *steps;
+        size_t count;
+
+        assert_true(world->life.provider->steps(rows[i].verb, &world->life.desired, &now, &steps,
+                                                &count, &world->life.error));
+        json_object_set_new(node_of(world), "state", json_string("REPAIRING"));
+        assert_int_equal(life_do(&world->life, &steps[0]), STEP_FAILED);
+        assert_non_null(strstr(world->life.error.message, "the TPU is REPAIRING"));
+        json_object_set_new(node_of(world), "state", json_string(rows[i].before));
+        world->fake.loses_reply = true;
+        assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
+        assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE);
+        step_list_free(steps, count);
+        observed_finish(&now);
+    }
+}
+
+/* Nothing is forgotten: it can be destroyed again. */
+static void test_a_deletion_that_fails_leaves_what_there_was(void **state)
+{
+    struct google_world *world = *state;
+    size_t before = json_object_size(world->fake.objects);
+
+    must_apply(world, VERB_CREATE);
+    text_copy(world->fake.operation_error, sizeof world->fake.operation_error, "an internal error");
+    check_refused(world, VERB_DESTROY, "an internal error");
+    world->fake.operation_error[0] = '\0';
+    expect(world, "ready");
+    must_apply(world, VERB_DESTROY);
+    assert_int_equal(json_object_size(world->fake.objects), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +431,8 @@ int main(void)
         LIVE(test_a_node_by_itself),
         LIVE(test_a_node_of_another_name),
         LIVE(test_verbs_that_a_queued_resource_lacks_have_a_reason),
+        LIVE(test_a_lost_stop_or_start_is_known_by_the_node),
+        LIVE(test_a_deletion_that_fails_leaves_what_there_was),
     };
     struct error error;
 
