@@ -85,16 +85,23 @@ static json_t *metadata_of(const char *path)
                : any("google.cloud.tpu.v2.OperationMetadata", target);
 }
 
+static bool is_going(const json_t *object)
+{
+    const json_t *state = json_object_get(object, "state");
+
+    return strcmp(json_get_text(object, "state", json_get_text(state, "state", "")), "DELETING")
+           == 0;
+}
+
 static json_t *result_of(const struct fake_google *fake, const char *path)
 {
     json_auto_t *object = public_of(json_object_get(fake->objects, path));
     json_auto_t *name = json_pack("{s:s}", "name", path + strlen("/v2/"));
-    json_auto_t *nothing = json_pack("{s:{}}", "value");
 
     if (strstr(path, "/services/") != NULL)
         return any("google.cloud.run.v2.Service", object != NULL ? object : name);
-    if (object == NULL)
-        return any("google.protobuf.Empty", nothing);
+    if (object == NULL || is_going(object))
+        return any("google.protobuf.Empty", NULL);
     return any(strstr(path, "/nodes/") != NULL ? "google.cloud.tpu.v2.Node"
                                                : "google.cloud.tpu.v2.QueuedResource",
                object);
