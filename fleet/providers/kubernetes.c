@@ -16,11 +16,15 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
     if (length == 0 || length > 63 || name[length] != '\0')
-        return error_set(error, ERROR_INVALID, "a target on Kubernetes needs its namespace");
+        return error_set(error, ERROR_INVALID,
+                         "\"namespace\" is \"%s\": a target on Kubernetes needs one, with at most "
+                         "63 of a-z, 0-9 and '-'",
+                         name);
     if (target->credential.kind != CLOUD_KUBECONFIG && target->credential.kind != CLOUD_IN_CLUSTER)
         return error_set(error, ERROR_INVALID,
-                         "a target on Kubernetes needs a credential of kind kubeconfig or "
-                         "in_cluster");
+                         "\"credential\" is \"%s\": a target on Kubernetes needs kubeconfig or "
+                         "in_cluster",
+                         cloud_kind_name(target->credential.kind));
     if (strcmp(door, "proxy") == 0 && target->proxy[0] != '\0')
         return error_set(error, ERROR_INVALID,
                          "\"proxy\" is for calls to the platform, and the door proxy calls the "
@@ -30,7 +34,8 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
         if (strcmp(door, doors[i]) == 0)
             return true;
     return error_set(error, ERROR_INVALID,
-                     "the door of a target on Kubernetes is cluster, proxy or node_port");
+                     "\"door\" is \"%s\": a target on Kubernetes has cluster, proxy or node_port",
+                     door);
 }
 
 /* What an account must be allowed to do, for which verbs. */

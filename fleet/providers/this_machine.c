@@ -13,7 +13,8 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 {
     return target->credential.kind == CLOUD_NONE
            || error_set(error, ERROR_INVALID,
-                        "a target on this machine has a credential of kind none");
+                        "\"credential\" is \"%s\": a target on this machine has none",
+                        cloud_kind_name(target->credential.kind));
 }
 
 /* ---- What there is ---- */
