@@ -42,25 +42,38 @@ static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
     return &colours->slots[at];
 }
 
-/* Most pixels are as the one before, whose slot is `last`; NULL: there is none. */
+/* Many pixels look like the one before, whose slot is `last`; NULL: there is none. */
 static struct colour *next_slot(const struct colours *colours, struct colour *last, uint32_t pixel)
 {
     return last != NULL && last->key == (pixel & COLOUR_MASK) ? last : slot_of(colours, pixel);
 }
 
-/* Boyer and Moore's majority vote. */
-static void vote(struct colour *slot, uint32_t pixel)
+/* How many pixels from `x` on are the same: in a drawing, most of a row. */
+static size_t run_at(const uint32_t *row, size_t x, size_t width)
+{
+    const uint32_t pixel = row[x];
+    size_t end = x + 1;
+
+    while (end < width && row[end] == pixel)
+        end++;
+    return end - x;
+}
+
+/* Boyer and Moore's majority vote, of as many equal pixels. */
+static void vote(struct colour *slot, uint32_t pixel, uint32_t times)
 {
     uint32_t rgb = pixel & 0xFFFFFFu;
 
     slot->key = pixel & COLOUR_MASK;
-    slot->count++;
-    if (slot->votes == 0)
+    slot->count += times;
+    if (slot->votes > 0 && slot->rgb == rgb)
+        slot->votes += times;
+    else if (slot->votes >= times)
+        slot->votes -= times;
+    else {
         slot->rgb = rgb;
-    if (slot->rgb == rgb)
-        slot->votes++;
-    else
-        slot->votes--;
+        slot->votes = times - slot->votes;
+    }
 }
 
 static int by_count(const void *a, const void *b)
@@ -105,10 +118,13 @@ static size_t count_colours(struct colours *colours, const uint32_t *pixels, siz
     size_t found = 0;
 
     for (size_t y = 0; y < height; y++)
-        for (size_t x = 0; x < width; x++) {
-            slot = next_slot(colours, slot, pixels[y * stride + x]);
+        for (size_t x = 0, run; x < width; x += run) {
+            const uint32_t *row = pixels + y * stride;
+
+            run = run_at(row, x, width);
+            slot = next_slot(colours, slot, row[x]);
             found += slot->count == 0;
-            vote(slot, pixels[y * stride + x]);
+            vote(slot, row[x], (uint32_t)run);
         }
     return found;
 }
@@ -178,9 +194,12 @@ static void add_pixels(struct text *out, const struct colours *colours, const ui
     struct colour *slot = NULL;
 
     for (size_t y = 0; y < height; y++)
-        for (size_t x = 0; x < width; x++) {
-            slot = next_slot(colours, slot, pixels[y * stride + x]);
-            rows[y * (width + 1) + 1 + x] = slot->index;
+        for (size_t x = 0, run; x < width; x += run) {
+            const uint32_t *row = pixels + y * stride;
+
+            run = run_at(row, x, width);
+            slot = next_slot(colours, slot, row[x]);
+            memset(rows + y * (width + 1) + 1 + x, slot->index, run);
         }
     compress2(packed, &packed_length, rows, length, COMPRESSION);
     add_chunk(out, "IDAT", packed, packed_length);
