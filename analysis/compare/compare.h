@@ -74,6 +74,11 @@ struct difference {
     bool unknown;          /* at least one of the values is unknown */
     bool allowed;          /* it is a factor, an unknown value that was accepted, or irrelevant */
 };
+/* Neither value is known. */
+static inline bool compare_knows_neither(const struct difference *difference)
+{
+    return difference->values[0].length == 0 && difference->values[1].length == 0;
+}
 
 /* ---- The comparison ---- */
 

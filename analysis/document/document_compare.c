@@ -103,17 +103,12 @@ static void write_headings(const char *const *headings, bool numbers, struct htm
     html_close(html, "thead");
 }
 
-static bool is_unknown_of_both(const struct difference *difference)
-{
-    return difference->values[0].length == 0 && difference->values[1].length == 0;
-}
-
 static size_t count_shown(const struct comparison *comparison)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < comparison->difference_count; i++)
-        count += !is_unknown_of_both(&comparison->differences[i]);
+        count += !compare_knows_neither(&comparison->differences[i]);
     return count;
 }
 
@@ -122,7 +117,7 @@ static void write_unknown(const struct comparison *comparison, bool allowed, str
     TEXT_AUTO names = { 0 };
 
     for (size_t i = 0; i < comparison->difference_count; i++)
-        if (is_unknown_of_both(&comparison->differences[i])
+        if (compare_knows_neither(&comparison->differences[i])
             && comparison->differences[i].allowed == allowed)
             text_addf(&names, "%s%s", names.length > 0 ? ", " : "",
                       comparison->differences[i].fact);
@@ -145,7 +140,7 @@ static void write_shown(const struct comparison *comparison, struct html *html)
     write_headings(headings, false, html);
     html_open(html, "tbody");
     for (size_t i = 0; i < comparison->difference_count; i++)
-        if (!is_unknown_of_both(&comparison->differences[i]))
+        if (!compare_knows_neither(&comparison->differences[i]))
             write_difference(&comparison->differences[i], html);
     html_close(html, "tbody");
     html_close(html, "table");

@@ -310,27 +310,40 @@ static void add_value(const struct difference *difference, int which, struct tex
     text_addf(out, " (%s)", difference->runs[which]);
 }
 
+static void describe_difference(const struct difference *difference, struct text *out)
+{
+    text_addf(out, "- %s%s: ", difference->fact,
+              difference->within_a_side ? " (within one side)" : "");
+    add_value(difference, 0, out);
+    text_add(out, "; ");
+    add_value(difference, 1, out);
+    text_add_char(out, '\n');
+}
+
+/* What neither side reports is one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
 {
-    const char *heading = allowed ? "Differences and unknowns that were allowed"
-                                  : "Differences that rule out the comparison";
+    TEXT_AUTO shown = { 0 };
+    TEXT_AUTO unknown = { 0 };
 
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
 
         if (difference->allowed != allowed)
             continue;
-        if (heading != NULL)
-            text_addf(out, "\n%s:\n", heading);
-        heading = NULL;
-        text_addf(out, "- %s%s: ", difference->fact,
-                  difference->within_a_side ? " (within one side)" : "");
-        add_value(difference, 0, out);
-        text_add(out, "; ");
-        add_value(difference, 1, out);
-        text_add_char(out, '\n');
+        if (compare_knows_neither(difference))
+            text_addf(&unknown, "%s%s", unknown.length > 0 ? ", " : "", difference->fact);
+        else
+            describe_difference(difference, &shown);
     }
+    if (unknown.length > 0)
+        text_addf(&shown, "- not known of either side: %s\n", text_string(&unknown));
+    if (shown.length > 0)
+        text_addf(out, "\n%s:\n%s",
+                  allowed ? "Differences and unknowns that were allowed"
+                          : "Differences that rule out the comparison",
+                  text_string(&shown));
 }
 
 /* Adds the arguments that would allow the comparison. */

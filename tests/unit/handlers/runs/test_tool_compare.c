@@ -58,7 +58,8 @@ static void another_label_does_not_make_another_deployment(void **state)
     measured(world, ",\"seed\":8", 4, third);
     refused = compared(world, second, third, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
-    world_says(world, "Differences and unknowns that were allowed:\n- workload");
+    world_says(world,
+               "Differences and unknowns that were allowed:\n- not known of either side: workload");
 }
 
 /* A grid whose first cell takes `first_s`. */
