@@ -128,13 +128,13 @@ static const json_t *telling(const json_t *pods)
 
 /* ---- The Deployment ---- */
 
-/* "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it. */
+/* "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it; 0: it is no such time. */
 static int64_t read_time(const char *text)
 {
     struct tm utc = { 0 };
     const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
 
-    if (end == NULL || (*end != '.' && *end != 'Z'))
+    if (end == NULL || (*end != '.' && *end != 'Z') || utc.tm_year < 70)
         return 0;
     return (int64_t)timegm(&utc) * 1000;
 }
