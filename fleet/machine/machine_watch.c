@@ -201,7 +201,7 @@ static CHECKED bool live(struct machine_watch *watch, struct error *error)
 /* What cannot be ended now is tried again until it is: it is not forgotten as long as it may run.
  */
 static void insist(struct machine_watch *watch,
-                   bool (*act)(struct machine_watch *watch, struct error *error))
+                   CHECKED bool (*act)(struct machine_watch *watch, struct error *error))
 {
     struct error error;
 
