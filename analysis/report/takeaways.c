@@ -103,6 +103,15 @@ static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t 
     return 0;
 }
 
+/* "falls by 12 %"; "stays the same" where it would be by 0 %. */
+static const char *name_change(double loss, char out[32])
+{
+    if (fabs(loss) < 0.005)
+        return "stays the same";
+    snprintf(out, 32, "%s by %.0f %%", loss > 0 ? "falls" : "rises", fabs(loss) * 100);
+    return out;
+}
+
 /* The cost of a longer context at the peak's load. */
 static void say_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
@@ -111,7 +120,7 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
     size_t longest = longest_sound(grid, output, user);
     const struct grid_point from = cell_grid_point(grid, output, 0, user);
     const struct grid_point to = cell_grid_point(grid, output, longest, user);
-    char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE];
+    char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE], change[32];
     struct text text = { 0 };
     double loss;
 
@@ -121,11 +130,11 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
            - repetition_stats_mean(&to, QUANTITY_OUTPUT_TOKENS)
                  / repetition_stats_mean(&from, QUANTITY_OUTPUT_TOKENS);
     text_addf(&text,
-              "%s %s, from context %lld to %lld: output tokens/s %s by %.0f %%, TTFT p50 "
+              "%s %s, from context %lld to %lld: output tokens/s %s, TTFT p50 "
               "goes from %s to %s ms.",
               from.is_rate ? "At" : "With", cell_grid_load_name(from.load, from.is_rate, load),
               (long long)from.context_tokens, (long long)to.context_tokens,
-              loss >= 0 ? "falls" : "rises", fabs(loss) * 100,
+              name_change(loss, change),
               repetition_stats_number(repetition_stats_mean(&from, QUANTITY_TTFT_P50), before),
               repetition_stats_number(repetition_stats_mean(&to, QUANTITY_TTFT_P50), after));
     say_take(sentences, &text);

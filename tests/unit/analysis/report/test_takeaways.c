@@ -56,6 +56,18 @@ static void says_what_the_figures_say(void **state)
         "nothing.\n");
 }
 
+static void a_change_of_less_than_half_a_percent_is_none(void **state)
+{
+    struct cells cells = { 0 };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 64, 4, 2000, 2200);
+    cell_measured(&cells, 64, 512, 1999, 2200);
+    text = said(&cells);
+    assert_non_null(strstr(text_string(&text), "output tokens/s stays the same, TTFT p50 goes"));
+}
+
 static void says_how_sure_repetitions_are(void **state)
 {
     struct cells cells = { 0 };
@@ -86,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_the_figures_say),
+        cmocka_unit_test(a_change_of_less_than_half_a_percent_is_none),
         cmocka_unit_test(says_how_sure_repetitions_are),
         cmocka_unit_test(says_why_nothing_was_measured),
     };
