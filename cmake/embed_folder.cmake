@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_folder(<target> <symbol> <dir> <extension>): the files <dir>/*.<extension>, in order of name, compiled into <target>
-# as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a name. Also usable as a script
-# (see the custom command).
+# embed_folder(<target> <symbol> <dir> <extension>): the files *.<extension> of <dir> and the folders in it, in order of
+# name, compiled into <target> as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a
+# name. Also usable as a script (see the custom command).
 if(CMAKE_SCRIPT_MODE_FILE)
-  file(GLOB files ${DIR}/*.${EXTENSION})
-  list(SORT files)
+  file(GLOB_RECURSE files ${DIR}/*.${EXTENSION})
+  list(SORT files COMPARE FILE_BASENAME)
   set(arrays "")
   set(rows "")
   set(number 0)
@@ -24,7 +24,7 @@ endif()
 set(EMBED_FOLDER_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 function(embed_folder target symbol dir extension)
   set(out ${CMAKE_BINARY_DIR}/${symbol}.c)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.${extension})
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.${extension})
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DDIR=${CMAKE_SOURCE_DIR}/${dir} -DEXTENSION=${extension} -DSYMBOL=${symbol}

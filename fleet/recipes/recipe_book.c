@@ -45,8 +45,8 @@ static CHECKED bool add_catalogue(struct recipe_book *book, struct error *error)
 
     for (const struct embedded_file *file = catalog_recipes; file->name != NULL; file++)
         if (!add(book, RECIPE_CATALOGUE, file->name, file->text, file->length, &fault))
-            return error_set(error, ERROR_INTERNAL, "catalog/recipes/%s.json: %.400s", file->name,
-                             fault.message);
+            return error_set(error, ERROR_INTERNAL, "recipe %s of the catalogue: %.400s",
+                             file->name, fault.message);
     return true;
 }
 

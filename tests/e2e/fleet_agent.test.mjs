@@ -154,7 +154,7 @@ test('this machine runs nothing that an agent names', async (t) => {
     const root = await addKey(data, 'ada', '--role', 'admin');
     const server = await startServer(t, { data });
     const [agent, admin] = await Promise.all([key, root].map((each) => connect('2x-2026', server.url, { key: each })));
-    const local = JSON.parse(await readFile('catalog/recipes/local-llama-cpp-gemma-4-e2b.json', 'utf8'));
+    const local = JSON.parse(await readFile('catalog/recipes/this_machine/local-llama-cpp-gemma-4-e2b.json', 'utf8'));
     const mine = JSON.stringify({ ...local, name: 'mine' });
     assert.match(await agent.refusal('recipe_import', { text: mine }), /admin/);
     assert.match(await admin.refusal('recipe_import', { text: mine }), /not imported|folder/);

@@ -11,7 +11,7 @@
 
 #include "tests/clouds/cloud_run_world.h"
 
-#define RECIPES SOURCE_DIR "/catalog/recipes/run-*.json"
+#define RECIPES SOURCE_DIR "/catalog/recipes/cloud_run/*.json"
 
 static void test_verbs_are_these_steps(void **state)
 {

@@ -217,11 +217,11 @@ static void test_each_verb_has_its_permissions(void **state)
 {
     (void)state;
     check_platform("cloud_run", "us-east4",
-                   SOURCE_DIR "/catalog/recipes/run-gemma-4-26b-nvfp4-l4.json");
+                   SOURCE_DIR "/catalog/recipes/cloud_run/run-gemma-4-26b-nvfp4-l4.json");
     check_platform("compute_engine", "us-central1-a",
-                   SOURCE_DIR "/catalog/recipes/gce-gemma-4-12b-qat-l4.json");
+                   SOURCE_DIR "/catalog/recipes/compute_engine/gce-gemma-4-12b-qat-l4.json");
     check_platform("cloud_tpu", "us-east5-a",
-                   SOURCE_DIR "/catalog/recipes/tpu-gemma-4-12b-v6e1.json");
+                   SOURCE_DIR "/catalog/recipes/tpu/tpu-gemma-4-12b-v6e1.json");
 }
 
 int main(void)
