@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "server/program/admin.h"
 #include "server/program/command_action.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 
 #define HOUR_MS 3600000
@@ -15,11 +16,13 @@
 
 struct options {
     char data[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
       "folder of the database" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
 };
 
 static CHECKED bool show(const void *context, char *const *operands, struct error *error)
@@ -32,6 +35,8 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     if (json_get_integer(reply, "ahead_ms", 0) == 0)
         printf("the wall clock is believed\n");
     else
@@ -53,6 +58,8 @@ static CHECKED bool accept_clock(const void *context, char *const *operands, str
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     printf("the wall clock is believed%s\n",
            json_get_integer(reply, "ahead_ms", 0) == 0 ? ", as before" : " from now on");
     return true;

@@ -22,6 +22,7 @@
 struct options {
     char role[CONFIG_TEXT_SIZE], label[CONFIG_TEXT_SIZE], expires[CONFIG_TEXT_SIZE];
     char data[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -31,6 +32,7 @@ static const struct setting flags[] = {
     { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
     { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
 /* Reads "30d" from now, or a date, which is the beginning of that day (UTC). 0: never. */
@@ -102,6 +104,9 @@ static CHECKED bool add(const void *context, char *const *operands, struct error
         fprintf(stderr,
                 "a new database was created in %s, for a server that is yet to be started\n",
                 options->data);
+    json_object_set_new(reply, "key", json_string(key));
+    if (command_output_json(options->json, reply))
+        return true;
     show_key(key, json_get_text(reply, "id", ""), operands[0], options->role, expires_ms);
     return true;
 }
@@ -120,6 +125,8 @@ static CHECKED bool list(const void *context, char *const *operands, struct erro
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     table = command_output_table(headings);
     json_array_foreach(json_object_get(reply, "keys"), index, key) {
         table_cell(table, "%s", json_get_text(key, "id", ""));
@@ -143,6 +150,8 @@ static CHECKED bool revoke(const void *context, char *const *operands, struct er
 
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
     command_output_warn(reply);
     return true;

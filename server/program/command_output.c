@@ -2,6 +2,7 @@
 #include "server/program/command_output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/core/clock.h"
@@ -47,6 +48,16 @@ void command_output_text(const char *text)
     display_width_begin();
     readable_add_text(&terminal, text, &shown);
     fputs(text_string(&shown), stdout);
+}
+
+bool command_output_json(bool wanted, const json_t *reply)
+{
+    char *text = wanted ? json_dumps(reply, JSON_INDENT(2)) : NULL;
+
+    if (text != NULL)
+        puts(text);
+    free(text);
+    return wanted;
 }
 
 void command_output_warn(const json_t *reply)

@@ -12,11 +12,13 @@
 
 struct options {
     char data[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
       "folder of the database" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
 };
 
 static CHECKED bool list(const void *context, char *const *operands, struct error *error)
@@ -33,6 +35,8 @@ static CHECKED bool list(const void *context, char *const *operands, struct erro
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     table = command_output_table(headings);
     json_array_foreach(json_object_get(reply, "principals"), index, row) {
         table_cell(table, "%s", json_get_text(row, "name", ""));
@@ -55,6 +59,8 @@ static CHECKED bool role(const void *context, char *const *operands, struct erro
 
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     printf("%s: %s, was %s\n", operands[0], json_get_text(reply, "role", ""),
            json_get_text(reply, "before", ""));
     command_output_warn(reply);

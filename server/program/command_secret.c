@@ -12,6 +12,7 @@
 
 struct options {
     char data[CONFIG_TEXT_SIZE], secrets[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -19,6 +20,7 @@ static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the secrets' files; a running server uses its own" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
 static CHECKED bool bind_secret(const struct options *options, char *const *operands, bool bound,
@@ -31,6 +33,8 @@ static CHECKED bool bind_secret(const struct options *options, char *const *oper
 
     if (!admin_request(options->data, options->secrets, request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     printf("%s %s be sent to %s%s\n", operands[0], bound ? "may" : "may not",
            json_get_text(reply, "origin", ""),
            json_get_boolean(reply, "changed", false) ? " from now on" : ", as before");
@@ -59,6 +63,8 @@ static CHECKED bool list(const void *context, char *const *operands, struct erro
     (void)operands;
     if (!admin_request(options->data, options->secrets, request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     secret_answer_text(reply, &text);
     command_output_text(text_string(&text));
     return true;

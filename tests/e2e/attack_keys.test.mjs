@@ -49,6 +49,8 @@ test('keys and principals are listed with label and last use', async (t) => {
         assert.match(first, /\| operator +\| nightly +\|/);
         return /\| \d{4}-\d\d-\d\dT\d\d:\d\d \|$/.test(second) && / - +\|$/.test(first);
     });
+    const { keys } = JSON.parse((await run(['key', 'list', '--data', data, '--json'])).output);
+    assert.deepEqual(keys.map(({ principal, label }) => [principal, label]), [['ci', 'nightly'], ['ci', '']]);
     const { output } = await run(['principal', 'list', '--data', data]);
     assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
 });
