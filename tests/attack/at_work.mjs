@@ -2,7 +2,7 @@
 // Clients at work while something is killed: they note what was acknowledged, which must be there afterwards, once.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd, post } from '../e2e/harness.mjs';
+import { atEnd, post } from '../e2e/support/harness.mjs';
 
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n4,16,190\n';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../e2e/clients.mjs';
-import { fakedClock, NO_FAKED_CLOCK } from '../e2e/faked_clock.mjs';
-import { startServer, startSimserve, until } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { fakedClock, NO_FAKED_CLOCK } from '../e2e/support/faked_clock.mjs';
+import { startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 
 const AWAY_MS = 75_000;
 

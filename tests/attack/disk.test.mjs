@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bearer, call, flood, FLOODS } from '../e2e/floods.mjs';
-import { addKey, post, startServer, temporaryFolder } from '../e2e/harness.mjs';
+import { bearer, call, flood, FLOODS } from '../e2e/support/floods.mjs';
+import { addKey, post, startServer, temporaryFolder } from '../e2e/support/harness.mjs';
 
 const FLOOD_MS = 20_000;
 const KIB = 1024;

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { addKey, atEnd, startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { addKey, atEnd, startServer, startSimserve, temporaryFolder } from '../e2e/support/harness.mjs';
 
 const CONNECTIONS = 500;
 const IN_LINE = 20;

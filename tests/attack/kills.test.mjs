@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run, startServer, startSimserve } from '../e2e/harness.mjs';
+import { run, startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { checkNoted, countNoted, describeNoted, startWork } from './at_work.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);

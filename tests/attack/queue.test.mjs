@@ -2,8 +2,8 @@
 // The attacks on the queue of sweeps that take longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/queue_team.mjs';
-import { waitForJob } from '../e2e/sweep_by_client.mjs';
+import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/support/queue_team.mjs';
+import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 test('300 sweeps in line at one endpoint keep nobody from their turn', async (t) => {
     const { alice, bob } = await team(t, { args: ['--rate-per-principal', '0'] });

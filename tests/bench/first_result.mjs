@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { OPSBRAIN, startSimserve } from '../e2e/harness.mjs';
+import { OPSBRAIN, startSimserve } from '../e2e/support/harness.mjs';
 import { ENGINES, has } from '../engine/engines.mjs';
 import { install, prepare } from './load_tools.mjs';
 

@@ -8,7 +8,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort, until } from '../e2e/harness.mjs';
+import { freePort, until } from '../e2e/support/harness.mjs';
 
 const BUILD_MS = 1_200_000;
 const SWEEP_MS = 300_000;

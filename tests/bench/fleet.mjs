@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 process.env.FAKE_CLOUDS_BIN ??= 'build/asan/bin/fake_clouds';
 const { isApplying, providers, rows, startFleet, withClient } = await import('../clouds/clouds.mjs');
-const { until } = await import('../e2e/harness.mjs');
+const { until } = await import('../e2e/support/harness.mjs');
 
 const { values: options } = parseArgs({
     options: {

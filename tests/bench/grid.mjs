@@ -4,9 +4,9 @@
 // Options: --small (5 loads x 7 contexts), --url URL of a model server in place of simserve.
 // Prints progress, the report, and what opsbrain itself took: CPU time and the largest resident memory.
 import { readFile } from 'node:fs/promises';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve } from '../e2e/harness.mjs';
-import { report, startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve } from '../e2e/support/harness.mjs';
+import { report, startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 const powers = (from, to) => Array.from({ length: Math.log2(to / from) + 1 }, (_, i) => from * 2 ** i);
 const GRIDS = {

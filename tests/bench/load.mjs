@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startSimserve } from '../e2e/harness.mjs';
+import { startSimserve } from '../e2e/support/harness.mjs';
 import { TOOLS, install, measure, prepare } from './load_tools.mjs';
 
 const { values: options } = parseArgs({

@@ -5,9 +5,9 @@
 // --window S (default 1.5).
 // Of each model it is computed at how many users it saturates; the verdict of a sweep is right if its interval holds
 // that. Prints each model, how many were right, and how wide the intervals are. A wrong one fails the bench.
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 const SHARE = 0.95; // of the peak: saturated
 const OUTPUT_TOKENS = 16;

@@ -4,9 +4,9 @@
 // Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default 5).
 // Prints saturation point and largest load within the limits of both, and how much of the grid was measured.
 // The intervals of the saturation point must overlap, the limits must be the same.
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 const LOADS = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 18, 20, 23, 26, 30, 34, 39, 42, 45, 52, 60, 65, 70,

@@ -7,9 +7,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { connect } from '../e2e/clients.mjs';
-import { post, startServer, startSimserve } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { post, startServer, startSimserve } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 const { values: options } = parseArgs({
     options: { minutes: { type: 'string', default: '60' }, csv: { type: 'string' } },

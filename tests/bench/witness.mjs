@@ -4,9 +4,9 @@
 // 100 clean cells, then 20 with a tenth of foreign requests as long as they are measured, so that each is measured three times.
 // Options: --small (6 and 2 cells).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
 const QUICK = { output_tokens: [16], window_s: 1, warmup_limit_s: 0 };
 const SIZES = {

@@ -2,9 +2,9 @@
 // The MCP App with the charts: declared to hosts that show apps and to no others, and driven by the official bridge.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { APPS, openApp } from '../e2e/app_host.mjs';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve, until } from '../e2e/harness.mjs';
+import { APPS, openApp } from '../e2e/support/app_host.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 import { gridFile } from './grid_file.mjs';
 

@@ -3,8 +3,8 @@
 // shown, is its name for a screen reader, and says what the table says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, until } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, until } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 import { gridFile } from './grid_file.mjs';
 

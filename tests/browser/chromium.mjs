@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Debian's Chromium through playwright-core, and pages that report what they did wrong.
 import { chromium } from 'playwright-core';
-import { atEnd } from '../e2e/harness.mjs';
+import { atEnd } from '../e2e/support/harness.mjs';
 
 const LIMIT_MS = 20_000;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../e2e/harness.mjs';
+import { temporaryFolder } from '../e2e/support/harness.mjs';
 import { checkForeignText, checkKeyboard, checkLooks, shownText } from './checks.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 import { addressesWith, examplesOf } from './pages.mjs';

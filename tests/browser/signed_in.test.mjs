@@ -2,7 +2,7 @@
 // People with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { run } from '../e2e/harness.mjs';
+import { run } from '../e2e/support/harness.mjs';
 import { checkLooks } from './checks.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 import { examplesOf, tableOfPages } from './pages.mjs';

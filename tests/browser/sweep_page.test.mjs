@@ -2,8 +2,8 @@
 // A person starts a sweep from the page and watches it: it fills without a reload, also through a kill -9 of the server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { atEnd, startServer, startSimserve, until } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { atEnd, startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
 const SHOWN_MS = 2000; // after a cell is finished

@@ -2,8 +2,8 @@
 // A page that is kept up to date: no change is lost, and nothing that somebody typed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { atEnd, startServer } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { atEnd, startServer } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
 // open(t): {register, show}: registers a deployment of this name; opens a path in a tab of its own.

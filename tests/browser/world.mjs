@@ -2,10 +2,10 @@
 // A server with something on every page: sweeps that ended, run and failed, imports, and foreign text that would be markup.
 import { once } from 'node:events';
 import http from 'node:http';
-import { connect } from '../e2e/clients.mjs';
-import { planService, startGoogle, TARGET } from '../e2e/fake_google.mjs';
-import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until } from '../e2e/harness.mjs';
-import { waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { planService, startGoogle, TARGET } from '../e2e/support/fake_google.mjs';
+import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until } from '../e2e/support/harness.mjs';
+import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { gridFile } from './grid_file.mjs';
 
 // Stored in every field that takes foreign text; where it is refused for its control characters, MARKUP.

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { connect } from '../e2e/clients.mjs';
-import { rowsOf } from '../e2e/database.mjs';
-import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/harness.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { rowsOf } from '../e2e/support/database.mjs';
+import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/support/harness.mjs';
 
 const FAKE_CLOUDS = process.env.FAKE_CLOUDS_BIN ?? path.join(path.dirname(OPSBRAIN), 'fake_clouds');
 export const NAME = 'gemma';

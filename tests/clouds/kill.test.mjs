@@ -4,7 +4,7 @@
 // without it, each of them, and how many were at which row of the journal is printed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../e2e/harness.mjs';
+import { until } from '../e2e/support/harness.mjs';
 import { begin, isApplying, journal, managed, newest, providers, same, startFleet, withClient } from './clouds.mjs';
 import { startMachine } from './machine.mjs';
 

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endNow, HERE } from '../e2e/this_machine.mjs';
-import { atEnd, freePort, run, SIMSERVE, startServer, startSimserve, temporaryFolder, until } from '../e2e/harness.mjs';
+import { endNow, HERE } from '../e2e/support/this_machine.mjs';
+import { atEnd, freePort, run, SIMSERVE, startServer, startSimserve, temporaryFolder, until } from '../e2e/support/harness.mjs';
 import { journal, NAME, rows, withClient } from './clouds.mjs';
 
 const RECIPE = 'local-engine';

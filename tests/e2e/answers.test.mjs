@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { connect, text } from './clients.mjs';
-import { hold } from './corpus.mjs';
-import { startServer, startSimserve } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { hold } from './support/corpus.mjs';
+import { startServer, startSimserve } from './support/harness.mjs';
 
 const MOST = 1.5; // times the tokens of the text
 const SHORT = 60; // tokens of a text that is too short for a ratio to say anything

@@ -2,8 +2,8 @@
 // Clients count their requests from the same number and use the numbers as progress tokens; none receives another's messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, forEachClient, KINDS } from './clients.mjs';
-import { startServer, startSimserve, until } from './harness.mjs';
+import { connect, forEachClient, KINDS } from './support/clients.mjs';
+import { startServer, startSimserve, until } from './support/harness.mjs';
 
 const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 const QUERY = { prompt: 'Say something long.', max_tokens: 60 };

@@ -2,9 +2,9 @@
 // What a call asks is answered on a page, where the client opens pages and shows no forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Browser, tokenOf } from './browser.mjs';
-import { connect, forEachClient, isStateless } from './clients.mjs';
-import { addKey, startConformanceServer, startServer, temporaryFolder, until } from './harness.mjs';
+import { Browser, tokenOf } from './support/browser.mjs';
+import { connect, forEachClient, isStateless } from './support/clients.mjs';
+import { addKey, startConformanceServer, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 const YES = { answer: 'accept', 'content.remove': 'true' };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every official client is asked by a form before a deployment is removed, and decides.
 import assert from 'node:assert/strict';
-import { connect, forEachClient, text } from './clients.mjs';
-import { startServer } from './harness.mjs';
+import { connect, forEachClient, text } from './support/clients.mjs';
+import { startServer } from './support/harness.mjs';
 
 // A client that answers every form with `answer`, or cannot be asked; {client, forms}.
 async function connectAsked(t, kind, answer) {

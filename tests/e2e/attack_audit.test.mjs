@@ -6,7 +6,7 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { addKey, post, run, startServer, temporaryFolder } from './harness.mjs';
+import { addKey, post, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const UNPROTECTED = ['audit_is_not_changed', 'audit_is_kept', 'audit_anchors_are_not_changed', 'audit_anchors_are_kept'];
 const TEXTS = `request_id principal role client tool arguments phase outcome detail subject changed key_id`.split(' ');

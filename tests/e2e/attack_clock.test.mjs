@@ -3,9 +3,9 @@
 // has the cases that take until old rows are deleted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { fakedClock, NO_FAKED_CLOCK } from './faked_clock.mjs';
-import { request, run, startServer, startSimserve, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { fakedClock, NO_FAKED_CLOCK } from './support/faked_clock.mjs';
+import { request, run, startServer, startSimserve, until } from './support/harness.mjs';
 
 const skip = NO_FAKED_CLOCK;
 

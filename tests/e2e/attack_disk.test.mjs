@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { chmod, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bearer, call, flood, FLOODS, random } from './floods.mjs';
-import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { bearer, call, flood, FLOODS, random } from './support/floods.mjs';
+import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 const FLOOD_MS = 800;
 const MIB = 1 << 20;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { addKey, freePort, request, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, freePort, request, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 const NOTICED_MS = 5000;
 

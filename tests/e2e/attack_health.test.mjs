@@ -2,8 +2,8 @@
 // A check of a model's health is work for a GPU: callers who may not cause work share the checks of others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { addKey, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
 async function asked(model) {
     const text = await (await fetch(`${model.url}/sim/truth?limit=1000000`)).text();

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
-import { startServer } from './harness.mjs';
+import { startServer } from './support/harness.mjs';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const HEAD = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { onPostgres } from './database.mjs';
-import { addKey, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { onPostgres } from './support/database.mjs';
+import { addKey, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 function tryRegister(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });

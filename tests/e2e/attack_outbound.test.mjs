@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { atEnd, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const NAMED = /not among the servers that the setting allowed_servers names|not among those that the setting allowed_servers/;
 

@@ -2,9 +2,9 @@
 // Operators who queue more than their share: nobody else waits for more than one of their turns.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './harness.mjs';
-import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './queue_team.mjs';
-import { waitForJob } from './sweep_by_client.mjs';
+import { until } from './support/harness.mjs';
+import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './support/queue_team.mjs';
+import { waitForJob } from './support/sweep_by_client.mjs';
 
 test('60 sweeps in line at one endpoint do not delay a sweep on an idle one', async (t) => {
     const { alice, bob } = await team(t);

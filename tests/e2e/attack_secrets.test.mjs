@@ -6,9 +6,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { SECRET, tryEchoes } from './echo.mjs';
-import { atEnd, post, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { SECRET, tryEchoes } from './support/echo.mjs';
+import { atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 // startThief(t): a model server that keeps every Authorization it is sent; {url, port, received}.
 async function startThief(t) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { test } from 'node:test';
-import { post, request, startServer, until } from './harness.mjs';
+import { post, request, startServer, until } from './support/harness.mjs';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 

@@ -6,9 +6,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './command_line.mjs';
-import { databaseSettings } from './database.mjs';
-import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './support/command_line.mjs';
+import { databaseSettings } from './support/database.mjs';
+import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 // They mostly wait, so that some at a time, the longest of them first, take little more than these.
 const AT_A_TIME = 5;

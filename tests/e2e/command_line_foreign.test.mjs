@@ -7,7 +7,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { atEnd, OPSBRAIN, temporaryFolder } from './harness.mjs';
+import { atEnd, OPSBRAIN, temporaryFolder } from './support/harness.mjs';
 
 const LIMIT_MS = 10_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;

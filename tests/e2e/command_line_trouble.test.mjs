@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
-import { commandLine, QUICK, startRelay, sweepOf, withDemo } from './command_line.mjs';
-import { startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { commandLine, QUICK, startRelay, sweepOf, withDemo } from './support/command_line.mjs';
+import { startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
 const cellsOf = (contexts) => ['--users', '1', '--context', contexts, '--output-length', '16', '--window', '1', '--warmup-limit-s', '0', '--yes'];
 const TWO_CELLS = cellsOf('128,256');

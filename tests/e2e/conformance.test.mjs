@@ -7,7 +7,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 
-import { startConformanceServer, startServer, temporaryFolder } from './harness.mjs';
+import { startConformanceServer, startServer, temporaryFolder } from './support/harness.mjs';
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every official client connects, lists the tools and calls them, with progress and cancelling.
 import assert from 'node:assert/strict';
-import { connect, forEachClient } from './clients.mjs';
-import { inFlight, startServer, startSimserve, until } from './harness.mjs';
+import { connect, forEachClient } from './support/clients.mjs';
+import { inFlight, startServer, startSimserve, until } from './support/harness.mjs';
 
 const NOTICED_MS = 3000; // it is far less; the machine may be busy
 

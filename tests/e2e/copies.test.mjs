@@ -8,9 +8,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from './clients.mjs';
-import { databaseSettings, onPostgres } from './database.mjs';
-import { OPSBRAIN, addKey, run, startServer, temporaryFolder } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { databaseSettings, onPostgres } from './support/database.mjs';
+import { OPSBRAIN, addKey, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const KEY = '0123456789abcdef0123456789abcdef';
 const KILLS = 4;

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { Browser } from './browser.mjs';
-import { connect, text } from './clients.mjs';
-import { planService, startGoogle, startThief, TARGET } from './fake_google.mjs';
-import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
-import { startSweep, waitForJob } from './sweep_by_client.mjs';
+import { Browser } from './support/browser.mjs';
+import { connect, text } from './support/clients.mjs';
+import { planService, startGoogle, startThief, TARGET } from './support/fake_google.mjs';
+import { addKey, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
+import { startSweep, waitForJob } from './support/sweep_by_client.mjs';
 
 const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 

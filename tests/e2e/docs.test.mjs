@@ -16,8 +16,8 @@ import { cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { connect, text } from './clients.mjs';
-import { OPSBRAIN, SIMSERVE, run, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { OPSBRAIN, SIMSERVE, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const README_LIMIT_BYTES = 9 * 1024;

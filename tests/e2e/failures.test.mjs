@@ -10,8 +10,8 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { atEnd, freePort, startServer, startSimserve } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { atEnd, freePort, startServer, startSimserve } from './support/harness.mjs';
 
 // selfSigned(): {key, cert} of a self-signed certificate, or undefined without openssl.
 function selfSigned() {

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { output } from './command_line.mjs';
-import { databaseSettings, execute, onPostgres, rowsOf } from './database.mjs';
-import { OPSBRAIN, run, startServer, temporaryFolder } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { output } from './support/command_line.mjs';
+import { databaseSettings, execute, onPostgres, rowsOf } from './support/database.mjs';
+import { OPSBRAIN, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 

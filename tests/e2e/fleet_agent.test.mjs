@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { begin, isApplying, managed, NAME, planOf, rows, startFleet, tried } from '../clouds/clouds.mjs';
-import { connect } from './clients.mjs';
-import { addKey, atEnd, startServer, temporaryFolder, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, atEnd, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 const PROVIDERS = tried();
 

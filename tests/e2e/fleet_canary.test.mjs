@@ -10,7 +10,7 @@ import https from 'node:https';
 import path from 'node:path';
 import { test } from 'node:test';
 import { begin, isApplying, NAME, planOf, startCloud, startFleet, tried, withClient } from '../clouds/clouds.mjs';
-import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { dashboard } from '../../docs/grafana/dashboard.mjs';
-import { connect } from './clients.mjs';
-import { startServer, startSimserve } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { startServer, startSimserve } from './support/harness.mjs';
 
 const OUR_SERIES = /\b(?:opsbrain|process)_[a-z_]+/g;
 

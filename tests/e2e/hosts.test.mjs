@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
-import { connect, text } from './clients.mjs';
-import { startServer, startSimserve } from './harness.mjs';
-import { TASKS } from './host_tasks.mjs';
-import { asOpenAi, toGemini, toOpenAi } from './hosts.mjs';
+import { connect, text } from './support/clients.mjs';
+import { startServer, startSimserve } from './support/harness.mjs';
+import { TASKS } from './support/host_tasks.mjs';
+import { asOpenAi, toGemini, toOpenAi } from './support/hosts.mjs';
 
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { startServer, temporaryFolder } from './harness.mjs';
+import { startServer, temporaryFolder } from './support/harness.mjs';
 
 const INSPECTOR = path.resolve(
     import.meta.dirname,

@@ -3,9 +3,9 @@
 // since their sessions and streams continue; the stateless one asks again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KINDS, connect, forEachClient, isStateless } from './clients.mjs';
-import { startProxy, startServer, startSimserve, until } from './harness.mjs';
-import { watchCalls } from './ledger.mjs';
+import { KINDS, connect, forEachClient, isStateless } from './support/clients.mjs';
+import { startProxy, startServer, startSimserve, until } from './support/harness.mjs';
+import { watchCalls } from './support/ledger.mjs';
 
 const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from './clients.mjs';
-import { startServer, startSimserve, until } from './harness.mjs';
-import { readLedger, watchLedger } from './ledger.mjs';
+import { connect } from './support/clients.mjs';
+import { startServer, startSimserve, until } from './support/harness.mjs';
+import { readLedger, watchLedger } from './support/ledger.mjs';
 
 // `./run kill` has longer windows and the figures of an optimized build on a quiet machine; under sanitizers and beside
 // other work a stall of the machine is not a fault, so figures are only compared roughly.

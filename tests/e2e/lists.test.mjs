@@ -2,8 +2,8 @@
 // Lists by time, descriptions of resources, and counts of cells that agree wherever they are shown.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { startServer, startSimserve, until } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = {
     deployment: 'sim', concurrency: [1, 2, 3, 4, 5, 6], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0,

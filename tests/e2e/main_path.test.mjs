@@ -2,9 +2,9 @@
 // The main job from end to end, as an agent would do it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, forEachClient, text } from './clients.mjs';
-import { startServer, startSimserve, until } from './harness.mjs';
-import { waitForJob } from './sweep_by_client.mjs';
+import { connect, forEachClient, text } from './support/clients.mjs';
+import { startServer, startSimserve, until } from './support/harness.mjs';
+import { waitForJob } from './support/sweep_by_client.mjs';
 
 const GRID = {
     deployment: 'sim',

@@ -2,9 +2,9 @@
 // The stream of an open tab, which names what changed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Browser } from './browser.mjs';
-import { connect } from './clients.mjs';
-import { addKey, run, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { Browser } from './support/browser.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
 // events(server, headers): the names of each event as it comes, until the stream ends.
 async function* events(server, headers = {}) {

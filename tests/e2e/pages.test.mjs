@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { Browser, tokenOf } from './browser.mjs';
-import { connect } from './clients.mjs';
-import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+import { Browser, tokenOf } from './support/browser.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
 const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { onPostgres, placeFor, query } from './database.mjs';
-import { atEnd, request, startServer, temporaryFolder } from './harness.mjs';
-import { POOLER, startPooler } from './postgres_server.mjs';
+import { connect } from './support/clients.mjs';
+import { onPostgres, placeFor, query } from './support/database.mjs';
+import { atEnd, request, startServer, temporaryFolder } from './support/harness.mjs';
+import { POOLER, startPooler } from './support/postgres_server.mjs';
 
 const HOLD_MS = 12_000;
 const skip = onPostgres ? false : 'OPSBRAIN_TEST_DATABASE is not set';

@@ -7,8 +7,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { atEnd, freePort, request, run, startServer, temporaryFolder } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { atEnd, freePort, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 // refusesToStart(args, pattern): `opsbrain serve` ends at once with one sentence.
 async function refusesToStart(args, pattern) {

@@ -3,8 +3,8 @@
 // is a row of the audit.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { freePort, post, startServer, startSimserve, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { freePort, post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 1 };
 

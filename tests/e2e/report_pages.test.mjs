@@ -3,9 +3,9 @@
 // of the tools. tests/browser/ looks at them in a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Browser } from './browser.mjs';
-import { connect } from './clients.mjs';
-import { startServer } from './harness.mjs';
+import { Browser } from './support/browser.mjs';
+import { connect } from './support/clients.mjs';
+import { startServer } from './support/harness.mjs';
 import { gridFile } from '../browser/grid_file.mjs';
 
 const PAGE_BYTES = 150_000; // with its style sheets and scripts

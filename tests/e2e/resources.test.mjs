@@ -2,8 +2,8 @@
 // Resources, prompts and completion as the official clients see them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, forEachClient } from './clients.mjs';
-import { post, startServer, startSimserve, until } from './harness.mjs';
+import { connect, forEachClient } from './support/clients.mjs';
+import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 

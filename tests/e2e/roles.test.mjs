@@ -2,8 +2,8 @@
 // Keys, and what each role may do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, forEachClient } from './clients.mjs';
-import { addKey, post, request, run, startServer, temporaryFolder } from './harness.mjs';
+import { connect, forEachClient } from './support/clients.mjs';
+import { addKey, post, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 forEachClient('a key is asked for and gives its role', async (t, kind) => {
     const data = await temporaryFolder(t);

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { fakedClock, NO_FAKED_CLOCK } from './faked_clock.mjs';
-import { atEnd, inFlight, startServer, startSimserve, until } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { fakedClock, NO_FAKED_CLOCK } from './support/faked_clock.mjs';
+import { atEnd, inFlight, startServer, startSimserve, until } from './support/harness.mjs';
 
 const RUNS_AT_ONCE = 3;
 

@@ -2,8 +2,8 @@
 // Who may see the pages, and who may send their forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Browser } from './browser.mjs';
-import { addKey, post, request, run, startServer, temporaryFolder } from './harness.mjs';
+import { Browser } from './support/browser.mjs';
+import { addKey, post, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { connect } from './clients.mjs';
-import { post, startServer, startSimserve, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
 const CAPABILITIES = { extensions: { [TASKS]: {} } };

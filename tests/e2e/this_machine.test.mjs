@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { atEnd, freePort, OPSBRAIN, request, SIMSERVE, startServer, temporaryFolder, until } from './harness.mjs';
-import { apply, endNow, HERE, plan } from './this_machine.mjs';
+import { connect } from './support/clients.mjs';
+import { atEnd, freePort, OPSBRAIN, request, SIMSERVE, startServer, temporaryFolder, until } from './support/harness.mjs';
+import { apply, endNow, HERE, plan } from './support/this_machine.mjs';
 
 // A folder with a recipe for simserve, and the flags that allow it.
 async function simserveHere(t) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { connect } from './clients.mjs';
-import { addKey, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { addKey, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 const MOST_BY_DEFAULT = 8000; // for ever, however many tools are added: new ones stay out of the default list, or replace others
 const MOST_TODAY = 6700; // of today's tools, for an admin

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
-import { connect } from './clients.mjs';
-import { startServer } from './harness.mjs';
+import { connect } from './support/clients.mjs';
+import { startServer } from './support/harness.mjs';
 
 // Tools whose arguments with a default are described by another one, which their own description names.
 const TOLD_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };

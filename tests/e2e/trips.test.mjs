@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from './clients.mjs';
-import { startServer } from './harness.mjs';
-import { takeTrip } from './trips.mjs';
+import { connect } from './support/clients.mjs';
+import { startServer } from './support/harness.mjs';
+import { takeTrip } from './support/trips.mjs';
 
 const FOLDERS = ['tests/data/imports', '../shared/data/published-results'];
 

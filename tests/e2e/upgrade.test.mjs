@@ -6,8 +6,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { connect, text } from './clients.mjs';
-import { run, startServer, temporaryFolder } from './harness.mjs';
+import { connect, text } from './support/clients.mjs';
+import { run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const KEYS = {
     ada: 'obk_98454906ee493c49e453b2a711ef5cb52dd6cfeb8f1862f418f9d44cccaa2316', // admin

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { atEnd, freePort, temporaryFolder, until } from '../e2e/harness.mjs';
+import { atEnd, freePort, temporaryFolder, until } from '../e2e/support/harness.mjs';
 
 const HOME = path.resolve('build/engine');
 const HERE = import.meta.dirname;

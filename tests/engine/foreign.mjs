@@ -2,9 +2,9 @@
 // Foreign traffic in cells measured on real engines, directly and behind proxies: is a tenth of it
 // detected, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../e2e/clients.mjs';
-import { startServer } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { ENGINES, MODEL, has, startLitellm, startNginx } from './engines.mjs';
 import { canCapture, capture, timesOf } from './packets.mjs';
 

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { temporaryFolder } from '../e2e/harness.mjs';
+import { temporaryFolder } from '../e2e/support/harness.mjs';
 
 const CONTENT = /"(?:text|content)":"[^"]/;
 const ETHERNET = 14; // bytes of its header; the loopback has one too

@@ -7,10 +7,10 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { atEnd, freePort, SIMSERVE, startServer, temporaryFolder, until } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
-import { apply, endNow, HERE, plan } from '../e2e/this_machine.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { atEnd, freePort, SIMSERVE, startServer, temporaryFolder, until } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
+import { apply, endNow, HERE, plan } from '../e2e/support/this_machine.mjs';
 import { has } from './engines.mjs';
 
 const HOME = path.resolve('build/engine');

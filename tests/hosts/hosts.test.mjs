@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
-import { tokens } from '../e2e/tokens.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve, temporaryFolder } from '../e2e/support/harness.mjs';
+import { tokens } from '../e2e/support/tokens.mjs';
 import { startModel } from './stub.mjs';
 
 const MODULES = path.resolve(process.env.HOSTS_MODULES);

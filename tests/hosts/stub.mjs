@@ -3,7 +3,7 @@
 // host shows its model: the tools, the instructions, and each tool's result.
 import http from 'node:http';
 import { once } from 'node:events';
-import { atEnd } from '../e2e/harness.mjs';
+import { atEnd } from '../e2e/support/harness.mjs';
 
 const OURS = /opsbrain/;
 const SAID_LAST = 'All done.';

@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
-import { atEnd, inFlight, startProxy, startServer, startSimserve, until } from '../e2e/harness.mjs';
+import { atEnd, inFlight, startProxy, startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 
 const STEPS = [
     'connect',

@@ -6,10 +6,10 @@ import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
-import { importFile } from '../e2e/trips.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve, temporaryFolder } from '../e2e/support/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
+import { importFile } from '../e2e/support/trips.mjs';
 
 const AIPERF = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools', 'aiperf');
 const VLLM = path.resolve('build/engine/vllm'); // ./run engine has it

@@ -7,9 +7,9 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { connect } from '../e2e/clients.mjs';
-import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
-import { takeTrip } from '../e2e/trips.mjs';
+import { connect } from '../e2e/support/clients.mjs';
+import { startServer, startSimserve, temporaryFolder } from '../e2e/support/harness.mjs';
+import { takeTrip } from '../e2e/support/trips.mjs';
 import { runTool, TOOLS } from './tools.mjs';
 
 const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request, run, startServer, startSimserve, until } from '../../e2e/harness.mjs';
-import { POOLER, findPostgres, startPooler, startPostgres, startToxiproxy } from '../../e2e/postgres_server.mjs';
+import { request, run, startServer, startSimserve, until } from '../../e2e/support/harness.mjs';
+import { POOLER, findPostgres, startPooler, startPostgres, startToxiproxy } from '../../e2e/support/postgres_server.mjs';
 import { callTool, checkNoted, countNoted, describeNoted, startWork } from '../at_work.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
