@@ -109,11 +109,34 @@ static CHECKED bool sync_folder(const char *path, struct error *error)
 {
     FREE_AUTO char *copy = memory_copy_text(path);
     int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool done = folder >= 0 && fsync(folder) == 0;
+    bool done = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL); /* some cannot be synced */
 
     if (folder >= 0)
         close(folder);
     return done || failed(path, error);
+}
+
+/* On file systems that cannot rename without replacing, such as NFS: an empty file takes the name
+ * first, which is nobody else's then. */
+static bool take_name(const char *temporary, const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), reason;
+
+    if (file < 0)
+        return false;
+    close(file);
+    if (rename(temporary, path) == 0)
+        return true;
+    reason = errno;
+    unlink(path);
+    errno = reason;
+    return false;
+}
+
+static bool rename_new(const char *temporary, const char *path)
+{
+    return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0
+           || (errno == EINVAL && take_name(temporary, path));
 }
 
 static CHECKED bool publish(struct backup_writer *writer, struct error *error)
@@ -122,7 +145,7 @@ static CHECKED bool publish(struct backup_writer *writer, struct error *error)
 
     if (fflush(writer->file.stream) != 0 || fsync(fileno(writer->file.stream)) != 0)
         return failed(path, error);
-    if (renameat2(AT_FDCWD, writer->temporary, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
+    if (!rename_new(writer->temporary, path))
         return errno == EEXIST ? is_taken(path, error) : failed(path, error);
     free(writer->temporary);
     writer->temporary = NULL;

@@ -2,6 +2,13 @@
 /* Backups: what is written is what is read, also by the other engine; and every damage is noticed
  * before anything is restored. */
 #include <endian.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "store/audit/audit_log.h"
 #include "store/copy/backup_reader.h"
@@ -109,6 +116,48 @@ static void a_backup_is_made_while_the_store_is_used(void **state)
     assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
     assert_ok(vault, store_open(vault->to, "", 2, &store, &vault->error));
     store_close(store);
+}
+
+#define NO_FILTER 77 /* the kernel takes no filter of system calls */
+
+/* From now on in this process, as on NFS. */
+static bool forbid_flags_of_rename(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+           && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(void **state)
+{
+    struct vault *vault = *state;
+    pid_t child;
+    int status;
+
+    every_row_fill(vault->from, 1);
+    child = fork();
+    if (child == 0) {
+        if (!forbid_flags_of_rename())
+            _exit(NO_FILTER);
+        bool done = back_up(vault, vault->from, "", vault->path, "");
+        if (!done)
+            fprintf(stderr, "%s\n", vault->error.message);
+        _exit(done ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER)
+        skip();
+    assert_int_equal(status, 0);
+    assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
 }
 
 /* ---- Keys ---- */
@@ -321,6 +370,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_is_restored),
         TEST(a_backup_is_made_while_the_store_is_used),
+        TEST(a_file_system_that_cannot_rename_without_replacing_takes_a_backup),
         TEST(the_wrong_key_opens_nothing),
         TEST(every_damage_is_noticed),
         TEST(every_damage_is_noticed_if_encrypted),
