@@ -7,6 +7,8 @@
 #include "base/json/json.h"
 #include "store/copy/copy_side.h"
 
+#define DOCUMENT_MAX 4096 /* bytes; parsed, JSON takes many times its length */
+
 /* ---- The document ---- */
 
 static CHECKED bool not_ours(const struct backup_reader *reader, struct error *error)
@@ -43,10 +45,11 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
 
     if (!backup_file_read(&reader->file, &piece, error))
         return false;
-    if (piece.data[0] != 'd' || !json_parse(piece.data + 1, piece.length - 1, &document, &ignored))
+    if (piece.data[0] != 'd' || piece.length > DOCUMENT_MAX
+        || !json_parse(piece.data + 1, piece.length - 1, &document, &ignored)
+        || !text_is_name(json_get_text(document, "id", "")))
         return not_ours(reader, error);
-    text_copy(reader->document.id, sizeof reader->document.id,
-              json_get_text(document, "id", "without a name"));
+    text_copy(reader->document.id, sizeof reader->document.id, json_get_text(document, "id", ""));
     reader->document.versions[COPY_MAIN] = json_get_integer(document, "main", 0);
     reader->document.versions[COPY_SCRAPES] = json_get_integer(document, "scrapes", 0);
     return check_versions(reader, error);

@@ -343,6 +343,30 @@ static void rows_of_no_table_are_refused(void **state)
     copy_tables_finish(&tables);
 }
 
+static void a_document_of_any_size_or_name_is_refused(void **state)
+{
+    static const char *const beginnings[] = { "{\"id\":\"bak_\\u001b[2J\",\"rest\":\"",
+                                              "{\"id\":\"bak_1\",\"rest\":\"" };
+    struct vault *vault = *state;
+    struct backup_reader reader;
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        struct backup_file file = { .stream = fopen(vault->path, "w"), .path = vault->path };
+        TEXT_AUTO document = { 0 };
+
+        text_add(&document, beginnings[i]);
+        for (size_t length = 0; i > 0 && length < 65536; length++)
+            text_add_char(&document, ' ');
+        text_add(&document, "\",\"main\":1,\"scrapes\":1}");
+        assert_ok(vault, backup_file_begin(&file, "", &vault->error));
+        assert_ok(vault,
+                  backup_file_write(&file, 'd', document.data, document.length, &vault->error));
+        assert_int_equal(fclose(file.stream), 0);
+        assert_refused(vault, backup_reader_open(vault->path, "", &reader, &vault->error),
+                       ERROR_INVALID, "not valid");
+    }
+}
+
 /* ---- Versions ---- */
 
 static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
@@ -376,6 +400,7 @@ int main(void)
         TEST(every_damage_is_noticed_if_encrypted),
         TEST(a_damaged_file_leaves_the_database_untouched),
         TEST(rows_of_no_table_are_refused),
+        TEST(a_document_of_any_size_or_name_is_refused),
         TEST(an_older_backup_is_restored_and_brought_up_to_date),
     };
 
