@@ -269,14 +269,27 @@ static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_t
     return true;
 }
 
+/* One of an older version is brought up to date only if there is nothing in it. */
+static CHECKED bool check_older(const struct copy_side *side, const struct migration_set *some,
+                                struct sql_connection *writer, const struct copy_tables *tables,
+                                struct error *error)
+{
+    int64_t version;
+
+    if (!side->engine->version(writer, some, &version, error))
+        return false;
+    return version == 0 || version >= some->count || check_empty(side, tables, error);
+}
+
 static CHECKED bool prepare(struct copy_side *side, const int64_t versions[COPY_SETS],
-                            struct error *error)
+                            const struct copy_tables *tables, struct error *error)
 {
     for (int set = 0; set < COPY_SETS; set++) {
         const struct migration_set some = { migrations_of(side, (enum copy_set)set)->rows,
                                             (int)versions[set] };
 
-        if (!side->engine->prepare_schema(side->writers[set], &some, error))
+        if (!check_older(side, &some, side->writers[set], tables, error)
+            || !side->engine->prepare_schema(side->writers[set], &some, error))
             return false;
     }
     return true;
@@ -292,8 +305,8 @@ bool copy_side_open_target(const struct copy_place *place, const int64_t version
         return false;
     begin_side(place, out);
     out->lock_file = lock_file;
-    if (open_each(out, SQL_CONNECTION_WRITER, out->writers, error) && prepare(out, versions, error)
-        && begin_copy(out, tables, origin, error))
+    if (open_each(out, SQL_CONNECTION_WRITER, out->writers, error)
+        && prepare(out, versions, tables, error) && begin_copy(out, tables, origin, error))
         return true;
     copy_side_close(out);
     return false;

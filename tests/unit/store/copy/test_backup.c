@@ -14,6 +14,7 @@
 #include "store/copy/backup_reader.h"
 #include "store/copy/copy.h"
 #include "store/copy/copy_target.h"
+#include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
 
@@ -369,23 +370,46 @@ static void a_document_of_any_size_or_name_is_refused(void **state)
 
 /* ---- Versions ---- */
 
-static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
+/* An empty database of the version before the clouds. */
+static void make_older(struct vault *vault, const struct copy_place *place)
 {
-    const int64_t versions[] = { 21, migrations_sqlite_scrapes.count }; /* before the clouds */
-    struct vault *vault = *state;
-    const struct copy_place place = { vault->over, test_database(vault->over) };
+    const int64_t versions[] = { 21, migrations_sqlite_scrapes.count };
     struct copy_tables tables;
     struct copy_side side;
-    struct store *store;
 
     assert_ok(vault, copy_tables_read(versions, &tables, &vault->error));
-    assert_ok(vault, copy_side_open_target(&place, versions, &tables, "x", &side, &vault->error));
+    assert_ok(vault, copy_side_open_target(place, versions, &tables, "x", &side, &vault->error));
     struct copy_target target = { .side = &side, .tables = &tables };
     assert_ok(vault, copy_target_end(&target, &vault->error));
     copy_side_close(&side);
     copy_tables_finish(&tables);
+}
+
+static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
+{
+    struct vault *vault = *state;
+    const struct copy_place place = { vault->over, test_database(vault->over) };
+    struct store *store;
+
+    make_older(vault, &place);
     assert_ok(vault, store_open(vault->over, place.database, 1, &store, &vault->error));
     store_close(store);
+}
+
+static void an_older_database_that_is_refused_stays_as_it_was(void **state)
+{
+    struct vault *vault = *state;
+    const struct copy_place place = { vault->over, test_database(vault->over) };
+    char message[BACKDOOR_MESSAGE_SIZE];
+
+    every_row_fill(vault->from, 1);
+    assert_ok(vault, back_up(vault, vault->from, "", vault->path, ""));
+    make_older(vault, &place);
+    backdoor_run(vault->over, "INSERT INTO principals (id, name, role, created_ms) "
+                              "VALUES (1, 'a', 'viewer', 0)");
+    assert_refused(vault, restore(vault, vault->path, "", vault->over, place.database),
+                   ERROR_CONFLICT, "not empty");
+    assert_int_equal(backdoor_try(vault->over, "SELECT * FROM fleet_instance", message), -1);
 }
 
 int main(void)
@@ -402,6 +426,7 @@ int main(void)
         TEST(rows_of_no_table_are_refused),
         TEST(a_document_of_any_size_or_name_is_refused),
         TEST(an_older_backup_is_restored_and_brought_up_to_date),
+        TEST(an_older_database_that_is_refused_stays_as_it_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
