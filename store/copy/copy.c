@@ -103,7 +103,7 @@ struct origin {
 static CHECKED bool fill(const struct origin *origin, const struct copy_tables *tables,
                          struct copy_side *side, struct copy_report *out, struct error *error)
 {
-    struct copy_target target = { .side = side, .tables = tables };
+    struct copy_target target = { .side = side, .source = origin->source, .tables = tables };
     const struct copy_sink sink = copy_target_sink(&target);
 
     return (origin->source != NULL ? read_database(origin->source, tables, &sink, out, error)

@@ -74,7 +74,8 @@ static CHECKED bool look(void *context, size_t table, const struct text *rows, s
 
     (void)table;
     (void)rows;
-    return copy_side_keep(target->side, error);
+    return copy_side_keep(target->side, error)
+           && (target->source == NULL || copy_side_keep(target->source, error));
 }
 
 static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,

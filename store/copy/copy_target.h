@@ -6,6 +6,7 @@
 
 struct copy_target {
     struct copy_side *side;
+    struct copy_side *source; /* is kept while what arrived is compared; NULL: a file */
     const struct copy_tables *tables;
     size_t table;    /* that is being filled; those before it are complete */
     bool begun;      /* it is known what the table had */

@@ -178,6 +178,44 @@ static void a_copy_goes_on_from_the_same_source_only(void **state)
     assert_refused(road, move_there(road), ERROR_CONFLICT, "deployment_revisions");
 }
 
+/* The time of a holder would run out while a large table is compared. */
+static void a_source_is_held_while_what_arrived_is_compared(void **state)
+{
+    struct road *road = *state;
+    const struct copy_place from = middle(road), to = files(road->to);
+    char message[BACKDOOR_MESSAGE_SIZE];
+    int64_t versions[COPY_SETS];
+    struct copy_tables tables;
+    struct copy_side source, side;
+    struct copy_target target = { .side = &side, .source = &source, .tables = &tables };
+    const struct copy_sink sink = copy_target_sink(&target);
+    struct copy_tally tally;
+
+    if (test_database_is_files())
+        skip();
+    every_row_fill(road->from, 1);
+    assert_ok(road, move_there(road));
+    copy_side_versions(versions);
+    assert_ok(road, copy_tables_read(versions, &tables, &road->error));
+    assert_ok(road, copy_side_open_source(&from, true, &source, &road->error));
+    assert_ok(road,
+              copy_side_open_target(&to, versions, &tables, source.name, &side, &road->error));
+    assert_ok(road, copy_table_read(source.readers[COPY_MAIN], true, &tables, 0, &sink, &tally,
+                                    &road->error));
+    backdoor_run(road->over,
+                 "UPDATE opsbrain_holder SET until = clock_timestamp() - interval '1 hour'");
+    source.kept_ns = 0;
+    assert_ok(road, sink.finish(sink.context, 0, &tally, &road->error));
+    assert_int_equal(backdoor_try(road->over,
+                                  "UPDATE opsbrain_holder SET batch = batch "
+                                  "WHERE until > clock_timestamp()",
+                                  message),
+                     COPY_SETS);
+    copy_side_close(&side);
+    copy_side_close(&source);
+    copy_tables_finish(&tables);
+}
+
 /* ---- Refusals ---- */
 
 static void a_source_in_use_is_refused(void **state)
@@ -304,6 +342,7 @@ int main(void)
         TEST(every_row_arrives_there_and_back_in_an_empty_database),
         TEST(a_killed_move_goes_on_and_nobody_serves_what_is_half_there),
         TEST(a_copy_goes_on_from_the_same_source_only),
+        TEST(a_source_is_held_while_what_arrived_is_compared),
         TEST(a_source_in_use_is_refused),
         TEST(a_source_of_another_version_is_refused),
         TEST(references_must_hold),
