@@ -11,10 +11,12 @@
 
 /* ---- Writing ---- */
 
+/* SQLite keeps no sign of zero, PostgreSQL does. */
 static void add_real(struct text *out, double real)
 {
     uint64_t bits;
 
+    real = real == 0 ? 0 : real;
     memcpy(&bits, &real, sizeof bits);
     bits = htobe64(bits);
     text_add_bytes(out, (const char *)&bits, sizeof bits);

@@ -81,6 +81,17 @@ static void every_row_arrives_there_and_back_in_an_empty_database(void **state)
     every_row_compare(road->from, road->to);
 }
 
+static void a_negative_zero_arrives_as_zero(void **state)
+{
+    struct road *road = *state;
+
+    every_row_fill(road->from, 1);
+    assert_ok(road, move_there(road));
+    backdoor_run(road->over, "UPDATE fleet_target_revisions SET deployment_usd = '-0'");
+    assert_ok(road, move_back(road));
+    every_row_compare(road->from, road->to);
+}
+
 /* ---- Interruptions ---- */
 
 /* A sink that ends the process after some pages. */
@@ -340,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_arrives_there_and_back_in_an_empty_database),
+        TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_goes_on_and_nobody_serves_what_is_half_there),
         TEST(a_copy_goes_on_from_the_same_source_only),
         TEST(a_source_is_held_while_what_arrived_is_compared),
