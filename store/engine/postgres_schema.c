@@ -8,7 +8,7 @@
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
 
-#define LOCK_ID "8029474310" /* "opsb" and a bit: of the lock while the schema changes */
+#define LOCK_ID "8029474310" /* "opsb" and a bit: of the lock while these two tables are made */
 
 const char *postgres_set_name(const struct migration_set *migrations)
 {
@@ -71,42 +71,67 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
                         error->message);
 }
 
-/* The next one, in a transaction with a lock: two processes may start at once. *done: there is no
- * more. */
+static CHECKED bool check_version(struct sql_connection *writer,
+                                  const struct migration_set *migrations, int64_t *version,
+                                  struct error *error)
+{
+    if (!postgres_read_version(writer, postgres_set_name(migrations), version, error))
+        return false;
+    return *version <= migrations->count
+           || error_set(error, ERROR_CONFLICT,
+                        "database %s has version %lld, this opsbrain supports up to %d: run a "
+                        "newer opsbrain or restore a backup",
+                        writer->place, (long long)*version, migrations->count);
+}
+
+/* In a transaction with a lock: two processes may start at once. */
+static CHECKED bool identify(struct sql_connection *writer, const struct migration_set *migrations,
+                             struct error *error)
+{
+    struct postgres_connection *connection = postgres_of(writer);
+    int64_t version;
+
+    return postgres_run(connection, "BEGIN", error)
+           && postgres_run(connection, "SELECT pg_advisory_xact_lock(" LOCK_ID ")", error)
+           && check_identity(writer, error) && check_version(writer, migrations, &version, error)
+           && postgres_run(connection, "COMMIT", error);
+}
+
+/* The next one, in a transaction of the holder. *done: there is no more. */
 static CHECKED bool migrate_one(struct sql_connection *writer,
                                 const struct migration_set *migrations, bool *done,
                                 struct error *error)
 {
     int64_t version;
 
-    if (!postgres_run(postgres_of(writer), "SELECT pg_advisory_xact_lock(" LOCK_ID ")", error)
-        || !check_identity(writer, error)
-        || !postgres_read_version(writer, postgres_set_name(migrations), &version, error))
+    if (!postgres_begin(writer, error) || !check_version(writer, migrations, &version, error))
         return false;
-    if (version > migrations->count)
-        return error_set(error, ERROR_CONFLICT,
-                         "database %s has version %lld, this opsbrain supports up to %d: run a "
-                         "newer opsbrain or restore a backup",
-                         writer->place, (long long)version, migrations->count);
     *done = version == migrations->count;
-    return *done || apply(writer, migrations, version, error);
+    return (*done || apply(writer, migrations, version, error)) && postgres_commit(writer, error);
 }
 
+static bool roll_back(struct postgres_connection *connection)
+{
+    struct error ignored; /* it may be lost, too */
+
+    error_ignore(postgres_run(connection, "ROLLBACK", &ignored));
+    return false;
+}
+
+/* Nothing is brought up to date under another process that holds the database. */
 bool postgres_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {
     struct postgres_connection *connection = postgres_of(writer);
-    struct error ignored;
     bool done = false;
 
     connection->set = postgres_set_name(migrations);
-    while (!done) {
-        if (postgres_run(connection, "BEGIN", error)
-            && migrate_one(writer, migrations, &done, error)
-            && postgres_run(connection, "COMMIT", error))
-            continue;
-        error_ignore(postgres_run(connection, "ROLLBACK", &ignored)); /* it may be lost, too */
+    if (!identify(writer, migrations, error))
+        return roll_back(connection);
+    if (!postgres_holder_take(connection, error))
         return false;
-    }
-    return postgres_holder_take(connection, error);
+    while (!done)
+        if (!migrate_one(writer, migrations, &done, error))
+            return roll_back(connection);
+    return true;
 }

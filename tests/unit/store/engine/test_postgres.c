@@ -451,6 +451,15 @@ static void a_second_process_is_refused(void **state)
     folder_remove(other);
 }
 
+static void a_second_process_brings_nothing_up_to_date(void **state)
+{
+    struct ledger *ledger = *state;
+
+    backdoor_run(ledger->folder,
+                 "UPDATE opsbrain_schema SET version = version - 1 WHERE name = 'main'");
+    a_second_process_is_refused(state);
+}
+
 static void who_lost_the_database_stores_nothing_and_says_so(void **state)
 {
     struct ledger *ledger = *state;
@@ -504,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_looked_at_again_before_the_next_transaction),
         cmocka_unit_test(the_size_of_the_database_is_known),
         cmocka_unit_test(a_second_process_is_refused),
+        cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
         cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
     };
