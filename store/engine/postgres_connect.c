@@ -60,16 +60,20 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* A socket in the file system, or the loopback interface. */
-static bool is_this_machine(const char *host)
+/* A socket in the file system, or the loopback interface. `hostaddr` is where libpq connects to,
+ * whatever `host` is. */
+static bool is_this_machine(const PQconninfoOption *parsed)
 {
+    const char *address = value_of(parsed, "hostaddr");
+    const char *host = address != NULL ? address : value_of(parsed, "host");
+
     return host == NULL || host[0] == '/' || host[0] == '@' || strcmp(host, "localhost") == 0
            || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
 }
 
 static void add_defaults(struct options *options, const PQconninfoOption *parsed)
 {
-    bool is_local = is_this_machine(value_of(parsed, "host"));
+    bool is_local = is_this_machine(parsed);
 
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         const struct option_default *each = &defaults[i];

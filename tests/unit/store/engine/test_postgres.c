@@ -2,6 +2,8 @@
 /* What is special about a store in PostgreSQL: its address, its schema beside that of the files,
  * lost sessions, refusals, and who holds the database. Without OPSBRAIN_TEST_DATABASE only the
  * address is tested. */
+#include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,6 +43,43 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
         assert_null(strstr(error.message, "more"));
         assert_non_null(strstr(error.message, "postgresql://USER@HOST:PORT/DATABASE"));
     }
+}
+
+/* A server that refuses TLS. */
+static void *refuse_tls(void *listener)
+{
+    char request[8];
+    int link = accept(*(const int *)listener, NULL, NULL);
+
+    close(*(const int *)listener);
+    if (recv(link, request, sizeof request, MSG_WAITALL) == sizeof request
+        && send(link, "N", 1, 0) == 1)
+        recv(link, request, 1, 0);
+    close(link);
+    return NULL;
+}
+
+static void another_machine_needs_tls_also_if_only_its_number_is_given(void **state)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002) };
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sql_connection *connection;
+    socklen_t size = sizeof at;
+    struct error error;
+    pthread_t server;
+    char place[80];
+
+    (void)state;
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    snprintf(place, sizeof place, "postgresql://u@/d?hostaddr=127.0.0.2&port=%d",
+             ntohs(at.sin_port));
+    assert_int_equal(pthread_create(&server, NULL, refuse_tls, &listener), 0);
+    assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, &error));
+    if (strstr(error.message, "does not support SSL") == NULL)
+        fail_msg("%s", error.message);
+    pthread_join(server, NULL);
 }
 
 /* ---- The schemas ---- */
@@ -499,6 +538,7 @@ int main(void)
 {
     const struct CMUnitTest address[] = {
         cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
+        cmocka_unit_test(another_machine_needs_tls_also_if_only_its_number_is_given),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_have_the_same_tables_columns_and_guards),
