@@ -37,15 +37,12 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-static bool is_address(const char *text)
-{
-    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
-}
-
-/* Of a folder or an address. */
+/* Of a folder or an address. One of another scheme is refused as an address, without showing it. */
 static struct copy_place place_at(const char *text)
 {
-    return is_address(text) ? (struct copy_place){ "", text } : (struct copy_place){ text, "" };
+    bool is_address = strstr(text, "://") != NULL;
+
+    return is_address ? (struct copy_place){ "", text } : (struct copy_place){ text, "" };
 }
 
 /* ---- The words ---- */

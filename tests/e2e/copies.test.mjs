@@ -108,6 +108,9 @@ test('what cannot be moved says why', async (t) => {
     assert.match(await refusal(['move', '--from', folder]), /needs --from and --to/);
     assert.match(await refusal(['move', '--from', folder, '--to', folder]), /the same database/);
     assert.match(await refusal(['move', '--from', 'postgresql://u:secret@h/d', '--to', folder]), /--from has a password.*OPSBRAIN_FROM/);
+    const mistyped = await refusal(['move', '--to', folder], { OPSBRAIN_FROM: 'Postgresql://u:secret@h/d' });
+    assert.match(mistyped, /write it as postgresql:/);
+    assert.doesNotMatch(mistyped, /secret/);
     assert.match(await refusal(['backup']), /needs the name of a file/);
     assert.match(await refusal(['restore', path.join(folder, 'nothing')], { OPSBRAIN_DATA: folder }), /cannot be read/);
 });
