@@ -7,16 +7,23 @@
 
 #define FAILED_LOOKS 3 /* one alone may be between two states */
 
+static bool has_end(const struct apply *apply, const struct observed *observed)
+{
+    return observed->exists
+           && (observed->ends_ms == 0 || !observed_end_moves(observed, &apply->plan.desired));
+}
+
 static bool is_reached(const struct apply *apply, const struct observed *observed)
 {
     if (apply_is(apply, VERB_DESTROY))
         return !observed->exists;
     if (apply_is(apply, VERB_STOP))
         return !observed->exists || strcmp(observed->state, "stopped") == 0;
-    if (apply_is(apply, VERB_EXTEND))
-        return observed->exists
-               && (observed->ends_ms == 0 || !observed_end_moves(observed, &apply->plan.desired));
-    return strcmp(observed->state, "ready") == 0;
+    if (apply_is(apply, VERB_EXTEND) && !has_end(apply, observed))
+        return false;
+    /* An extension that stops the server starts it again. */
+    return (apply_is(apply, VERB_EXTEND) && !apply_awaits_last(&apply->plan))
+           || strcmp(observed->state, "ready") == 0;
 }
 
 static const struct {

@@ -41,6 +41,16 @@ static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
     return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
 }
 
+/* Whether the last request is a look at the server: apply_await repeats it, shows the phases of a
+ * start, and knows how long is too long. */
+static inline bool apply_awaits_last(const struct managed_plan *plan)
+{
+    const struct step *last = plan->steps + plan->step_count - 1;
+
+    return plan->step_count > 0 && strcmp(last->method, "GET") == 0 && last->dry_run_url[0] == '\0'
+           && !last->absent_is_done;
+}
+
 /* Adds a row to the journal; false: nothing may be requested any more. */
 CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
                         const char *poll_url, const char *detail, struct error *error);

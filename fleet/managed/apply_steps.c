@@ -266,21 +266,10 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
     return APPLY_DONE;
 }
 
-/* The last wait is apply_await's, which shows the phases of a start and knows how long is too long.
- */
-static size_t count_steps(const struct managed_plan *plan)
-{
-    const struct step *last = plan->steps + plan->step_count - 1;
-
-    return plan->step_count
-           - (plan->step_count > 0 && strcmp(last->method, "GET") == 0
-              && last->dry_run_url[0] == '\0' && !last->absent_is_done);
-}
-
 enum apply_end apply_steps(struct apply *apply, struct error *error)
 {
     double total = (double)apply->plan.step_count + 1;
-    size_t count = count_steps(&apply->plan);
+    size_t count = apply->plan.step_count - apply_awaits_last(&apply->plan);
 
     for (size_t i = 0; i < count; i++) {
         enum apply_end end;

@@ -25,6 +25,7 @@
 #include "tests/unit/support/folder.h"
 
 #define FLEET_THINGS 64
+#define FLEET_EXTENDS_STOPPED "stops-to-be-extended" /* a machine */
 #define FLEET_LOOKS 2 /* until an operation is done, and for each phase of a server's start */
 
 struct fleet_thing {
@@ -58,6 +59,8 @@ struct fleet_world {
     double usd; /* of a recipe; below 0: not known */
     int recipe_revision, scale_max;
     bool recipe_is_gone, recipe_breaks_rule;
+    bool extends_stopped; /* the end of a server can only be moved while it is stopped */
+    char address[64];     /* of every server; "": one that nobody is behind */
 };
 
 static inline void fleet_world_event(struct fleet_world *world)
@@ -236,6 +239,14 @@ static inline bool fleet_test_steps(enum provider_verb verb, const struct desire
                            verb == VERB_CREATE ? "POST" : "DELETE", desired);
         return true;
     }
+    if (verb == VERB_EXTEND && strcmp(now->machine, FLEET_EXTENDS_STOPPED) == 0) {
+        *count = 3;
+        fleet_add_step(&steps[0], "service", "PATCH", desired);
+        snprintf(steps[0].name, sizeof steps[0].name, "stop");
+        fleet_add_step(&steps[1], "guard", "PATCH", desired);
+        fleet_add_step(&steps[2], "service", "GET", desired);
+        return true;
+    }
     *count = 1;
     fleet_add_step(&steps[0], verb == VERB_EXTEND ? "guard" : "service", "PATCH", desired);
     if (verb == VERB_STOP)
@@ -307,6 +318,10 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
              world->broken_service ? "the container ended" : "");
     snprintf(out->phase, sizeof out->phase, "%s", phases[phase]);
     snprintf(out->address, sizeof out->address, "http://127.0.0.1:9/%s", desired->deployment);
+    if (world->address[0] != '\0')
+        text_copy(out->address, sizeof out->address, world->address);
+    if (world->extends_stopped)
+        text_copy(out->machine, sizeof out->machine, FLEET_EXTENDS_STOPPED);
     snprintf(out->place, sizeof out->place, "%s", desired->place);
     snprintf(out->uid, sizeof out->uid, "%d", thing->created);
     out->fields = json_pack("{s:I}", "replicas", (json_int_t)thing->replicas);

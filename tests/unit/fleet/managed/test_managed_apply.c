@@ -498,6 +498,24 @@ static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
+/* A platform that moves the end of stopped servers only starts it again: done is what is ready. */
+static void an_extension_is_done_when_its_server_is_ready_again(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    json_auto_t *observed = NULL;
+    char plan[ID_SIZE];
+    bool found;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    rig->world->extends_stopped = true;
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    observed = json_loads(row.observed, 0, NULL);
+    assert_string_equal(json_get_text(observed, "state", ""), "ready");
+    fleet_managed_finish(&row);
+}
+
 /* Killed at each request of a destroy: never a wrong "done". */
 static void kill_9_while_destroying_destroys_all_the_same(void **state)
 {
@@ -561,6 +579,7 @@ int main(void)
         TEST(what_waits_is_undone_when_it_is_cancelled),
         TEST(what_is_anothers_is_not_touched),
         TEST(it_is_scaled_stopped_started_extended_and_destroyed),
+        TEST(an_extension_is_done_when_its_server_is_ready_again),
         TEST(kill_9_while_destroying_destroys_all_the_same),
         TEST(a_moved_database_changes_nothing_until_it_is_resumed),
     };
