@@ -18,32 +18,31 @@ static const struct param params[] = {
     { 0 },
 };
 
+/* An extension changes nothing that a sweep measures, unless its platform moves the end of stopped
+ * servers only. */
+static bool keeps_running(const struct managed_plan *plan)
+{
+    bool stops = false;
+
+    for (size_t i = 0; i < plan->step_count; i++)
+        stops = stops || strcmp(plan->steps[i].name, provider_verb_name(VERB_STOP)) == 0;
+    return strcmp(plan->row.verb, provider_verb_name(VERB_EXTEND)) == 0 && !stops;
+}
+
 /* The state of things may have changed since the plan was shown. */
-static CHECKED bool check_same(const struct fleet_frame *frame, const struct fleet_plan_row *row,
-                               struct error *error)
-{
-    struct managed_plan plan;
-
-    if (!managed_plan_again(frame, row, &plan, error))
-        return false;
-    managed_plan_finish(&plan);
-    return true;
-}
-
-/* An extension changes nothing that a sweep measures. */
-static CHECKED bool check_idle(const struct call *call, const struct fleet_plan_row *row,
-                               struct error *error)
-{
-    return strcmp(row->verb, "extend") == 0 || plan_answer_check_idle(call, row->deployment, error);
-}
-
 static CHECKED bool check_now(const struct call *call, const struct fleet_plan_row *row,
                               struct error *error)
 {
     const struct fleet_frame *frame;
+    struct managed_plan plan;
+    bool good;
 
-    return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
-           && check_idle(call, row, error) && check_same(frame, row, error);
+    if (!target_answer_frame(call, &frame, error) || !plan_answer_check_place(frame, error)
+        || !managed_plan_again(frame, row, &plan, error))
+        return false;
+    good = keeps_running(&plan) || plan_answer_check_idle(call, row->deployment, error);
+    managed_plan_finish(&plan);
+    return good;
 }
 
 /* One that was begun is only answered again. A person may take an hour to answer: it is checked

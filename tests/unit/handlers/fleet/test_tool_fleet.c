@@ -558,6 +558,27 @@ static void what_runs_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
+/* Where the platform moves the end of stopped servers only, a sweep would lose its server. */
+static void an_extension_leaves_a_sweep_its_server(void **state)
+{
+    static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
+    struct world *world = *state;
+    json_auto_t *extended = NULL, *begun = NULL, *stopping = NULL;
+
+    world->simserve = simserve_start(quick);
+    snprintf(cloud->address, sizeof cloud->address, "http://127.0.0.1:%d", world->simserve.port);
+    deploy(world);
+    world_do(world, "sweep_start",
+             "{\"concurrency\":[1],\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":5}");
+    extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
+    begun = world_ok(world, "deployment_apply", with_plan(extended, ""));
+    await(world, begun, "completed");
+    cloud->extends_stopped = true;
+    stopping = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9900}");
+    world_refused(world, "deployment_apply", with_plan(stopping, ""), ERROR_CONFLICT,
+                  "is using gemma");
+}
+
 static void an_update_costs_what_the_kept_servers_cost(void **state)
 {
     struct world *world = *state;
@@ -768,6 +789,7 @@ int main(void)
         TEST(stop_and_destroy_show_what_goes_and_ask),
         TEST(an_update_of_a_managed_deployment_is_a_plan),
         TEST(what_runs_outlives_its_recipe),
+        TEST(an_extension_leaves_a_sweep_its_server),
         TEST(an_update_costs_what_the_kept_servers_cost),
         TEST(the_address_of_a_managed_deployment_is_its_platforms),
         TEST(what_runs_on_a_target_is_listed_and_adopted),
