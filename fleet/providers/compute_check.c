@@ -89,21 +89,32 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
     return true;
 }
 
+static CHECKED bool refuse_life(int64_t life_ms, const char *what, int64_t longest_ms,
+                                struct error *error)
+{
+    return error_set(error, ERROR_INVALID,
+                     "%s at most %lld days (%lld s), and this would be %lld s: shorten \"life_s\"",
+                     what, (long long)(longest_ms / DAY_MS), (long long)(longest_ms / 1000),
+                     (long long)(life_ms / 1000));
+}
+
 bool compute_check_end(const struct desired *desired, const struct observed *now,
                        struct error *error)
 {
     bool is_flexible = compute_is_flexible(desired, now);
     int64_t life_ms = desired->ends_ms - desired->made_ms;
 
-    if (is_flexible && (desired->ends_ms == 0 || life_ms > LONGEST_FLEXIBLE_MS))
+    if (is_flexible && desired->ends_ms == 0)
         return error_set(error, ERROR_INVALID,
-                         "a flex-start machine has an end, at most 7 days away");
+                         "a flex-start machine has an end, at most 7 days away: give \"life_s\"");
+    if (is_flexible && life_ms > LONGEST_FLEXIBLE_MS)
+        return refuse_life(life_ms, "a flex-start machine lives", LONGEST_FLEXIBLE_MS, error);
     if (is_flexible && !desired->end_destroys)
         return error_set(error, ERROR_INVALID,
-                         "a flex-start machine is deleted at its end: choose destroy");
-    if (desired->ends_ms > 0 && desired->made_ms > 0 && life_ms > LONGEST_MS)
-        return error_set(error, ERROR_INVALID, "on Compute Engine a life is at most 120 days");
-    return true;
+                         "\"at_end\" is stop, and a flex-start machine is deleted at its end: "
+                         "choose destroy");
+    return desired->ends_ms == 0 || desired->made_ms == 0 || life_ms <= LONGEST_MS
+           || refuse_life(life_ms, "a machine of Compute Engine lives", LONGEST_MS, error);
 }
 
 bool compute_check(const struct desired *desired, struct error *error)

@@ -91,14 +91,21 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
 
 static CHECKED bool check_flex_start(const struct desired *desired, struct error *error)
 {
-    if (desired->ends_ms == 0
-        || desired->ends_ms - desired->made_ms > INT64_C(86400000) * FLEX_START_DAYS)
+    int64_t life_s = (desired->ends_ms - desired->made_ms) / 1000;
+
+    if (desired->ends_ms == 0)
         return error_set(error, ERROR_INVALID,
-                         "flex-start is given for a time, %d days at most: shorten \"life_s\"",
+                         "flex-start is given for a time, %d days at most: give \"life_s\"",
                          FLEX_START_DAYS);
+    if (life_s > FLEX_START_DAYS * 86400)
+        return error_set(error, ERROR_INVALID,
+                         "flex-start is given for %d days at most (%d s), and this would be %lld "
+                         "s: shorten \"life_s\"",
+                         FLEX_START_DAYS, FLEX_START_DAYS * 86400, (long long)life_s);
     return desired->end_destroys
            || error_set(error, ERROR_INVALID,
-                        "flex-start deletes the machine at its end: \"at_end\" is destroy");
+                        "\"at_end\" is stop, and flex-start deletes the machine at its end: choose "
+                        "destroy");
 }
 
 static CHECKED bool check_wait(const struct recipe *recipe, struct error *error)
@@ -107,9 +114,9 @@ static CHECKED bool check_wait(const struct recipe *recipe, struct error *error)
 
     return (wait_s > 0 && wait_s <= LONGEST_WAIT_S)
            || error_set(error, ERROR_INVALID,
-                        "the recipe's \"cloud_tpu.wait_s\" must be 1 to %d: how long capacity is "
-                        "waited for",
-                        LONGEST_WAIT_S);
+                        "the recipe's \"cloud_tpu.wait_s\" is %lld: capacity is waited for 1 to "
+                        "%d s",
+                        (long long)wait_s, LONGEST_WAIT_S);
 }
 
 bool tpu_check(const struct desired *desired, struct error *error)

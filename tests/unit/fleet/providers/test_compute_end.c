@@ -69,15 +69,15 @@ static void test_flex_start_has_an_end_that_deletes(void **state)
 
     world->life.desired.kind = "flex_start";
     world->life.desired.ends_ms = 0;
-    check_refused(world, VERB_CREATE, "at most 7 days");
+    check_refused(world, VERB_CREATE, "at most 7 days away: give \"life_s\"");
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(8) * 86400000;
-    check_refused(world, VERB_CREATE, "at most 7 days");
+    check_refused(world, VERB_CREATE, "at most 7 days (604800 s), and this would be 691200 s");
     world->life.desired.ends_ms = world->life.desired.made_ms + 3600000;
     world->life.desired.end_destroys = false;
-    check_refused(world, VERB_CREATE, "is deleted at its end");
+    check_refused(world, VERB_CREATE, "\"at_end\" is stop, and a flex-start machine is deleted");
     world->life.desired.kind = "on_demand";
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(121) * 86400000;
-    check_refused(world, VERB_CREATE, "120 days");
+    check_refused(world, VERB_CREATE, "at most 120 days (10368000 s), and this would be 10454400");
 }
 
 /* The others' labels stay, and what was bought otherwise than by default stays so. */
