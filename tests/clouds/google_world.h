@@ -228,3 +228,33 @@ static inline void check_names(struct google_world *world, enum provider_verb ve
     assert_string_equal(text_string(&found), names);
     step_list_free(steps, count);
 }
+
+/* The commands of every verb on a deployment that runs. Neither the key at its door is in them nor
+ * the token, without which the fake answers nothing. */
+static inline void add_commands(struct google_world *world, struct text *out)
+{
+    const struct provider *provider = world->life.provider;
+    char key[SECRET_VALUE_SIZE];
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
+    now = wait_for(world, "ready");
+    assert_true(provider->key(world->life.cloud, &now, key, &world->life.error));
+    assert_true(strlen(key) > 8);
+    for (enum provider_verb verb = VERB_CREATE; verb < VERB_COUNT; verb++) {
+        size_t count = 0;
+        struct step *steps = NULL;
+
+        if ((provider->verbs & VERB_BIT(verb)) == 0)
+            continue;
+        if (!provider->steps(verb, &world->life.desired, verb == VERB_CREATE ? NULL : &now, &steps,
+                             &count, &world->life.error))
+            fail_msg("%s", world->life.error.message);
+        for (size_t i = 0; i < count; i++)
+            provider->command(&world->life.desired, &steps[i], out);
+        step_list_free(steps, count);
+    }
+    observed_finish(&now);
+    assert_null(strstr(text_string(out), key));
+    assert_null(strstr(text_string(out), "canary"));
+}
