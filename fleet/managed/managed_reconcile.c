@@ -230,12 +230,14 @@ static void look_at(struct managed_reconciler *reconciler, const char *deploymen
 
 /* ---- Orphans ---- */
 
-static bool is_known(const struct fleet_managed_row *rows, size_t count, const char *deployment)
+/* NULL: none of this name is managed. */
+static const struct fleet_managed_row *find_named(const struct fleet_managed_row *rows,
+                                                  size_t count, const char *deployment)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(rows[i].deployment, deployment) == 0)
-            return true;
-    return false;
+            return &rows[i];
+    return NULL;
 }
 
 /* The end that is written on it has passed: it is managed again, and ended in the next round as any
@@ -275,6 +277,19 @@ static void report_orphan(const struct managed_reconciler *reconciler, const cha
          true);
 }
 
+/* Its name is taken: only its platform can end it. */
+static void report_twin(const struct managed_reconciler *reconciler, const char *target,
+                        const struct observed *twin)
+{
+    char sentence[400];
+
+    snprintf(sentence, sizeof sentence,
+             "another of its name runs on %.63s%s%.63s with this opsbrain's label and is not "
+             "managed: end it on its platform",
+             target, twin->place[0] == '\0' ? "" : " in ", twin->place);
+    tell(reconciler, twin->deployment, sentence, true);
+}
+
 static void report_orphans(const struct managed_reconciler *reconciler,
                            const struct fleet_target_row *row,
                            const struct fleet_managed_row *managed, size_t managed_count,
@@ -295,11 +310,14 @@ static void report_orphans(const struct managed_reconciler *reconciler,
         return;
     }
     for (size_t i = 0; i < count; i++) {
+        const struct fleet_managed_row *named =
+            find_named(managed, managed_count, list[i].deployment);
+
         if (strcmp(list[i].instance, frame->instance) != 0
-            || is_known(managed, managed_count, list[i].deployment))
+            || (named != NULL && managed_sight_is_its(named, row->name, &list[i])))
             continue;
         round->orphans++;
-        report_orphan(reconciler, row->name, &list[i]);
+        (named == NULL ? report_orphan : report_twin)(reconciler, row->name, &list[i]);
     }
     observed_list_free(list, count);
 }

@@ -95,6 +95,22 @@ const char *managed_sight_state(const struct fleet_managed_row *row,
     return strcmp(observed->state, "stopped") == 0 ? "stopped" : "running";
 }
 
+static bool differ(const char *a, const char *b)
+{
+    return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
+}
+
+bool managed_sight_is_its(const struct fleet_managed_row *row, const char *target,
+                          const struct observed *seen)
+{
+    json_auto_t *wish = json_loads(row->wish, 0, NULL);
+    json_auto_t *observed = json_loads(row->observed, 0, NULL);
+    bool is_elsewhere =
+        strcmp(row->target, target) != 0 || differ(json_get_text(wish, "place", ""), seen->place);
+
+    return !is_elsewhere || !differ(json_get_text(observed, "uid", ""), seen->uid);
+}
+
 static void describe(const struct fleet_managed_row *row, const struct observed *observed,
                      const char *state, const json_t *sighting, struct managed_sight *out)
 {

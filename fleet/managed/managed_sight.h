@@ -15,6 +15,10 @@ struct managed_sight {
  * deployment_destroy. */
 const char *managed_sight_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
+/* Whether what was seen on a target, with the row's name, is what the row manages: another may have
+ * its name in another place. Where an id is not known, it is. */
+bool managed_sight_is_its(const struct fleet_managed_row *row, const char *target,
+                          const struct observed *seen);
 /* Observes, and stores what was seen. False: it could not be observed; that is stored too. */
 CHECKED bool managed_sight_take(const struct fleet_frame *frame,
                                 const struct fleet_managed_row *row, struct managed_sight *out,

@@ -5,6 +5,7 @@
 
 #include "base/formats/table.h"
 #include "base/json/json.h"
+#include "fleet/managed/managed_sight.h"
 #include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/target_answer.h"
@@ -38,14 +39,14 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Another's server may have the name of a managed one: what was made here has our label, and what
- * was adopted is on its target. */
+/* Another server may have the name of a managed one: what was made here has our label, and what was
+ * adopted is on its target. */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {
-    return strcmp(server->instance, discovery->frame->instance) == 0
-           || (strcmp(row->rights, "created") != 0
-               && strcmp(row->target, discovery->target->name) == 0);
+    if (strcmp(server->instance, discovery->frame->instance) == 0)
+        return managed_sight_is_its(row, discovery->target->name, server);
+    return strcmp(row->rights, "created") != 0 && strcmp(row->target, discovery->target->name) == 0;
 }
 
 /* *whose is static. */

@@ -61,6 +61,7 @@ struct fleet_world {
     bool recipe_is_gone, recipe_breaks_rule;
     bool extends_stopped; /* the end of a server can only be moved while it is stopped */
     char address[64];     /* of every server; "": one that nobody is behind */
+    char twins_on[64];    /* a target on which others have the names of the servers; "": none */
 };
 
 static inline void fleet_world_event(struct fleet_world *world)
@@ -365,7 +366,6 @@ static inline bool fleet_test_list(struct cloud *cloud, const struct fleet_targe
     struct fleet_world *world = (struct fleet_world *)(void *)cloud;
     struct observed *list = memory_zeroed(FLEET_THINGS, sizeof *list);
 
-    (void)target;
     (void)warnings;
     (void)error;
     *count = 0;
@@ -383,6 +383,8 @@ static inline bool fleet_test_list(struct cloud *cloud, const struct fleet_targe
         snprintf(observed->instance, sizeof observed->instance, "%s", thing->instance);
         snprintf(observed->deployment, sizeof observed->deployment, "%s", thing->deployment);
         observed->ends_ms = thing->ends_ms;
+        snprintf(observed->uid, sizeof observed->uid, "%s%d",
+                 strcmp(target->name, world->twins_on) == 0 ? "twin" : "", thing->created);
     }
     *out = list;
     return true;

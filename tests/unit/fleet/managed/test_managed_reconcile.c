@@ -237,6 +237,27 @@ static void orphans_are_reported_and_stay(void **state)
     assert_int_equal(rig->world->writes, 0);
 }
 
+/* A target may show what is managed on another one, where both are of one project. */
+static void one_of_the_same_name_elsewhere_is_reported(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_target_row other;
+    bool changed;
+
+    assert_done(rig, fleet_target_find(rig->store, "lab", &other, &rig->error));
+    text_copy(other.name, sizeof other.name, "other");
+    assert_done(rig, fleet_target_put(rig->store, &other, 1, NULL, &other, &changed, &rig->error));
+    manage(rig, "gemma", "created", 0, "");
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(after(rig, 1).orphans, 0);
+    text_copy(rig->world->twins_on, sizeof rig->world->twins_on, "other");
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(after(rig, 1).orphans, 0);
+    assert_int_equal(after(rig, 1).orphans, 1);
+    assert_non_null(strstr(rig->told, "gemma: another of its name runs on other with this"));
+    assert_int_equal(jobs_queued(rig), 0);
+}
+
 static void an_orphan_whose_own_end_has_passed_is_ended(void **state)
 {
     struct rig *rig = *state;
@@ -267,6 +288,7 @@ int main(void)
         TEST(a_moved_database_ends_nothing),
         TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
         TEST(orphans_are_reported_and_stay),
+        TEST(one_of_the_same_name_elsewhere_is_reported),
         TEST(an_orphan_whose_own_end_has_passed_is_ended),
     };
 

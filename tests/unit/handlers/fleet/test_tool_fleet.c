@@ -704,6 +704,22 @@ static void what_is_only_watched_is_never_changed(void **state)
     assert_int_equal(fleet_world_existing(cloud), 51);
 }
 
+/* Another target shows the same server, or one that has its name. */
+static void a_label_alone_makes_nothing_managed(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    as(world, "root", ROLE_ADMIN, NULL);
+    world_do(world, "target_register",
+             "{\"name\":\"attic\",\"provider\":\"kubernetes\",\"credential\":\"none\",\"project\":"
+             "\"p\",\"regions\":[\"east\"]}");
+    expect_whose(world, "attic", "gemma", "managed");
+    text_copy(cloud->twins_on, sizeof cloud->twins_on, "attic");
+    expect_whose(world, "attic", "gemma", "orphan");
+    expect_whose(world, "lab", "gemma", "managed");
+}
+
 /* Another's server on another target has the name of ours. */
 static void a_name_alone_makes_nothing_managed(void **state)
 {
@@ -794,6 +810,7 @@ int main(void)
         TEST(the_address_of_a_managed_deployment_is_its_platforms),
         TEST(what_runs_on_a_target_is_listed_and_adopted),
         TEST(what_is_only_watched_is_never_changed),
+        TEST(a_label_alone_makes_nothing_managed),
         TEST(a_name_alone_makes_nothing_managed),
         TEST(what_is_adopted_has_a_plain_name),
         TEST(a_plan_is_for_this_very_server),
