@@ -224,6 +224,7 @@ static void finish(struct machine_watch *watch, bool lived, const struct error *
     else
         machine_watch_show(watch, wanted ? NULL : "deleting", NULL, NULL);
     insist(watch, kind->end);
+    wanted = machine_watch_goes_on(watch) && wanted; /* as it was told meanwhile */
     if (leaves_nothing(watch)) {
         insist(watch, kind->remove);
         machine_record_remove(watch->folder);

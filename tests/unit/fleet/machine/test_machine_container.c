@@ -230,6 +230,38 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
+/* As a stop or a destruction does while the watchdog lives. */
+static void tell(const struct world *world, const char *wanted)
+{
+    char folder[PATH_MAX];
+    json_auto_t *record = NULL;
+    struct error error;
+
+    snprintf(folder, sizeof folder, "%s/gemma", world->machine.records);
+    if (!machine_record_read(folder, MACHINE_RECORD, &record, &error))
+        fail_msg("%s", error.message);
+    json_object_set_new(record, "wanted", json_string(wanted));
+    if (!machine_record_write(folder, MACHINE_RECORD, record, &error))
+        fail_msg("%s", error.message);
+}
+
+/* A destruction after a stop that Podman does not do yet. */
+static void what_is_told_while_it_cannot_be_ended_is_done(void **state)
+{
+    struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
+    struct lies none = { 0 };
+    struct world *world = *state;
+
+    start_ready(world);
+    fake_server_guard(world->podman.server, lie, &busy);
+    tell(world, "stopped");
+    machine_world_expect(&world->machine, "gemma", "deleting");
+    tell(world, "gone");
+    fake_server_guard(world->podman.server, lie, &none);
+    machine_world_expect(&world->machine, "gemma", "absent");
+    assert_int_equal(json_object_size(world->podman.containers), 0);
+}
+
 static void an_image_that_is_not_to_be_had_fails(void **state)
 {
     struct world *world = *state;
@@ -440,6 +472,7 @@ int main(int argc, char **argv)
         TEST(a_container_ends_at_its_time),
         TEST(anothers_container_is_not_touched),
         TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
+        TEST(what_is_told_while_it_cannot_be_ended_is_done),
         TEST(an_image_that_is_not_to_be_had_fails),
         TEST(an_image_is_named_by_its_digest),
         TEST(a_container_that_ends_is_seen),
