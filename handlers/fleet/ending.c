@@ -2,6 +2,7 @@
 #include "handlers/fleet/ending.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/memory.h"
 #include "handlers/consent.h"
@@ -29,6 +30,24 @@ static void describe(const struct managed_plan *plan, struct text *out)
                   plan->steps[i].url);
 }
 
+/* A person may take an hour to answer, and one of its name may have been made meanwhile. */
+static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
+                               const struct managed_plan *shown, struct error *error)
+{
+    struct managed_plan now;
+    bool same;
+
+    if (!make(call, verb, &now, error))
+        return false;
+    same = !now.observed.exists || strcmp(now.observed.uid, shown->observed.uid) == 0;
+    managed_plan_finish(&now);
+    return same
+           || error_set(error, ERROR_CONFLICT,
+                        "%s is another server by now than was shown, and is not touched: call %s "
+                        "again",
+                        shown->row.deployment, call->change.tool);
+}
+
 bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *title,
                      struct error *error)
 {
@@ -51,7 +70,8 @@ bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *tit
                                      .plan = text_string(&shown),
                                      .summary = text_string(&summary),
                                      .declined = text_string(&declined) };
-    given = consent_get(call, &consent, error);
+    given = consent_get(call, &consent, error)
+            && (call_text(call, "confirm") != NULL || check_same(call, verb, &plan, error));
     managed_plan_finish(&plan);
     return given;
 }

@@ -371,6 +371,27 @@ static void what_changed_while_a_person_thought_is_not_agreed_to(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
+static void replaces_it(void)
+{
+    fleet_world_find(cloud, "https://test/service/gemma")->created++;
+}
+
+static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *gone = NULL;
+
+    deploy(world);
+    world->says = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
+    world->thinks = replaces_it;
+    world_refused(world, "deployment_destroy", "{\"deployment\":\"gemma\"}", ERROR_CONFLICT,
+                  "is another server by now");
+    world->thinks = NULL;
+    assert_int_equal(fleet_world_existing(cloud), 3);
+    gone = world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\"}");
+    await(world, gone, "completed");
+}
+
 /* The same plan, made a day ago. */
 static void age(struct world *world, const json_t *made, char id[ID_SIZE])
 {
@@ -797,6 +818,7 @@ int main(void)
         TEST(two_people_agree_before_it_begins),
         TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
         TEST(what_changed_while_a_person_thought_is_not_agreed_to),
+        TEST(what_was_made_while_a_person_thought_is_not_destroyed),
         TEST(a_plan_that_is_over_is_not_agreed_to),
         TEST(a_plan_that_was_applied_is_answered_with_its_job),
         TEST(a_plan_that_failed_says_why),
