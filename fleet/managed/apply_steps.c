@@ -5,8 +5,9 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* Of one step that is refused for now; one that waits is bounded by time. */
-#define ATTEMPTS_MAX 40
+/* How often a platform may refuse one request and ask for it again; what it has accepted is bounded
+ * by time. */
+#define REFUSALS_MAX 40
 
 /* Names that a rename of the table would change; journal rows outlive the program. */
 static const char *const outcome_names[] = {
@@ -69,7 +70,7 @@ static CHECKED bool is_there_still(const struct apply *apply, size_t index, stru
     return true;
 }
 
-/* Requests it. */
+/* Requests it. The error is set unless it is done or accepted. */
 static CHECKED bool send(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -87,7 +88,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
         *state = STEP_RETRY;
     if (!note_outcome(apply, index, "do", *state, &problem, error))
         return false;
-    if (*state == STEP_FAILED)
+    if (*state != STEP_DONE && *state != STEP_WAIT)
         *error = problem;
     return true;
 }
@@ -151,7 +152,7 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
         apply->steps[index].stage = STAGE_NEW; /* to change it twice changes it once */
         return true;
     }
-    if (!apply->frame->call(apply->cloud, "GET", step->resource, NULL, NULL, &reply, &problem))
+    if (!apply->frame->call(apply->cloud, "GET", step->resource, NULL, NULL, &reply, error))
         return true;
     if (!has_all(reply.body, step->body)) {
         apply->steps[index].stage = STAGE_NEW;
@@ -161,7 +162,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* It was requested, and perhaps done: goes by what is there. */
+/* It was requested, and perhaps done: goes by what is there. The error is also set where that
+ * cannot be seen. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -189,7 +191,8 @@ static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *s
         *error = problem;
         return true;
     case FOUND_UNKNOWN:
-        break;
+        *error = problem;
+        return true;
     }
     return true;
 }
@@ -245,7 +248,7 @@ static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *
 static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct error *error)
 {
     enum step_state state;
-    unsigned attempts = 0;
+    unsigned refusals = 0;
     int64_t wait_s;
 
     for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
@@ -254,10 +257,11 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
         if (!apply_check_end(apply, error) || !check_wait(apply, index, error)
             || !advance(apply, index, &state, &wait_s, error) || state == STEP_FAILED)
             return APPLY_FAILED;
-        attempts += state == STEP_RETRY;
-        if (attempts > ATTEMPTS_MAX) {
-            error_set(error, ERROR_UPSTREAM, "the request \"%s\" was tried %u times in vain",
-                      apply->plan.steps[index].name, attempts);
+        refusals += state == STEP_RETRY;
+        if (refusals > REFUSALS_MAX) {
+            error_set(error, ERROR_UPSTREAM,
+                      "the request \"%s\" was refused %u times, the last time with: %s",
+                      apply->plan.steps[index].name, refusals, error->message);
             return APPLY_FAILED;
         }
         if (state != STEP_DONE && state != STEP_EXISTS && !apply_pause(apply, round, wait_s))

@@ -34,15 +34,16 @@ static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
     return ++*absences > (was_lost ? 1U : 0U);
 }
 
-static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *error)
+/* *refusal is set where the platform refuses it. */
+static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *refusal,
+                                   struct error *error)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
-    struct error problem;
 
     if (!note(apply, index, "", error))
         return false;
     if (apply->frame->call(apply->cloud, "DELETE", apply->plan.steps[index].undo_url, NULL, NULL,
-                           &reply, &problem)
+                           &reply, refusal)
         || reply.status == 404)
         return true;
     return note(apply, index, reply.verdict == CLOUD_REFUSED ? "refused" : "retry", error);
@@ -51,23 +52,24 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
 static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struct error *error)
 {
     bool was_lost = apply->steps[index].stage != STAGE_DONE;
+    struct error refusal = { 0 }; /* the last */
     unsigned absences = 0;
 
     for (unsigned round = 0; round < LOOKS_MAX; round++) {
-        struct error problem;
-        enum apply_found found = apply_look(apply, index, &problem);
+        enum apply_found found = apply_look(apply, index, &refusal);
 
         if (is_gone(found, was_lost, &absences)) {
             apply->steps[index].stage = STAGE_UNDONE;
             return note(apply, index, "done", error) ? APPLY_DONE : APPLY_FAILED;
         }
-        if (found == FOUND_OURS && round % 8 == 0 && !request_delete(apply, index, error))
+        if (found == FOUND_OURS && round % 8 == 0 && !request_delete(apply, index, &refusal, error))
             return APPLY_FAILED;
         if (!apply_pause(apply, round, 0))
             return APPLY_STOPPED;
     }
-    error_set(error, ERROR_UPSTREAM, "\"%s\" could not be undone: %.300s is still there",
-              apply->plan.steps[index].name, apply->plan.steps[index].resource);
+    error_set(error, ERROR_UPSTREAM, "\"%s\" could not be undone: %.200s may still be there%s%s",
+              apply->plan.steps[index].name, apply->plan.steps[index].resource,
+              refusal.message[0] == '\0' ? "" : ": ", refusal.message);
     return APPLY_FAILED;
 }
 

@@ -118,7 +118,7 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
 }
 
 /* A process that ends cannot write the journal, or call anybody: the next one goes on. */
-static bool stops_for_now(const struct apply *apply, enum apply_end end)
+static bool must_yield(const struct apply *apply, enum apply_end end)
 {
     enum job_stop stop = job_run_stop(apply->run);
 
@@ -141,7 +141,7 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
         end = apply_await(apply, error);
     if (end == APPLY_DONE)
         return finish_done(apply, outcome, error);
-    if (stops_for_now(apply, end))
+    if (must_yield(apply, end))
         return JOB_END_YIELDED;
     text_copy(apply->problem, sizeof apply->problem,
               end == APPLY_STOPPED ? "it was cancelled" : error->message);

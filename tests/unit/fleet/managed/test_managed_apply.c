@@ -320,7 +320,7 @@ static void set_fault(struct rig *rig, enum fleet_fault fault, const char *at, i
     snprintf(rig->world->fault_at, sizeof rig->world->fault_at, "%s", at);
 }
 
-static void a_request_that_is_refused_for_now_is_repeated(void **state)
+static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
 {
     static const char *const at[] = { "/service/", "?operation" };
     struct rig *rig = *state;
@@ -333,6 +333,45 @@ static void a_request_that_is_refused_for_now_is_repeated(void **state)
         assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
         check_world(rig, name, 1, true);
     }
+}
+
+static void check_reason(struct rig *rig, const char *plan_id, const char *expected)
+{
+    struct fleet_plan_row plan;
+
+    assert_done(rig, fleet_plan_find(rig->store, plan_id, &plan, &rig->error));
+    assert_string_equal(plan.reason, expected);
+    fleet_plan_finish(&plan);
+}
+
+static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    set_fault(rig, FAULT_BUSY, "/grant/", 41);
+    assert_int_equal(create(rig, "busy", plan), JOB_FAILED);
+    check_reason(rig, plan, "the request \"grant\" was refused 41 times, the last time with: busy");
+    check_world(rig, "busy", 1, false);
+}
+
+static void what_cannot_be_undone_is_said_with_the_reason(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    char plan[ID_SIZE];
+
+    rig->world->never_ready = true;
+    begin(rig, VERB_CREATE, "stuck", 0, &begun, plan);
+    assert_true(killed_at(rig, begun.job_id, 12));
+    cancel(rig, begun.job_id);
+    set_fault(rig, FAULT_REFUSE, "/guard/", -1);
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
+    check_managed(rig, "stuck", "failed");
+    check_reason(rig, plan,
+                 "it was cancelled; \"guard\" could not be undone: https://test/guard/stuck may "
+                 "still be there: not "
+                 "allowed");
 }
 
 static void a_lost_answer_is_settled_by_what_is_there(void **state)
@@ -353,17 +392,14 @@ static void a_lost_answer_is_settled_by_what_is_there(void **state)
 static void what_fails_is_undone_with_the_reason(void **state)
 {
     struct rig *rig = *state;
-    struct fleet_plan_row plan;
     char id[ID_SIZE];
 
     set_fault(rig, FAULT_REFUSE, "/grant/", 1);
     assert_int_equal(create(rig, "refused", id), JOB_FAILED);
     check_world(rig, "refused", 1, false);
     check_managed(rig, "refused", "gone");
-    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
-    assert_string_equal(plan.state, "failed");
-    assert_string_equal(plan.reason, "grant: not allowed");
-    fleet_plan_finish(&plan);
+    check_plan(rig, id, "failed");
+    check_reason(rig, id, "grant: not allowed");
     set_fault(rig, FAULT_BREAK, "/service/", 0);
     assert_int_equal(create(rig, "broken", id), JOB_FAILED);
     check_world(rig, "broken", 1, false);
@@ -572,7 +608,9 @@ int main(void)
         TEST(a_plan_is_carried_out_and_its_deployment_registered),
         TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
         TEST(kill_9_while_undoing_leaves_nothing),
-        TEST(a_request_that_is_refused_for_now_is_repeated),
+        TEST(a_request_that_meets_a_busy_platform_is_repeated),
+        TEST(what_is_refused_too_often_fails_with_the_last_reason),
+        TEST(what_cannot_be_undone_is_said_with_the_reason),
         TEST(a_lost_answer_is_settled_by_what_is_there),
         TEST(what_fails_is_undone_with_the_reason),
         TEST(what_is_accepted_and_never_done_is_given_up),
