@@ -77,7 +77,7 @@ const struct setting settings_table[] = {
     { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
       "sweeps of one principal that may be queued or running; 0: no limit" },
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
-      "calls that may wait for a worker; more are refused for now" },
+      "calls that may wait for a worker; a further one is refused as busy" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
       "open connections at most; beyond that, idle ones close, those without a key first" },
     { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
