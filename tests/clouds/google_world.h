@@ -258,3 +258,55 @@ static inline void add_commands(struct google_world *world, struct text *out)
     assert_null(strstr(text_string(out), key));
     assert_null(strstr(text_string(out), "canary"));
 }
+
+/* ---- What is the same on each platform ---- */
+
+/* A creation that is refused, lost, or done without its answer. `path`: of what it creates, and
+ * leaves. */
+static inline void check_faults(struct google_world *world, const struct step *step,
+                                const char *path)
+{
+    static const int lost[] = { 503, 503, 502 };
+
+    world->fake.status = 429;
+    assert_int_equal(life_do(&world->life, step), STEP_RETRY);
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        world->fake.status = lost[i];
+        if (lost[i] == 502)
+            world->fake.answer = "<html><title>502 Bad Gateway</title></html>";
+        assert_int_equal(life_do(&world->life, step), STEP_LOST);
+    }
+    assert_null(json_object_get(world->fake.objects, path));
+    world->fake.loses_reply = true;
+    assert_int_equal(life_do(&world->life, step), STEP_LOST);
+    assert_non_null(json_object_get(world->fake.objects, path));
+}
+
+/* The platform refuses what it does not know: a request of ours that is wrong fails at once. */
+static inline void check_unknown_member(struct google_world *world, const struct step *step)
+{
+    json_object_set_new(step->body, "gpus", json_integer(1));
+    assert_int_equal(life_do(&world->life, step), STEP_FAILED);
+    assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
+}
+
+/* A whole life beside 50 things of others, which lie in these two folders. */
+static inline void check_others_survive(struct google_world *world, const char *one,
+                                        const char *other, const char *json)
+{
+    size_t before;
+
+    for (int i = 0; i < 50; i++) {
+        char path[128];
+
+        snprintf(path, sizeof path, "%s/foreign-%d", i % 2 == 0 ? one : other, i);
+        fake_server_add(world->fake.objects, path, json);
+    }
+    before = json_object_size(world->fake.objects);
+    must_apply(world, VERB_CREATE);
+    must_apply(world, VERB_STOP);
+    must_apply(world, VERB_START);
+    must_apply(world, VERB_EXTEND);
+    must_apply(world, VERB_DESTROY);
+    assert_int_equal(json_object_size(world->fake.objects), before);
+}

@@ -73,25 +73,11 @@ static void test_faults_are_told_apart(void **state)
     size_t count = 0;
     struct step *steps = make_steps(world, VERB_CREATE, &count);
     struct step *service = &steps[4];
-    json_t *kept;
 
     assert_string_equal(service->name, "service");
-    world->fake.status = 429;
-    assert_int_equal(life_do(&world->life, service), STEP_RETRY);
-    world->fake.status = 503;
-    assert_int_equal(life_do(&world->life, service), STEP_LOST);
-    world->fake.status = 502;
-    world->fake.answer = "<html><title>502 Bad Gateway</title></html>";
-    assert_int_equal(life_do(&world->life, service), STEP_LOST);
-    assert_null(json_object_get(world->fake.objects, SERVICE));
-    world->fake.loses_reply = true;
-    assert_int_equal(life_do(&world->life, service), STEP_LOST);
-    kept = json_object_get(world->fake.objects, SERVICE); /* it did work */
-    assert_non_null(kept);
+    check_faults(world, service, SERVICE);
     assert_int_equal(life_do(&world->life, service), STEP_EXISTS);
-    json_object_set_new(service->body, "gpus", json_integer(1));
-    assert_int_equal(life_do(&world->life, service), STEP_FAILED);
-    assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
+    check_unknown_member(world, service);
     step_list_free(steps, count);
 }
 
@@ -116,22 +102,10 @@ static void test_a_service_that_has_changed_since_is_not_touched(void **state)
 
 static void test_what_others_made_survives_every_verb(void **state)
 {
+    static const char services[] = "/v2/projects/p/locations/us-east4/services";
     struct google_world *world = *state;
-    size_t before;
 
-    for (int i = 0; i < 50; i++) {
-        char path[128];
-
-        snprintf(path, sizeof path, "/v2/projects/p/locations/us-east4/services/foreign-%d", i);
-        fake_server_add(world->fake.objects, path, "{\"name\":\"x/services/foreign\"}");
-    }
-    before = json_object_size(world->fake.objects);
-    must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_STOP);
-    must_apply(world, VERB_START);
-    must_apply(world, VERB_EXTEND);
-    must_apply(world, VERB_DESTROY);
-    assert_int_equal(json_object_size(world->fake.objects), before);
+    check_others_survive(world, services, services, "{\"name\":\"x/services/foreign\"}");
     fake_server_add(world->fake.objects, SERVICE, "{\"name\":\"x\"}");
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }

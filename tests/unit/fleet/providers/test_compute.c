@@ -112,25 +112,11 @@ static void test_faults_are_told_apart(void **state)
     struct step *steps = make_steps(world, VERB_CREATE, &count);
     struct step *instance = find_step(steps, count, "instance");
 
-    world->fake.status = 429;
-    assert_int_equal(life_do(&world->life, instance), STEP_RETRY);
-    world->fake.status = 503;
-    assert_int_equal(life_do(&world->life, instance), STEP_LOST);
-    world->fake.status = 503;
-    assert_int_equal(life_do(&world->life, instance), STEP_LOST);
-    world->fake.status = 502;
-    world->fake.answer = "<html><title>502 Bad Gateway</title></html>";
-    assert_int_equal(life_do(&world->life, instance), STEP_LOST);
-    assert_null(json_object_get(world->fake.objects, INSTANCE));
-    world->fake.loses_reply = true;
-    assert_int_equal(life_do(&world->life, instance), STEP_LOST);
-    assert_non_null(json_object_get(world->fake.objects, INSTANCE)); /* it did work */
-    assert_int_equal(life_do(&world->life, instance), STEP_DONE);    /* the same request */
+    check_faults(world, instance, INSTANCE);
+    assert_int_equal(life_do(&world->life, instance), STEP_DONE); /* the same request */
     strchr(instance->url, '?')[0] = '\0';
     assert_int_equal(life_do(&world->life, instance), STEP_EXISTS);
-    json_object_set_new(instance->body, "gpus", json_integer(1));
-    assert_int_equal(life_do(&world->life, instance), STEP_FAILED);
-    assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
+    check_unknown_member(world, instance);
     step_list_free(steps, count);
 }
 
@@ -154,24 +140,9 @@ static void test_what_is_not_ready_is_asked_again(void **state)
 static void test_what_others_made_survives_every_verb(void **state)
 {
     struct google_world *world = *state;
-    size_t before;
 
-    for (int i = 0; i < 50; i++) {
-        char path[128];
-
-        snprintf(path, sizeof path,
-                 i % 2 == 0 ? ZONE "/instances/foreign-%d"
-                            : "/compute/v1/projects/p/global/firewalls/f-%d",
-                 i);
-        fake_server_add(world->fake.objects, path, "{\"name\":\"foreign\",\"id\":\"5\"}");
-    }
-    before = json_object_size(world->fake.objects);
-    must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_STOP);
-    must_apply(world, VERB_START);
-    must_apply(world, VERB_EXTEND);
-    must_apply(world, VERB_DESTROY);
-    assert_int_equal(json_object_size(world->fake.objects), before);
+    check_others_survive(world, ZONE "/instances", "/compute/v1/projects/p/global/firewalls",
+                         "{\"name\":\"foreign\",\"id\":\"5\"}");
     fake_server_add(world->fake.objects, INSTANCE, "{\"name\":\"gemma\"}");
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }

@@ -218,25 +218,11 @@ static void test_faults_are_told_apart(void **state)
     struct step *steps = make_steps(world, VERB_CREATE, &count);
     struct step *queued = find_step(steps, count, "queued-resource");
 
-    world->fake.status = 429;
-    assert_int_equal(life_do(&world->life, queued), STEP_RETRY);
-    world->fake.status = 503;
-    assert_int_equal(life_do(&world->life, queued), STEP_LOST);
-    world->fake.status = 503;
-    assert_int_equal(life_do(&world->life, queued), STEP_LOST);
-    world->fake.status = 502;
-    world->fake.answer = "<html><title>502 Bad Gateway</title></html>";
-    assert_int_equal(life_do(&world->life, queued), STEP_LOST);
-    assert_null(json_object_get(world->fake.objects, QUEUED));
-    world->fake.loses_reply = true;
-    assert_int_equal(life_do(&world->life, queued), STEP_LOST);
-    assert_non_null(json_object_get(world->fake.objects, QUEUED)); /* it did work */
-    assert_int_equal(life_do(&world->life, queued), STEP_DONE);    /* the same request */
+    check_faults(world, queued, QUEUED);
+    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* the same request */
     memcpy(strstr(queued->url, "requestId=") + 10, "00", 2);
     assert_int_equal(life_do(&world->life, queued), STEP_EXISTS);
-    json_object_set_new(queued->body, "gpus", json_integer(1));
-    assert_int_equal(life_do(&world->life, queued), STEP_FAILED);
-    assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
+    check_unknown_member(world, queued);
     step_list_free(steps, count);
 }
 
@@ -276,22 +262,9 @@ static void test_the_fake_is_strict(void **state)
 static void test_what_others_made_survives_every_verb(void **state)
 {
     struct google_world *world = *state;
-    size_t before;
 
-    for (int i = 0; i < 50; i++) {
-        char path[128];
-
-        snprintf(path, sizeof path,
-                 i % 2 == 0 ? ZONE "/queuedResources/foreign-%d" : ZONE "/nodes/foreign-%d", i);
-        fake_server_add(world->fake.objects, path, "{\"name\":\"foreign\",\"state\":{}}");
-    }
-    before = json_object_size(world->fake.objects);
-    must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_STOP);
-    must_apply(world, VERB_START);
-    must_apply(world, VERB_EXTEND);
-    must_apply(world, VERB_DESTROY);
-    assert_int_equal(json_object_size(world->fake.objects), before);
+    check_others_survive(world, ZONE "/queuedResources", ZONE "/nodes",
+                         "{\"name\":\"foreign\",\"state\":{}}");
     fake_server_add(world->fake.objects, QUEUED, "{\"name\":\"gemma\"}");
     check_refused(world, VERB_CREATE, "opsbrain did not make");
     json_object_del(world->fake.objects, QUEUED);
