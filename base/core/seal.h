@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces of a file that nobody can read without the key, or change, exchange or leave out unnoticed
- * (AES-256-GCM, of OpenSSL). */
+/* Pieces of a file that nobody can read without the key, and that nobody can change, exchange or
+ * omit unnoticed (AES-256-GCM, of OpenSSL). */
 #pragma once
 
 #include <stdbool.h>

@@ -8,13 +8,15 @@
 
 struct outbound_tls;
 
-/* The lock on the door of a server that was deployed from here. It lasts as long as the process. */
+/* The access check of a server that opsbrain deployed, to which it has the key. It lives as long as
+ * the process. */
 struct endpoint_lock {
     const struct outbound_tls *tls; /* NULL: the machine's authorities */
-    /* What opens it now, as a bearer; "" for nothing. May ask a cloud. */
+    /* The bearer that the server accepts now; "" for none. May call a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
-    bool sleeps; /* without requests no server runs behind it: each one keeps it up, at its price */
+    bool sleeps; /* it scales to zero without requests, and each request keeps it running, and paid
+                    for */
 };
 
 struct endpoint {
@@ -25,8 +27,8 @@ struct endpoint {
     const struct endpoint_lock *lock;  /* NULL: its credential stays as it is */
 };
 
-/* Keys end while a sweep runs: asks the lock for the one of now. Where it has none, the
- * credential stays. */
+/* Keys expire while a sweep runs: asks the lock for the current one. Without a lock the credential
+ * stays. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
 /* For requests that nobody asked for, such as scrapes. UNSUPPORTED where it sleeps. */
 CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);

@@ -61,7 +61,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    if (transfer->request->socket_path != NULL) /* its file is who may use it */
+    /* The permissions of its file decide who may use it. */
+    if (transfer->request->socket_path != NULL)
         return socket(AF_UNIX, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
         describe_address(&address->addr, transfer->refused);

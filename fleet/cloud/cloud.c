@@ -20,7 +20,7 @@
 #define TEXT_BYTES 65536
 #define USUAL_WAIT_S 2
 #define READS_MAX 4
-#define READ_WAIT_S 8 /* longer ones are the caller's to wait */
+#define READ_WAIT_S 8 /* longer waits are left to the caller */
 
 /* ---- Making one ---- */
 
@@ -137,8 +137,8 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
     return cloud_url_check(url, error);
 }
 
-/* Reads the answer's body: JSON of any status, and text of 2xx where text was asked for. The page
- * of a network that wants a login is no answer. */
+/* Reads the answer's body: JSON of any status, and text of 2xx where text was asked for. A
+ * network's login page does not count as an answer. */
 static void take_body(const struct exchange *exchange, struct outbound_response *response,
                       struct cloud_reply *out)
 {
@@ -155,7 +155,7 @@ static void take_body(const struct exchange *exchange, struct outbound_response 
         out->text = text_take(&response->body);
 }
 
-/* Whether an answer never came, or is no answer of an API: then nothing is known of a change. */
+/* Whether there was no answer, or none of an API: whether a change was made is then unknown. */
 static enum cloud_verdict judge_failure(const struct exchange *exchange,
                                         const struct outbound_response *response)
 {
@@ -212,7 +212,7 @@ static const char *host_of(const char *url)
     return host != NULL ? host + 3 : url;
 }
 
-/* The sentence and the verdict of an answer that is not 2xx. */
+/* Sets the sentence and the verdict of an answer that is not 2xx. */
 static CHECKED bool explain(const struct exchange *exchange,
                             const struct outbound_response *response, struct cloud_reply *out,
                             struct error *error)
@@ -296,8 +296,7 @@ static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct e
     return false;
 }
 
-/* A 401 is answered before anything is done, so that the same request may be sent with a new
- * token, once. */
+/* A 401 is sent before anything is done, so the request may be sent once more, with a new token. */
 static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply *out,
                             struct error *error)
 {
@@ -370,10 +369,10 @@ void cloud_reply_finish(struct cloud_reply *reply)
     *reply = (struct cloud_reply){ .verdict = CLOUD_REFUSED };
 }
 
-/* ---- Reading, with patience ---- */
+/* ---- Reading, with retries ---- */
 
-/* `wait_s` and up to half of it more, so that many callers do not come back at once; false: the
- * process stops. */
+/* Waits `wait_s` and up to half of it more, so that many callers do not retry at once; false: the
+ * process is stopping. */
 static bool wait_for(const struct cloud *cloud, int64_t wait_s)
 {
     uint32_t random;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a cloud is called: one credential, its tokens, and one exchange at a time. The credential
- * goes to the services of the table of endpoints, or to its own Kubernetes API server, and nowhere
- * else; no answer, error or log repeats it. */
+/* Calls a cloud: one credential, its tokens, and one exchange at a time. The credential goes to the
+ * services of the table of endpoints, or to its own Kubernetes API server, and nowhere else; no
+ * answer, error or log repeats it. */
 #pragma once
 
 #include <jansson.h>
@@ -36,13 +36,14 @@ struct cloud_credential {
     enum cloud_kind kind;
     char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without one */
 };
-/* The kind takes a file or takes none; a file is a name (never a path) of a-z, 0-9, '-', '_' and
- * '.', with a '.' in it: no secret has such a name, so that no deployment can name the file. */
+/* INVALID: the kind needs a file and there is none, or takes none and there is one. A file is a
+ * name (never a path) of a-z, 0-9, '-', '_' and '.', with a '.' in it: no secret has such a name,
+ * so no deployment can name the file. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
 struct cloud_reply;
 
-/* This machine as a platform: what answers the calls of a credential of kind "none". */
+/* This machine as a platform: it answers the calls of a credential of kind "none". */
 struct cloud_machine {
     CHECKED bool (*answer)(void *context, const char *method, const char *path, const json_t *body,
                            struct cloud_reply *out, struct error *error);
@@ -73,32 +74,32 @@ CHECKED bool cloud_create(const struct cloud_credential *credential,
 void cloud_destroy(struct cloud *cloud); /* wipes it; does nothing for NULL */
 /* The kubeconfig's namespace, or the pod's; "" if it names none. Borrowed. */
 const char *cloud_namespace(const struct cloud *cloud);
-/* Who it is: an e-mail address or the kubeconfig's user; "" if not known before a call. Borrowed.
- */
+/* The account: an e-mail address or the kubeconfig's user; "" if not known before a call.
+ * Borrowed. */
 const char *cloud_identity(const struct cloud *cloud);
 /* The base URL of its own API server; "" if it has none. Borrowed. */
 const char *cloud_server(const struct cloud *cloud);
-/* Whether a URL is on that server, whose credential guards what is reached through it. */
+/* Whether a URL is on that server: what is reached through it needs this credential. */
 bool cloud_is_own(const struct cloud *cloud, const char *url);
 /* That server's authorities and the client's certificate for it; NULL if it has none. Borrowed. */
 const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
-/* What may be done after an answer that is not 2xx. */
+/* What an answer means for the caller's next step. */
 enum cloud_verdict {
     CLOUD_DONE = 1, /* 2xx, and it is an answer of an API */
-    CLOUD_AGAIN,    /* it was not done, and may be later: the same request, after retry_after_s */
-    CLOUD_LOST,     /* it was sent and may have been done: read the resource before anything else */
-    CLOUD_REFUSED,  /* never: the request, or what the caller may do, has to change */
+    CLOUD_AGAIN,    /* it was not done: send the same request again after retry_after_s */
+    CLOUD_LOST,     /* it was sent and may have been done: read the resource first */
+    CLOUD_REFUSED,  /* it will never succeed unless the request or the caller's rights change */
 };
 
 struct cloud_reply {
     long status; /* 0: there was no answer */
     enum cloud_verdict verdict;
-    json_t *body;      /* of any status; NULL if it is not JSON */
-    char *text;        /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
-    char kind[64];     /* the cloud's word: "ALREADY_EXISTS", "AlreadyExists", "SERVICE_DISABLED" */
-    char message[480]; /* one sentence; "" after 2xx */
-    int64_t retry_after_s; /* how long to wait before the same request; after CLOUD_AGAIN, > 0 */
+    json_t *body;          /* of any status; NULL if it is not JSON */
+    char *text;            /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
+    char kind[64];         /* the cloud's error code: "ALREADY_EXISTS", "AlreadyExists", ... */
+    char message[480];     /* one sentence; "" after 2xx */
+    int64_t retry_after_s; /* how long to wait before the next attempt; > 0 after CLOUD_AGAIN */
 };
 void cloud_reply_finish(struct cloud_reply *reply);
 #define CLOUD_REPLY_AUTO __attribute__((cleanup(cloud_reply_finish))) struct cloud_reply
@@ -108,7 +109,7 @@ void cloud_reply_finish(struct cloud_reply *reply);
 /* One exchange, and a second one with a new token after a 401. `url` begins with the base URL of a
  * service in the table ("https://run.googleapis.com/v2/..."), or is a path ("/apis/...") on the
  * credential's own API server; anything else is FORBIDDEN before a credential is read.
- * `content_type` NULL: application/json; of a GET it is what is accepted. `body` NULL: none. True
+ * `content_type` NULL: application/json; for a GET it is the accepted type. `body` NULL: none. True
  * for 2xx with JSON, or with the text that was asked for; otherwise `error` has the sentence. `out`
  * is filled in both cases: free it. Never waits to repeat a request. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
@@ -119,11 +120,11 @@ CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url
 CHECKED bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply *out,
                         struct error *error);
 
-/* The credential that a server which the cloud runs asks for at its door, cached like the others:
- * Google's ID token for `audience` (the server's origin, without a path). */
+/* The credential for calling a server that the cloud runs, cached like the others: Google's ID
+ * token for `audience` (the server's origin, without a path). */
 CHECKED bool cloud_id_token(struct cloud *cloud, const char *audience, char out[SECRET_VALUE_SIZE],
                             struct error *error);
-/* The access token for its own API server, which also guards what is reached through that; "" if it
- * has a client's certificate instead. UNSUPPORTED for credentials without a server of their own. */
+/* The access token for its own API server and for what is reached through that; "" if it has a
+ * client certificate instead. UNSUPPORTED for credentials without a server of their own. */
 CHECKED bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

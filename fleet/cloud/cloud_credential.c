@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of credentials, and which files may be one. */
+/* The kinds of credentials, and which names their files may have. */
 #include <string.h>
 
 #include "fleet/cloud/cloud.h"
@@ -29,8 +29,8 @@ const char *cloud_kind_name(enum cloud_kind kind)
     return (size_t)kind < KINDS && kinds[kind].name != NULL ? kinds[kind].name : "";
 }
 
-/* Secrets of deployments have no '.' in their names (secret_name_check), and beside a secret is
- * only its .origins file. */
+/* Secrets of deployments have no '.' in their names (secret_name_check), and the only other file of
+ * a secret is its .origins file. */
 static bool is_file_name(const char *name)
 {
     static const char origins[] = ".origins";

@@ -6,11 +6,11 @@
 
 #define CLOUD_URL_SIZE 2048
 
-/* The base URL of a service of the table as it is called now. Borrowed. */
+/* The base URL at which a service of the table is called now. Borrowed. */
 const char *cloud_endpoints_base(const struct cloud_endpoints *endpoints, const char *name);
 bool cloud_endpoints_is_replaced(const struct cloud_endpoints *endpoints, const char *name);
-/* The URL as it is called now. FORBIDDEN: it is of no service of the table that takes an access
- * token. */
+/* The URL that is called for this one now. FORBIDDEN: it belongs to no service of the table that
+ * takes an access token. */
 CHECKED bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char *url,
                                      char out[CLOUD_URL_SIZE], struct error *error);
 /* Visible ASCII without '#', '\' and dot segments. */

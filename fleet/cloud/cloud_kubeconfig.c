@@ -13,7 +13,7 @@
 
 #define FLATTEN "\"kubectl config view --raw --minify --flatten\" writes one that can be used"
 
-/* The member `what` of the row of the list with this name: {"name": ..., "cluster": {...}}. */
+/* The member `what` of the list's row with this name: {"name": ..., "cluster": {...}}. */
 static const json_t *find_row(const json_t *config, const char *list, const char *name,
                               const char *what)
 {
@@ -26,7 +26,7 @@ static const json_t *find_row(const json_t *config, const char *list, const char
     return NULL;
 }
 
-/* What would have to be run or read elsewhere, or is not safe. */
+/* Members that would need a command or another file, or are not safe. */
 static const struct refusal {
     const char *member, *why;
 } cluster_refusals[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kubeconfig says of its current context. Private to fleet/cloud. */
+/* Reads the current context of a kubeconfig. Private to fleet/cloud. */
 #pragma once
 
 #include "base/core/error.h"
@@ -12,9 +12,9 @@ struct cloud_kubeconfig {
     char *authorities, *certificate, *key; /* PEM; never NULL, "" for none */
 };
 
-/* YAML or JSON. What it cannot do is refused with the reason: commands that print a credential,
- * passwords, files elsewhere on the machine, unverified TLS. No error repeats a value of a secret.
- * The caller's, to be passed to cloud_kubeconfig_finish in both cases. */
+/* Reads YAML or JSON. Refuses, with the reason, what is not supported: commands that print a
+ * credential, passwords, files elsewhere on the machine, unverified TLS. No error repeats a secret.
+ * The caller passes `out` to cloud_kubeconfig_finish in both cases. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
                                     struct error *error);
 void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes it */

@@ -37,7 +37,7 @@ static void add_foreign(struct text *out, const char *foreign, size_t limit)
     text_add_printable(out, foreign, strlen(foreign), limit);
 }
 
-/* A word of the cloud's, which is shown and compared: letters, digits and '_' only. */
+/* A code of the cloud, which is shown and compared: letters, digits and '_' only. */
 static void copy_word(char out[64], const char *foreign)
 {
     size_t length =
@@ -60,7 +60,7 @@ static int64_t read_duration(const char *text)
 
 /* ---- Google ---- */
 
-/* What helps against the well-known reasons. */
+/* Fixes for the well-known reasons. */
 static const struct advice {
     const char *reason, *sentence, *member; /* of the detail's metadata, for %s; NULL: none */
 } advices[] = {
@@ -233,14 +233,15 @@ void cloud_problem_read(long status, const json_t *body, struct cloud_problem *o
     text_copy(out->message, sizeof out->message, text_string(&text));
 }
 
-/* Kubernetes answers 500 without a reason where a field is unknown to server-side apply: the
- * request is wrong, and will be. */
+/* Kubernetes answers 500 without a reason if server-side apply does not know a field: the request
+ * is wrong, and a retry does not help. */
 static bool is_wrong_request(long status, const json_t *body)
 {
     return status == 500 && is_status(body) && json_get_text(body, "reason", "")[0] == '\0';
 }
 
-/* Compute Engine's 403 for too many requests within a minute; other quotas stay exceeded. */
+/* Compute Engine answers 403 for too many requests within a minute; other exceeded quotas stay
+ * exceeded. */
 static bool is_rate_limited(long status, const json_t *body)
 {
     const json_t *errors = json_object_get(json_object_get(body, "error"), "errors");

@@ -24,7 +24,7 @@
 #define TOKEN_MS 15000
 #define REREAD_MS 60000 /* a pod's token rotates */
 
-/* ---- What tokens' answers have in common ---- */
+/* ---- Token answers ---- */
 
 static CHECKED bool keep_value(const char *value, size_t length, const char *from,
                                struct cloud_token *out, struct error *error)
@@ -145,7 +145,7 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
 
 /* ---- A service account's file ---- */
 
-/* Google's own, or where the file says if nothing can be read on the way. */
+/* Google's own endpoint, or the file's if that is encrypted. */
 static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struct error *error)
 {
     struct cloud_account *account = &cloud->account;
@@ -207,7 +207,7 @@ static CHECKED bool take_account(struct cloud *cloud, const char *bytes, size_t 
                                  struct error *error)
 {
     json_auto_t *file = NULL;
-    TEXT_AUTO trial = { 0 }; /* a wrong key is found now rather than at the first call */
+    TEXT_AUTO trial = { 0 }; /* so that a wrong key is reported now rather than at the first call */
     struct error ignored;
 
     if (!json_parse(bytes, length, &file, &ignored)) /* whose message may repeat a part of it */
@@ -221,7 +221,7 @@ static CHECKED bool read_account_file(struct cloud *cloud, struct error *error)
     return read_file(cloud, take_account, error);
 }
 
-/* What the account asks the token endpoint for, signed. */
+/* The account's signed request to the token endpoint. */
 static CHECKED bool add_assertion(struct cloud *cloud, const char *audience, struct text *out,
                                   struct error *error)
 {
@@ -374,7 +374,7 @@ static CHECKED bool fetch_from_pod(struct cloud *cloud, const char *audience,
     if (!refuse_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
         return false;
     done = keep_value(token, strlen(token), "the pod's token file", out, error);
-    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS; /* renewed at half of it */
+    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS; /* renewed at half of this */
     secret_file_free(token, strlen(token));
     return done;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of one credential, in memory: fetched once for all threads, renewed before they end.
+/* Tokens of one credential, in memory: fetched once for all threads, renewed before they expire.
  * Private to fleet/cloud. */
 #pragma once
 
@@ -10,12 +10,12 @@
 #include "fleet/cloud/cloud_kubeconfig.h"
 
 #define CLOUD_AUDIENCE_SIZE 512
-#define CLOUD_TOKENS_MAX 1024 /* of servers that a target runs; memory is taken as they come */
+#define CLOUD_TOKENS_MAX 1024 /* servers that a target runs; memory is allocated as needed */
 
 struct cloud_token {
     char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */
     char value[SECRET_VALUE_SIZE];      /* "": none is needed */
-    int64_t fetched_ms, ends_ms;        /* ends_ms INT64_MAX: it has no end */
+    int64_t fetched_ms, ends_ms;        /* ends_ms INT64_MAX: it never expires */
 };
 
 /* A service account's file. */
@@ -35,19 +35,20 @@ struct cloud {
     struct cloud_account account;
     struct cloud_kubeconfig kubeconfig;
     struct outbound_tls tls; /* of the kubeconfig */
-    pthread_mutex_t lock;    /* of the tokens; held while one is fetched */
+    pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };
 
-/* The token for this audience ("": an access token), fetched if there is none that lasts. One that
- * equals `rejected` (NULL: none) is not given: it is fetched again, or refused. */
+/* The token for this audience ("": an access token), fetched if none is valid long enough. Never
+ * returns one that equals `rejected` (NULL: none): it fetches another, or fails. */
 CHECKED bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rejected,
                               char out[SECRET_VALUE_SIZE], struct error *error);
 
-/* How a kind of credential gets its tokens; the row of a kind. */
+/* How a kind of credential gets its tokens: a row of the table. */
 struct cloud_source {
-    CHECKED bool (*read)(struct cloud *cloud, struct error *error); /* its file, once; or NULL */
+    /* Reads its file once; or NULL. */
+    CHECKED bool (*read)(struct cloud *cloud, struct error *error);
     CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,
                           struct error *error);
     bool has_server; /* Kubernetes: URLs are paths on its own server */

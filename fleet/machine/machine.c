@@ -14,7 +14,7 @@
 #include "fleet/machine/machine_private.h"
 #include "fleet/machine/machine_spawn.h"
 
-#define SETTLE_MS 20000 /* for a watchdog to do as it is told */
+#define SETTLE_MS 20000 /* how long a watchdog may take to obey */
 #define LOOK_MS 50
 
 /* ---- Replies ---- */
@@ -42,7 +42,7 @@ bool machine_refuse(const struct machine_call *call, const struct error *error)
     return false;
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static CHECKED bool list(const struct machine_call *call, struct error *error)
 {
@@ -133,7 +133,7 @@ static void change_end(const struct machine_call *call, json_t *record)
         json_object_set(record, "end_destroys", destroys);
 }
 
-/* The watchdog reads the record again five times a second; one that has ended gets a successor. */
+/* The watchdog reads the record five times a second; if it has ended, another is started. */
 static CHECKED bool change(const struct machine_call *call, const char *wanted, json_t *record,
                            struct error *error)
 {
@@ -204,7 +204,7 @@ static bool is_settled(const struct machine_call *call, const char *wanted)
            && strcmp(json_get_text(server, "state", ""), "stopped") == 0;
 }
 
-/* Tells it until it is so: a watchdog may end by itself before it has read what it is told. */
+/* Repeats the command until it is carried out: a watchdog may end by itself before it reads it. */
 static CHECKED bool settle(const struct machine_call *call, const char *wanted, struct error *error)
 {
     int64_t ends_ns = clock_monotonic_ns() + SETTLE_MS * INT64_C(1000000);
@@ -230,7 +230,7 @@ static CHECKED bool stop(const struct machine_call *call, struct error *error)
     return settle(call, "stopped", error);
 }
 
-/* This very server: `id=` is what it got when it was made. */
+/* Whether the path names this very server: `id=` is the id that it got at its creation. */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
     json_auto_t *record = NULL;
@@ -310,7 +310,7 @@ static CHECKED bool answer(void *context, const char *method, const char *path, 
     return machine_refuse(&call, error);
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 bool machine_create(const struct machine_settings *settings, struct machine **out,
                     struct error *error)

@@ -91,7 +91,7 @@ static CHECKED bool call(struct machine_watch *watch, const char *method, const 
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
     char path[192];
 
-    http.stopped = NULL; /* what ends a container is not given up */
+    http.stopped = NULL; /* a request that ends a container is not cancelled */
     http.total_ms = STOP_MS;
     snprintf(path, sizeof path, API "/containers/%s%s", name_of(watch), verb);
     return machine_http_call(&http, method, path, NULL, out, error);
@@ -119,7 +119,7 @@ static void show_pull(void *context, const json_t *line)
                        json_get_text(line, "error", json_get_text(line, "status", "")));
 }
 
-/* By digest, so that it is the one that the plan shows, wherever it comes from. */
+/* By digest, so that it is the image that the plan shows, whatever its source. */
 static CHECKED bool pull(struct machine_watch *watch, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -207,7 +207,7 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* *found false: it is not there, or another's. That it is absent counts when it is said twice. */
+/* *found false: it is absent, or not ours. Absence counts only when it is reported twice. */
 static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_reply *out,
                               bool *found, struct error *error)
 {
@@ -235,7 +235,7 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* An answer alone does not count: it is done when it is seen. */
+/* An answer alone does not count: it is done when a later look shows it. */
 static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
                            bool (*is_so)(const json_t *container), struct error *error)
 {

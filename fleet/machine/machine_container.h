@@ -6,9 +6,9 @@
 
 #include "base/core/error.h"
 
-/* What the socket is asked to create: without privileges, without the machine's network, with
- * nothing mounted but the folder of models, read-only. New reference; `key` is in it. */
+/* The body of the request to create it: no privileges, not the machine's network, and nothing
+ * mounted but the folder of models, read-only. New reference; it contains `key`. */
 json_t *machine_container_body(const json_t *record, const char *key);
-/* The id of the image of this name that the machine has; NOT_FOUND: it has none. */
+/* The id of the machine's image of this name; NOT_FOUND: it has none. */
 CHECKED bool machine_container_image(const char *socket, const char *name, char out[128],
                                      struct error *error);

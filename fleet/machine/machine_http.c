@@ -13,7 +13,7 @@
 #define LINE_BYTES 65536
 #define SAID_BYTES 200
 
-/* An answer in lines: {"status": "pulling"}\n{"status": "success"}\n */
+/* An answer that comes in lines: {"status": "pulling"}\n{"status": "success"}\n */
 struct lines {
     const struct machine_http *http;
     struct text line;

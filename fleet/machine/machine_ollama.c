@@ -75,7 +75,7 @@ static bool has_model(struct machine_watch *watch, const char *base)
     return machine_http_call(&http, "POST", "/api/show", body, &reply, &ignored);
 }
 
-/* How long it stays loaded: until its end, which Ollama then holds, too. */
+/* How long it stays loaded: until its end, which Ollama then also enforces. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();
@@ -85,7 +85,7 @@ static int64_t stay_s(const struct machine_watch *watch)
     return left_ms > 0 ? left_ms / 1000 + 1 : 0;
 }
 
-/* Without a prompt: it is loaded, and `keep_alive` counts from now. */
+/* A request without a prompt loads it, and `keep_alive` counts from now. */
 static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t stay,
                          struct machine_http_reply *reply, struct error *error)
 {
@@ -95,7 +95,7 @@ static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t 
 
     http.total_ms = LONG_MS;
     if (stay == 0)
-        http.stopped = NULL; /* to unload is not given up */
+        http.stopped = NULL; /* unloading is not cancelled */
     watch->held_ns = clock_monotonic_ns();
     return machine_http_call(&http, "POST", "/api/generate", body, reply, error);
 }
@@ -115,7 +115,7 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
     return machine_ollama_load(watch, base_of(watch), error);
 }
 
-/* Each request of a client sets another `keep_alive`: it is set again. */
+/* Each request of a client changes `keep_alive`, so it is set again. */
 static CHECKED bool look(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
@@ -136,7 +136,7 @@ static bool runs(struct machine_watch *watch)
            || reply.status != 0;
 }
 
-/* Without Ollama or without its file no model is loaded. */
+/* If Ollama or the model's file is missing, the model is not loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by machine.c and what answers its calls, and private to them. */
+/* Shared by machine.c and the files that answer its calls; private to them. */
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ struct machine {
     struct cloud_machine cloud;
 };
 
-/* One call; `name` is that of the server in the path, "" if it has none. */
+/* One call; `name` is the server that the path names, "" if it names none. */
 struct machine_call {
     struct machine *machine;
     char name[64], folder[PATH_MAX];
@@ -23,27 +23,27 @@ struct machine_call {
     struct cloud_reply *out;
 };
 
-/* Fills the reply; `body` is taken. Returns true. */
+/* Fills the reply and takes over `body`. Returns true. */
 bool machine_reply(const struct machine_call *call, long status, json_t *body);
-/* The same for what is refused: the status of the error's kind. Returns false. */
+/* The same for a refusal, with the HTTP status of the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
 
-/* A server as it is shown. NOT_FOUND: there is none of this name. New reference. */
+/* A server as callers see it. NOT_FOUND: none has this name. New reference. */
 CHECKED bool machine_server_read(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);
-/* Appends all that have records. */
+/* Appends every server that has a record. */
 void machine_server_list(const struct machine *machine, json_t *servers);
 /* The server's own record. */
 CHECKED bool machine_server_record(const struct machine *machine, const char *name, json_t **out,
                                    struct error *error);
 
-/* Makes a record of what is asked for: INVALID names the member that is wrong. */
+/* Makes a record from a request: INVALID names the member that is wrong. */
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
                                  const json_t *wanted, json_t **out, struct error *error);
 
-/* Appends the model servers that listen on the ports that engines usually take, apart from those of
- * `servers`; each is called ENGINE-PORT. */
+/* Appends the model servers that listen on the usual ports of engines and are not yet in `servers`;
+ * each is named ENGINE-PORT. */
 void machine_search(const struct machine *machine, json_t *servers);
-/* The one of this name; NOT_FOUND if nothing like it listens. */
+/* The one with this name; NOT_FOUND if no such server listens. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);

@@ -19,7 +19,7 @@
 #include "base/json/json.h"
 
 #define LOOK_MS 20
-#define KILLED_MS 5000 /* for what was killed to be gone */
+#define KILLED_MS 5000 /* how long a killed process may take to end */
 #define ENVIRONMENT_BYTES 65536
 
 struct about {
@@ -80,7 +80,7 @@ bool machine_process_find(pid_t pid, struct machine_process *out)
     return true;
 }
 
-/* Also while it waits to be waited for: as long as its number is its own. */
+/* True also for a zombie: its number is still its own. */
 static bool is_there(const struct machine_process *process, struct about *about)
 {
     char boot[40];
@@ -97,7 +97,7 @@ bool machine_process_lives(const struct machine_process *process)
     return is_there(process, &about) && about.state != 'Z' && about.state != 'X';
 }
 
-/* ---- Its end ---- */
+/* ---- Ending it ---- */
 
 static void pause_ms(long ms)
 {
@@ -118,11 +118,12 @@ static void signal_group(const struct machine_process *process, int number)
 
     if (is_there(process, &about) && about.group == process->pid)
         kill(-process->pid, number);
-    else if (is_there(process, &about)) /* before it had a group of its own */
+    else if (is_there(process, &about)) /* it had no group of its own yet */
         kill(process->pid, number);
 }
 
-/* What a program left behind: `home` is what it was given as HOME, and nothing else was. */
+/* Processes that a program left behind, recognized by their HOME: no other program was given
+ * `home`. */
 struct remains {
     const struct machine_process *process;
     const char *home;
@@ -153,7 +154,7 @@ static bool has_home(const struct about *about, pid_t pid, const struct remains 
     return false;
 }
 
-/* By a descriptor of the process, so that no other gets its number meanwhile. */
+/* Through a pidfd, so that no other process can get its number meanwhile. */
 static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_one)
 {
     int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
@@ -193,7 +194,8 @@ static void end_each(const struct remains *remains, process_test *is_one)
     }
 }
 
-/* The leader is waited for last: until then its number, and so its group's, is nobody else's. */
+/* The leader is waited for last: until then nobody else can get its number, which is also the
+ * group's. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct about about;

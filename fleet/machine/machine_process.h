@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process it is that was started: its number alone is given to others after its end. Private
- * to fleet/machine. */
+/* Identifies a process that was started: the kernel gives its number to another one after its end.
+ * Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -9,22 +9,23 @@
 
 struct machine_process {
     pid_t pid;                /* 0: none */
-    unsigned long long ticks; /* of its start, since the machine's (/proc/PID/stat, field 22) */
-    char boot[40];            /* the machine's own start, as the kernel names it */
+    unsigned long long ticks; /* from boot to its start (/proc/PID/stat, field 22) */
+    char boot[40];            /* the machine's boot, as the kernel names it */
 };
 
-/* Who has this number now; false: nobody. */
+/* The process that has this number now; false: none has. */
 bool machine_process_find(pid_t pid, struct machine_process *out);
-/* Whether this very process has not ended; one that only waits to be waited for has. */
+/* Whether this very process is still running; a zombie is not. */
 bool machine_process_lives(const struct machine_process *process);
-/* Ends its process group, at first by SIGTERM, after `grace_ms` by SIGKILL; then whatever it
- * started that has left the group and is the caller's child now (PR_SET_CHILD_SUBREAPER). Another
- * process that has its number is never touched. */
+/* Ends its process group, first by SIGTERM, after `grace_ms` by SIGKILL; then its descendants that
+ * left the group and are now the caller's children (PR_SET_CHILD_SUBREAPER). Never touches another
+ * process that has got its number. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
-/* Kills what a dead one had started, also by way of others: all that began since and has `home` as
+/* Kills the descendants of a dead process: every process that started after it and has `home` as
  * its HOME. */
 void machine_process_end_remains(const struct machine_process *process, const char *home);
 
-json_t *machine_process_write(const struct machine_process *process);        /* new reference */
-bool machine_process_read(const json_t *value, struct machine_process *out); /* false: it is none */
+json_t *machine_process_write(const struct machine_process *process); /* new reference */
+/* False: it is not one. */
+bool machine_process_read(const json_t *value, struct machine_process *out);

@@ -18,9 +18,9 @@
 #include "base/json/json.h"
 
 #define USUAL_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define REPORT 3 /* descriptor on which a child says why it could not become its program */
+#define REPORT 3 /* descriptor to which a child writes why it could not execute its program */
 
-/* ---- What it is given ---- */
+/* ---- Its arguments and environment ---- */
 
 static void add_variable(char ***list, size_t *count, const char *name, const char *value)
 {
@@ -65,13 +65,13 @@ static char **arguments_of(const struct machine_program *program)
 static void free_list(char **list)
 {
     for (size_t i = 0; list[i] != NULL; i++) {
-        explicit_bzero(list[i], strlen(list[i])); /* one has the key */
+        explicit_bzero(list[i], strlen(list[i])); /* one of them is the key */
         free(list[i]);
     }
     free(list);
 }
 
-/* ---- The child, until it is the program ---- */
+/* ---- The child, before it executes the program ---- */
 
 static void reset_signals(void)
 {
@@ -83,7 +83,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing that is open here is open there. */
+/* Closes every descriptor of the parent. */
 static bool set_descriptors(int output, int *report)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static bool set_account(uid_t account)
            && setresuid(account, account, account) == 0;
 }
 
-/* It gains nothing by what it executes, leaves no core with its key, and ends with its watchdog. */
+/* It gains no privileges, leaves no core dump with its key, and ends with its watchdog. */
 static bool set_limits(pid_t parent)
 {
     const struct rlimit none = { 0, 0 };
@@ -147,7 +147,7 @@ _Noreturn static void become(const struct machine_program *program, char **argum
 
 /* ---- The watchdog's side ---- */
 
-/* Nothing comes before the end of the pipe: it has become its program. */
+/* An empty pipe means that it has executed its program. */
 static CHECKED bool read_report(int report, const char *path, struct error *error)
 {
     char sentence[128];
@@ -186,7 +186,7 @@ bool machine_program_start(const struct machine_program *program, pid_t *pid, st
 
 /* ---- Its port ---- */
 
-/* "  0: 0100007F:1F90 00000000:0000 0A ...": the address in the machine's own order of bytes. */
+/* " 0: 0100007F:1F90 00000000:0000 0A ...": the address in the machine's byte order. */
 static bool is_exposed_line(const char *line, int64_t port)
 {
     char address[64];

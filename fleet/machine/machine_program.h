@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program as a child of its watchdog: by its arguments, without a shell, with nothing of
- * opsbrain's. Private to fleet/machine. */
+/* A program as a child of its watchdog: started without a shell, and with none of opsbrain's
+ * descriptors or variables. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -10,18 +10,19 @@
 
 struct machine_program {
     const char *path;          /* absolute */
-    const json_t *arguments;   /* texts, without the program itself */
-    const json_t *environment; /* {"NAME": TEXT}, besides what every program gets */
-    const char *key_variable;  /* "": its door has no key */
+    const json_t *arguments;   /* strings, without the program itself */
+    const json_t *environment; /* {"NAME": TEXT}, in addition to what every program gets */
+    const char *key_variable;  /* "": it asks for no key */
     const char *key;
     const char *work; /* its working folder, HOME and TMPDIR */
     uid_t account;    /* 0: opsbrain's own */
     int output;       /* becomes its standard output and error */
 };
 
-/* In a session and a process group of its own; it is killed when its parent ends. False, with the
- * reason, also if it could not be executed. The calling process has one thread. */
+/* Starts it in a session and a process group of its own; it is killed when its parent ends. Returns
+ * false with the reason, also if it could not be executed. The calling process must have a single
+ * thread. */
 CHECKED bool machine_program_start(const struct machine_program *program, pid_t *pid,
                                    struct error *error);
-/* Whether something listens on this port at another address than loopback. */
+/* Whether something listens on this port at an address other than loopback. */
 bool machine_program_is_exposed(int64_t port);

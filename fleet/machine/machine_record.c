@@ -93,7 +93,8 @@ bool machine_record_write(const char *folder, const char *file, const json_t *va
 
 /* ---- The lock ---- */
 
-/* Of the open file, not of the process: no other descriptor of it that is closed gives it up. */
+/* The lock belongs to the open file, not to the process: closing another descriptor does not
+ * release it. */
 static struct flock whole_file(void)
 {
     return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -129,7 +130,7 @@ bool machine_record_is_locked(const char *folder)
     return locked;
 }
 
-/* ---- The end ---- */
+/* ---- Removing it ---- */
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {

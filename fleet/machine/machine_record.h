@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a server on this machine, as files in a folder of its name: `record.json` is
- * what it shall be, written by opsbrain; `status.json` is what it is, written by its watchdog,
- * which holds `lock` as long as it lives; `key` is what its door asks for. Private to
- * fleet/machine. */
+/* A server on this machine as files in a folder of its name: opsbrain writes its wanted state to
+ * `record.json`, its watchdog writes its actual state to `status.json` and holds `lock` while it
+ * lives; `key` is the API key that it asks for. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -16,7 +15,7 @@
 #define MACHINE_KEY "key"
 #define MACHINE_RECORD_BYTES (256 << 10)
 
-/* Of a server: a-z, 0-9 and '-', at most 63 of them, without '-' at an end. */
+/* A server's name: a-z, 0-9 and '-', at most 63 of them, not beginning or ending with '-'. */
 CHECKED bool machine_record_check_name(const char *name, struct error *error);
 
 /* FOLDER/NAME; returns `out`. */
@@ -24,12 +23,12 @@ const char *machine_record_path(const char *folder, const char *name, char out[P
 /* NOT_FOUND: there is none. */
 CHECKED bool machine_record_read(const char *folder, const char *file, json_t **out,
                                  struct error *error);
-/* Whole or not at all, and on disk. */
+/* Writes the whole file or nothing, and syncs it to the disk. */
 CHECKED bool machine_record_write(const char *folder, const char *file, const json_t *value,
                                   struct error *error);
 
-/* Until *lock is closed. CONFLICT: another process has it. */
+/* Holds the lock until *lock is closed. CONFLICT: another process holds it. */
 CHECKED bool machine_record_lock(const char *folder, int *lock, struct error *error);
 bool machine_record_is_locked(const char *folder);
-/* The folder and all in it; links are removed, not followed. */
+/* Removes the folder and everything in it; links are removed, not followed. */
 void machine_record_remove(const char *path);

@@ -16,7 +16,7 @@
 #include "fleet/machine/machine_http.h"
 
 #define SHOWN_BYTES 120
-#define DIGEST_LENGTH 71 /* of "sha256:" and 64 digits */
+#define DIGEST_LENGTH 71 /* "sha256:" and 64 digits */
 #define POD_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 bool machine_check_place(struct error *error)
@@ -50,7 +50,7 @@ static CHECKED bool check_path(const char *setting, const char *path, struct err
                         SHOWN_BYTES, path);
 }
 
-/* Calls each(path) for the entries of a list with commas until one returns false. */
+/* Calls each(path) for the entries of a comma-separated list until one returns false. */
 static bool each_program(const struct machine_rules *rules,
                          bool (*each)(const char *path, void *context), void *context)
 {
@@ -118,7 +118,7 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* Whether anybody may put another file in its place. */
+/* FORBIDDEN: everybody may write the file or a folder above it. */
 static CHECKED bool check_owner(const char *path, struct error *error)
 {
     char part[PATH_MAX];
@@ -174,7 +174,7 @@ bool machine_rules_check_program(const struct machine_rules *rules, const char *
     return check_file(program, error);
 }
 
-/* ---- The rest of a server ---- */
+/* ---- Models, ports, images ---- */
 
 static CHECKED bool check_models(const struct machine_rules *rules, const char *folder,
                                  struct error *error)
@@ -311,7 +311,7 @@ static bool find_program(const char *path, void *context)
     return true;
 }
 
-/* Only root can start something as somebody else. */
+/* Only root can start a program under another account. */
 static void find_account(json_t *findings)
 {
     char fix[200];

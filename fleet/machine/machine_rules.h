@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may run on this machine, and what there is to run it. Private to fleet/machine. */
+/* What may run on this machine, and which means of running it are available. Private to
+ * fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -17,9 +18,9 @@ struct machine_rules {
 /* INVALID names the setting that is not an absolute path, or not on loopback. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Whether this server may be started now: its program is on the list and nobody else can change
- * it, its models are in the admin's folder, its port is free, what runs it answers. Sentences name
- * the setting to change. */
+/* Whether this server may be started now: its program is listed and nobody else can change it, its
+ * models are in the admin's folder, its port is free, and its Podman, Docker or Ollama answers.
+ * Errors name the setting to change. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 CHECKED bool machine_rules_check_program(const struct machine_rules *rules, const char *program,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Model servers on this machine, whoever started them: what answers on the ports that engines
- * usually take. */
+/* Model servers on this machine, whoever started them: they are searched on the usual ports of
+ * engines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 static const struct engine {
     const char *name;
     int64_t port;
-    const char *owner; /* of its models, as GET /v1/models names it */
+    const char *owner; /* the owner of its models, as GET /v1/models names it */
 } engines[] = {
     { "ollama", 11434, "library" },
     { "vllm", 8000, "vllm" },
@@ -69,7 +69,7 @@ static json_t *describe(int64_t port, const json_t *models, bool has_door)
                      "port", (json_int_t)port);
 }
 
-/* NULL: nothing that is like a model server listens there. */
+/* NULL: no model server listens there. */
 static json_t *ask(int64_t port)
 {
     char base[64];
@@ -109,7 +109,7 @@ static void add(int64_t port, json_t *servers)
         json_array_append_new(servers, found);
 }
 
-/* Of the setting; 0: it has none. */
+/* The port in the setting; 0: it has none. */
 static int64_t port_of_ollama(const struct machine *machine)
 {
     const char *port = strrchr(machine->rules.ollama, ':');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that this opsbrain started: what is stored of them, and how they are shown. */
+/* Servers that this opsbrain started: their records, and their form in answers. */
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
@@ -15,7 +15,7 @@
 #include "fleet/machine/machine_http.h"
 #include "fleet/machine/machine_private.h"
 
-/* Accounts of programs, as systemd gives them to services of its own. */
+/* The range of accounts for programs, the same as systemd's for dynamic users. */
 #define ACCOUNT_FIRST 61184
 #define ACCOUNT_LAST 65519
 #define WORK_OF_ROOT "/var/lib/opsbrain-engines"
@@ -38,7 +38,7 @@ bool machine_server_record(const struct machine *machine, const char *name, json
                : error_set(error, why.kind, "%s", why.message);
 }
 
-/* Without its watchdog a program has ended: it ends with it. */
+/* A program ends with its watchdog. */
 static const char *state_of(const json_t *record, const json_t *status, bool is_watched,
                             const char **message)
 {
@@ -126,7 +126,7 @@ void machine_server_list(const struct machine *machine, json_t *servers)
     each_record(machine, add_shown, servers);
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 static bool are_texts(const json_t *values)
 {
@@ -182,7 +182,7 @@ static void find_account(const char *folder, const json_t *record, void *context
     search->taken = search->taken || json_get_integer(record, "account", 0) == search->account;
 }
 
-/* One that no person, service or other server has. */
+/* An account that no person, service or other server has. */
 static CHECKED bool choose_account(const struct machine *machine, int64_t *account,
                                    struct error *error)
 {
@@ -204,7 +204,7 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
     return error_set(error, ERROR_CONFLICT, "no account is left for another program");
 }
 
-/* Where a program works: below the records, unless its account could not get there. */
+/* A program's working folder: below the records, unless its account cannot reach that. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {

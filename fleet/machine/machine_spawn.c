@@ -14,7 +14,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* What a watchdog gets of this process: two pipes, and nothing else. */
+/* A watchdog inherits two pipes from this process, and nothing else. */
 static CHECKED bool set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes,
                            int input, int output)
 {
@@ -66,7 +66,7 @@ static void write_all(int file, const char *bytes)
     }
 }
 
-/* "ok", or a kind of error and a sentence. */
+/* "ok", or an error's kind and its sentence. */
 static CHECKED bool read_answer(int file, struct error *error)
 {
     char line[512];
@@ -101,7 +101,7 @@ static CHECKED bool talk(const char *program, const char *folder, const char *by
     close(output[1]);
     write_all(input[1], bytes);
     close(input[1]);
-    waitpid(child, NULL, 0); /* it has left a child, which answers */
+    waitpid(child, NULL, 0); /* it has forked a child, which answers */
     return read_answer(output[0], error);
 }
 

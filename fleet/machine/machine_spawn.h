@@ -6,7 +6,8 @@
 
 #include "base/core/error.h"
 
-/* Calls `program` as the watchdog of the record's folder, which has taken the record over when this
- * returns. CONFLICT: the folder has a record if `is_new`, has none otherwise, or is watched. */
+/* Starts `program` as the watchdog of the record's folder and returns after it has taken over the
+ * record. CONFLICT: the folder already has a record although `is_new`, has none although not
+ * `is_new`, or is already watched. */
 CHECKED bool machine_spawn(const char *program, const char *folder, const json_t *record,
                            bool is_new, struct error *error);

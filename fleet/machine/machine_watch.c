@@ -10,13 +10,13 @@
 #include "base/json/json.h"
 
 #define TICK_MS 200
-/* Between two writes of a status that only has another line. */
+/* Minimum between two writes of a status in which only the log line changed. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
 #define AGAIN_TICKS 5 /* between two tries to end it */
 #define LOOK_NS INT64_C(1000000000)
 
-/* ---- What it shall be ---- */
+/* ---- The wanted state ---- */
 
 static void read_wanted(struct machine_watch *watch, const json_t *record)
 {
@@ -30,7 +30,8 @@ static bool is_at_its_end(const struct machine_watch *watch)
     return watch->ends_ms != 0 && clock_utc_ms() >= watch->ends_ms;
 }
 
-/* A record that is gone wants nothing; one that cannot be read now is as it was. */
+/* If the record is gone, the server is not wanted; if it cannot be read now, the earlier one
+ * holds. */
 bool machine_watch_goes_on(struct machine_watch *watch)
 {
     json_auto_t *record = NULL;
@@ -58,7 +59,7 @@ bool machine_watch_is_due(struct machine_watch *watch)
     return due;
 }
 
-/* ---- What it is ---- */
+/* ---- The status ---- */
 
 static json_t *status_of(const struct machine_watch *watch)
 {
@@ -142,8 +143,8 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* It answers: who else may ask it is looked at before anybody does. An Ollama of its own has no
- * model yet. */
+/* It answers: before anybody uses it, this checks who else can reach it. A new Ollama has no model
+ * yet. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
@@ -198,8 +199,7 @@ static CHECKED bool live(struct machine_watch *watch, struct error *error)
     return true;
 }
 
-/* What cannot be ended now is tried again until it is: it is not forgotten as long as it may run.
- */
+/* Ending it is repeated until it succeeds: a server that may still be running is not forgotten. */
 static void insist(struct machine_watch *watch,
                    CHECKED bool (*act)(struct machine_watch *watch, struct error *error))
 {
@@ -212,8 +212,8 @@ static void insist(struct machine_watch *watch,
     }
 }
 
-/* Whatever is told from outside while it ends is seen: a record that wants it running again is for
- * the next watchdog. */
+/* Reads the record again while it ends: if that wants the server running, the next watchdog starts
+ * it. */
 static void finish(struct machine_watch *watch, bool lived, const struct error *problem)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);
@@ -224,7 +224,7 @@ static void finish(struct machine_watch *watch, bool lived, const struct error *
     else
         machine_watch_show(watch, wanted ? NULL : "deleting", NULL, NULL);
     insist(watch, kind->end);
-    wanted = machine_watch_goes_on(watch) && wanted; /* as it was told meanwhile */
+    wanted = machine_watch_goes_on(watch) && wanted; /* as the record says by now */
     if (leaves_nothing(watch)) {
         insist(watch, kind->remove);
         machine_record_remove(watch->folder);
@@ -236,8 +236,8 @@ static void finish(struct machine_watch *watch, bool lived, const struct error *
     write_status(watch);
 }
 
-/* Left by a watchdog that was killed: its program is dead by then, as it ends with its parent; what
- * that had started may not be. */
+/* What a killed watchdog left: its program is dead, as it ends with its parent; the program's
+ * children may not be. */
 static void end_remains(struct machine_watch *watch)
 {
     json_auto_t *status = NULL;

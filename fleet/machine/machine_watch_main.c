@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process of a watchdog: it reads what to watch, takes the record's lock, answers, and leaves
- * whoever called it. */
+/* A watchdog's process: it reads what to watch, takes the record's lock, answers, and detaches from
+ * its caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -105,7 +105,7 @@ static void answer(bool done, const struct error *error)
     fflush(stdout);
 }
 
-/* Nothing of the caller stays open, and what is logged goes to a file. */
+/* Closes the caller's descriptors and sends the log to a file. */
 static void leave(const struct machine_watch *watch)
 {
     char path[PATH_MAX];
@@ -135,7 +135,7 @@ int machine_watch(int argc, char *const *argv)
     close_range(STDERR_FILENO + 1, ~0U, 0);
     umask(077);
     prctl(PR_SET_NAME, "opsbrain-watch", 0UL, 0UL, 0UL);
-    if (fork() != 0) /* whoever called is not its parent any more */
+    if (fork() != 0) /* the caller is no longer its parent */
         _exit(0);
     signal(SIGHUP, SIG_IGN);
     done = outbound_global_init(&error) && take_over(&watch, &error);

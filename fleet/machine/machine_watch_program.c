@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is a program: a child of its watchdog, which keeps what it writes. */
+/* A server that is a program: a child of its watchdog, which keeps its output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "fleet/machine/machine_watch.h"
 
 #define GRACE_MS 10000
-#define LOG_BYTES (1 << 20) /* then it is renamed, and a new one begun */
+#define LOG_BYTES (1 << 20) /* then it is renamed, and a new file begins */
 
-/* ---- What it writes ---- */
+/* ---- Its output ---- */
 
 static void open_log(struct machine_watch *watch)
 {
@@ -31,7 +31,7 @@ static void open_log(struct machine_watch *watch)
     watch->logged_bytes = 0;
 }
 
-/* The last line that has something in it. */
+/* The last line that is not blank. */
 static void keep_line(struct machine_watch *watch, const char *bytes, size_t length)
 {
     size_t end = length, start;
@@ -64,7 +64,7 @@ static void drain(struct machine_watch *watch)
 
 /* ---- Its life ---- */
 
-/* Empty, and its account's alone. */
+/* Empty, and accessible to its account alone. */
 static CHECKED bool make_work(struct machine_watch *watch, uid_t account, struct error *error)
 {
     if (mkdir(watch->work, 0700) != 0 && errno != EEXIST)
@@ -127,7 +127,7 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* It is not waited for here: until its end is handled its number is nobody else's. */
+/* It is not reaped here: until its end is handled, no other process may get its number. */
 static CHECKED bool look(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);

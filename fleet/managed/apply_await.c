@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan is carried out when the provider shows that it is so. */
+/* Waits until the provider shows that a plan is carried out. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/managed/apply_private.h"
 
-#define FAILED_LOOKS 3 /* one alone may be between two states */
+#define FAILED_LOOKS 3 /* a single one may fall between two states */
 
 static bool has_end(const struct apply *apply, const struct observed *observed)
 {
@@ -28,7 +28,7 @@ static bool is_reached(const struct apply *apply, const struct observed *observe
 
 static const struct {
     const char *name;
-    double done; /* of the way to readiness */
+    double done; /* of the phases before it is ready */
 } phases[] = {
     { "capacity", 0 }, { "image", 0.2 }, { "weights", 0.4 }, { "compile", 0.7 }, { "ready", 1 },
 };
@@ -53,7 +53,7 @@ static void show(const struct apply *apply, const struct observed *observed)
     job_run_progress(apply->run, steps + phase_done(observed->phase), steps + 1, message);
 }
 
-/* One look; *problem: of a look that failed, which is repeated. */
+/* Looks once; *problem says why a look failed, which is then repeated. */
 static CHECKED bool look(struct apply *apply, struct error *problem)
 {
     struct observed *observed = &apply->plan.observed;
@@ -79,7 +79,7 @@ int64_t apply_patience_ms(const struct apply *apply)
     return apply->frame->patience_ms + start_s * 1000;
 }
 
-/* Nobody can hurry capacity, so waiting for it does not count. */
+/* The wait for capacity does not count: nobody can shorten it. */
 static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 {
     int64_t now_ms = apply->frame->now_ms();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the journal has of a plan, and what its resources show. */
+/* What the journal and the platform show of a plan's steps. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -24,7 +24,7 @@ bool apply_note(struct apply *apply, size_t step, const char *action, const char
                               error)) {
         if (error->kind != ERROR_BUSY)
             return false;
-        job_run_waits_for_store(apply->run, error); /* without it nothing may be requested */
+        job_run_waits_for_store(apply->run, error); /* nothing may be requested without a row */
         if (job_run_wait(apply->run, STORE_PAUSE_MS) != JOB_STOP_NO)
             return false;
     }
@@ -75,7 +75,7 @@ bool apply_recall(struct apply *apply, struct error *error)
     return true;
 }
 
-/* ---- What is there ---- */
+/* ---- Resources ---- */
 
 /* A label, an annotation or, where a resource has neither, a description that has both ids. */
 struct marks {
@@ -113,8 +113,9 @@ static void read_marks(struct marks *marks, const json_t *object)
     }
 }
 
-/* Of the resource itself or of its metadata, or where its provider keeps them: what is deeper, such
- * as a pod's template, was written by whoever wrote the resource. */
+/* Reads the labels of the resource itself or of its metadata, or from where its provider keeps
+ * them. Deeper ones, such as those of a pod's template, do not count: anybody who wrote the
+ * resource may have written them. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;

@@ -6,20 +6,20 @@
 
 #include "fleet/managed/managed_apply.h"
 
-/* How far a step is, as the journal has it. */
+/* How far a step has got, by the journal. */
 enum apply_stage {
-    STAGE_NEW,   /* not requested, or the provider said that it did not do it */
+    STAGE_NEW,   /* not requested, or the provider reported that it did not do it */
     STAGE_MAYBE, /* requested, and no answer is known */
     STAGE_WAITS, /* accepted: to be looked at again */
     STAGE_DONE,
     STAGE_FAILED, /* refused: nothing was made */
-    STAGE_BROKEN, /* accepted, and failed later: something may be left */
+    STAGE_BROKEN, /* accepted, and failed later: a part of it may be left */
     STAGE_UNDONE,
 };
 
 struct apply_step {
     enum apply_stage stage;
-    int64_t since_ms; /* when it was accepted, also by a process before this one */
+    int64_t since_ms; /* when it was accepted, possibly by an earlier process */
     char poll_url[1024];
 };
 
@@ -29,7 +29,7 @@ struct apply {
     struct managed_plan plan;
     struct cloud *cloud;
     struct apply_step *steps;
-    bool undoing;      /* the journal has an undo: there is no way back to doing */
+    bool undoing;      /* the journal has an undo: the plan is no longer carried out */
     char problem[480]; /* why it is undone */
 };
 
@@ -41,8 +41,8 @@ static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
     return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
 }
 
-/* Whether the last request is a look at the server: apply_await repeats it, shows the phases of a
- * start, and knows how long is too long. */
+/* Whether the last request only waits for the server: apply_await does that instead, showing the
+ * phases of the start, within a time limit. */
 static inline bool apply_awaits_last(const struct managed_plan *plan)
 {
     const struct step *last = plan->steps + plan->step_count - 1;
@@ -57,22 +57,21 @@ CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, co
 /* Reads the journal into apply->steps. */
 CHECKED bool apply_recall(struct apply *apply, struct error *error);
 
-/* What is at a step's resource. */
+/* What exists at the URL of a step's resource. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
 CHECKED enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error);
 /* TIMEOUT: the life that the plan gives is over before the plan is carried out. */
 CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
-/* How long a server may take to become ready: the frame's patience, or what its recipe grants it.
- */
+/* How long a server may take to become ready: the frame's limit, or the recipe's. */
 int64_t apply_patience_ms(const struct apply *apply);
-/* Waits between two looks: longer with each. False: the run should stop. */
+/* Waits before the next look, longer each time. False: the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
-/* Until the provider says that it is so. `observed` is the last look. */
+/* Waits until the provider shows that the plan is carried out. `observed` is the last look. */
 CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
-/* Once it is so: a server that runs is registered and watched, one that is stopped is not watched,
- * and one that is gone is not registered. */
+/* Updates the registry afterwards: a running server is registered and watched, a stopped one is not
+ * watched, and a removed one is not registered. */
 CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
-/* Deletes what this plan made, last first, and looks until it is gone. */
+/* Deletes what this plan made, the last first, and waits until it is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry of model servers, as a plan that was carried out leaves it. */
+/* Updates the registry of model servers after a plan was carried out. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
-/* What its platform decides; false: it was so before. */
+/* Sets what the platform decides; false: nothing changed. */
 static bool follow(const struct apply *apply, const struct deployment *wanted,
                    struct deployment *row)
 {
@@ -41,7 +41,7 @@ static bool follow(const struct apply *apply, const struct deployment *wanted,
     return !deployment_measures_same(&before, row);
 }
 
-/* What was done before a crash stays. */
+/* What was done before a crash is kept. */
 static CHECKED bool register_it(const struct apply *apply, struct deployment *out,
                                 struct error *error)
 {
@@ -59,7 +59,7 @@ static CHECKED bool register_it(const struct apply *apply, struct deployment *ou
     return deployment_change(store, out, now_ms, NULL, out, error);
 }
 
-/* Without a further step it can be asked, watched and measured. */
+/* From then on it can be queried, watched and measured. */
 static CHECKED bool keep_running(const struct apply *apply, struct error *error)
 {
     struct deployment row;
@@ -71,7 +71,7 @@ static CHECKED bool keep_running(const struct apply *apply, struct error *error)
                || scrape_target_set(apply->frame->store, row.id, SCRAPE_USUAL_MS, NULL, error));
 }
 
-/* What was measured on it stays. */
+/* Its measurements are kept. */
 static CHECKED bool keep_ended(const struct apply *apply, struct error *error)
 {
     struct store *store = apply->frame->store;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes back what a plan made, last first. */
+/* Undoes what a plan made, the last first. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/managed/apply_private.h"
 
-#define LOOKS_MAX 200 /* of one resource, until it is gone */
+#define LOOKS_MAX 200 /* looks at one resource until it is gone */
 
 static bool may_exist(const struct apply *apply, size_t index)
 {
@@ -23,8 +23,8 @@ static CHECKED bool note(struct apply *apply, size_t index, const char *outcome,
     return apply_note(apply, index, "undo", outcome, "", apply->problem, error);
 }
 
-/* A request whose answer was lost may still be on its way: only the second look that finds nothing
- * counts. */
+/* A request whose answer was lost may still be in flight: the resource counts as absent only at the
+ * second look that does not find it. */
 static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the frame of the fleet needs of the process. It knows no provider by name, and calls clouds
- * through these functions only. Borrowed by everything in fleet/managed/. */
+/* What fleet/managed/ needs from the process. Its files know no provider by name and call clouds
+ * only through these functions. They borrow this struct. */
 #pragma once
 
 #include <stdatomic.h>
@@ -16,9 +16,9 @@ struct fleet_frame {
     struct store *store;
     const struct catalog *catalog;
     const struct provider *const *providers; /* ends with NULL */
-    char instance[ID_SIZE];                  /* this database's id, on everything it makes */
-    const atomic_bool *only_reads; /* the database was moved or restored: until an admin resumes,
-                                    * the clouds are read and not changed */
+    char instance[ID_SIZE];        /* this database's id, a label on everything that it creates */
+    const atomic_bool *only_reads; /* the database was moved or restored: the clouds are only read
+                                      until an admin resumes */
     void *context;                 /* of the functions below */
     /* The target's credential, borrowed until the process ends. */
     CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,

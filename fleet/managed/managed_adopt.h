@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes what runs on a target already into what is managed. Nothing on the platform changes. */
+/* Adopts a server that already runs on a target. Nothing on the platform changes. */
 #pragma once
 
 #include "fleet/managed/fleet_frame.h"
@@ -7,7 +7,7 @@
 struct managed_adoption {
     const char *deployment, *target;
     const char *place;               /* one of the target's; "" where it has none */
-    const struct observed *observed; /* what was seen of it */
+    const struct observed *observed; /* its newest observation */
     const char *rights;              /* of struct fleet_managed_row */
     int64_t ends_ms;                 /* 0: no end */
     const char *at_end;              /* "" without an end */

@@ -40,7 +40,7 @@ static char *write_outcome(const struct apply *apply, const char *state, const c
     return json_write(outcome);
 }
 
-/* Of what is stopped the address may become another's. NULL: as before. */
+/* A stopped server's address may be given to another one. NULL: unchanged. */
 static char *write_door(const struct apply *apply)
 {
     json_auto_t *door =
@@ -76,7 +76,7 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
     return JOB_END_COMPLETED;
 }
 
-/* The plan failed or was cancelled, and what it made was taken back, or could not be. */
+/* The plan failed or was cancelled, and what it made was undone, or could not be. */
 static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
                                           char **outcome, struct error *error)
 {
@@ -117,7 +117,8 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
     return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
 }
 
-/* A process that ends cannot write the journal, or call anybody: the next one goes on. */
+/* A process that is shutting down can neither write the journal nor call a platform: the next one
+ * continues. */
 static bool must_yield(const struct apply *apply, enum apply_end end)
 {
     enum job_stop stop = job_run_stop(apply->run);
@@ -126,7 +127,7 @@ static bool must_yield(const struct apply *apply, enum apply_end end)
            || (end == APPLY_STOPPED && stop != JOB_STOP_CANCEL);
 }
 
-/* Only what makes something new is undone: a change that was half done is for its next plan. */
+/* Only the creation of a deployment is undone: a half-done change is left to the next plan. */
 static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
 {
     enum apply_end end;
@@ -148,7 +149,7 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
     return undo(apply, outcome, error);
 }
 
-/* A plan that is cancelled waits too: to undo is to change. */
+/* A cancelled plan waits, too: undoing it is also a change. */
 static bool may_change(struct apply *apply)
 {
     const atomic_bool *only_reads = apply->frame->only_reads;

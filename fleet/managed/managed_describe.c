@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan for people. */
+/* Writes a plan for people to read. */
 #include <string.h>
 
 #include "base/core/clock.h"

@@ -10,9 +10,9 @@ CHECKED bool managed_document_steps(const json_t *list, struct step **out, size_
                                     struct error *error);
 /* What a plan depends on: existence, state, revision and fields. New reference. */
 json_t *managed_document_observed(const struct observed *observed);
-/* What a provider needs for the key to its door, and where that key is sent. New reference; `out`
- * has no other members than these. */
+/* What a provider needs to return the key of a server, and the address to which that key is sent.
+ * New reference; `out` has no other members than these. */
 json_t *managed_document_door(const struct observed *observed);
 void managed_document_read_door(const json_t *door, struct observed *out);
-/* All of it, for deployment_show. New reference. */
+/* The whole observed state, for deployment_show. New reference. */
 json_t *managed_document_sighting(const struct observed *observed);

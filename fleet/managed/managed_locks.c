@@ -10,7 +10,7 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_target.h"
 
-/* One deployment at one address, with the credential of one revision of its target. */
+/* The lock of one deployment at one address, with the credential of one revision of its target. */
 struct managed_lock {
     struct endpoint_lock public; /* its first member */
     const struct fleet_frame *frame;
@@ -20,7 +20,7 @@ struct managed_lock {
     char id[ID_SIZE];
     int64_t target_revision;
     struct managed_lock *next;
-    pthread_mutex_t mutex; /* of the rest; held while the key is read */
+    pthread_mutex_t mutex; /* protects the rest; held while the key is read */
     char key[SECRET_VALUE_SIZE];
     int64_t key_ends_ms;
 };
@@ -33,7 +33,7 @@ struct managed_locks {
 
 /* ---- One lock ---- */
 
-/* What could end a header's line is no key. */
+/* A key with a byte that could end a header's line is refused. */
 static bool is_key(const char *text)
 {
     while (*text > 0x20 && *text < 0x7f)
@@ -116,7 +116,7 @@ static struct managed_lock *find_known(const struct managed_locks *locks,
     return lock;
 }
 
-/* The one that is known, or a new one. */
+/* The existing one, or a new one. */
 static const struct managed_lock *keep(struct managed_locks *locks, const struct managed_lock *like)
 {
     struct managed_lock *lock;
@@ -149,7 +149,7 @@ static CHECKED bool open_cloud(const struct fleet_frame *frame, const char *targ
     return true;
 }
 
-/* What is stopped or gone has an address that may be another's now. */
+/* The address of a server that is stopped or gone may belong to another one by now. */
 static bool has_door(const struct fleet_managed_row *row, const json_t *observed,
                      const struct observed *door, const char *address)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locks on the doors of managed deployments: a key goes to the address to which the plan that
- * put the server up bound it, and nowhere else; it is in memory only. */
+/* The keys of managed deployments: a key is sent only to the address to which the plan that
+ * deployed the server bound it, and is kept in memory only. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -10,7 +10,7 @@
 struct managed_locks; /* thread-safe */
 
 struct managed_locks *managed_locks_create(const struct fleet_frame *frame); /* borrowed */
-/* Wipes them. No endpoint may be in use. NULL is fine. */
+/* Wipes the keys. No endpoint may be in use. NULL is fine. */
 void managed_locks_destroy(struct managed_locks *locks);
 /* As access_locks.find (fleet/secret_access.h). */
 CHECKED bool managed_locks_find(struct managed_locks *locks, const struct deployment *deployment,

@@ -9,7 +9,7 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_sight.h"
 
-/* The length of the region of a place: clouds name a zone by its region and a letter, as in
+/* The length of the region in a place's name: clouds name a zone by its region and a letter, as in
  * us-central1-a and us-east-1a. */
 static size_t region_length(const char *place)
 {
@@ -59,7 +59,7 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
     return strcmp(door.address, address) == 0;
 }
 
-/* *out: the newest sighting; NULL: none. */
+/* *out: the newest observation; NULL: none. */
 static CHECKED bool look(const struct fleet_frame *frame, const struct deployment *deployment,
                          json_t **out, struct error *error)
 {

@@ -7,6 +7,6 @@
 #include "store/ledger/deployments.h"
 
 /* {"image", "image_digest", "command", "args", "machine", "region", "zone", "replicas"}, as far as
- * it shows them now or, where it cannot be asked, showed last. New reference; NULL: opsbrain did
- * not put up what is at this address. */
+ * the platform shows them now or, if it does not answer, showed them last. New reference; NULL:
+ * opsbrain did not deploy the server at this address. */
 json_t *managed_platform(const struct fleet_frame *frame, const struct deployment *deployment);

@@ -12,11 +12,11 @@
 #include "fleet/managed/managed_sight.h"
 
 #define MINUTE_MS 60000LL
-#define QUIET_MAX 4 /* minutes between two looks at what does not change */
+#define QUIET_MAX 4 /* minutes between two looks at a deployment that does not change */
 #define TROUBLE_MAX 10
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
-#define ORPHAN_ROUNDS 10 /* a target is searched that often */
+#define ORPHAN_ROUNDS 10 /* how often a target is searched */
 
 /* When a deployment is looked at next. */
 struct turn {
@@ -89,7 +89,7 @@ static void drop_gone(struct managed_reconciler *reconciler)
         reconciler->turns[i].seen = false;
 }
 
-/* Sooner after a change, and before its end; later where nothing happens or nothing answers. */
+/* Sooner after a change and before its end, later if nothing changes or nothing answers. */
 static void next_turn(struct turn *turn, const struct fleet_managed_row *row, bool changed,
                       bool failed, int64_t now_ms)
 {
@@ -123,7 +123,7 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     tell(reconciler, row->deployment, sentence, true);
 }
 
-/* The go-ahead to this was given with the plan that set its life. */
+/* The plan that set its life was also the go-ahead to this. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {
@@ -170,7 +170,7 @@ static bool only_reads(const struct fleet_frame *frame)
     return frame->only_reads != NULL && atomic_load(frame->only_reads);
 }
 
-/* A plan that runs looks by itself. */
+/* A running plan does its own looks. */
 static bool is_changing(const struct fleet_frame *frame, const struct fleet_managed_row *row)
 {
     struct fleet_plan_row plan;
@@ -214,7 +214,7 @@ static void look(struct managed_reconciler *reconciler, const struct fleet_manag
         tell(reconciler, row->deployment, sight.sentence, sight.is_trouble);
 }
 
-/* A round is long where clouds are slow: what is known of one is read again before it is judged. */
+/* A round is long if clouds are slow, so each row is read again before it is judged. */
 static void look_at(struct managed_reconciler *reconciler, const char *deployment,
                     struct managed_round *round)
 {
@@ -230,7 +230,7 @@ static void look_at(struct managed_reconciler *reconciler, const char *deploymen
 
 /* ---- Orphans ---- */
 
-/* NULL: none of this name is managed. */
+/* NULL: no managed deployment has this name. */
 static const struct fleet_managed_row *find_named(const struct fleet_managed_row *rows,
                                                   size_t count, const char *deployment)
 {
@@ -240,8 +240,8 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
-/* The end that is written on it has passed: it is managed again, and ended in the next round as any
- * other is, by a plan with a journal. */
+/* The end in its label has passed: it is adopted again, and the next round ends it like any other,
+ * by a plan with a journal. */
 static bool take_back(const struct managed_reconciler *reconciler, const char *target,
                       const struct observed *orphan)
 {
@@ -277,7 +277,7 @@ static void report_orphan(const struct managed_reconciler *reconciler, const cha
          true);
 }
 
-/* Its name is taken: only its platform can end it. */
+/* Its name is taken: it can only be ended on its platform. */
 static void report_twin(const struct managed_reconciler *reconciler, const char *target,
                         const struct observed *twin)
 {

@@ -81,7 +81,7 @@ void managed_sight_drift(const struct fleet_managed_row *row, struct text *out)
     describe_drift(row->baseline, observed, out);
 }
 
-/* ---- What it means ---- */
+/* ---- The verdict ---- */
 
 const char *managed_sight_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms)
@@ -130,7 +130,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
                  drift.length == 0 ? "" : "; drift: ", text_string(&drift));
 }
 
-/* The sentence of the last look is what was told. */
+/* People already know the sentence of the last look. */
 static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                           const struct observed *observed, struct managed_sight *out,
                           struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored target as providers take it, and its provider. */
+/* A stored target in the form that providers take, and its provider. */
 #pragma once
 
 #include "fleet/managed/fleet_frame.h"
@@ -10,7 +10,7 @@ struct managed_target {
     const struct provider *provider;
 };
 
-/* INVALID names the member of the row that is not right; the provider checks its own. */
+/* INVALID names the member of the row that is wrong; the provider checks its own members. */
 CHECKED bool managed_target_read(const struct fleet_frame *frame,
                                  const struct fleet_target_row *row, struct managed_target *out,
                                  struct error *error);
@@ -21,5 +21,5 @@ CHECKED bool managed_target_place(const struct managed_target *target, const cha
                                   const char **out, struct error *error);
 bool managed_target_allows(const struct managed_target *target, const char *recipe);
 
-/* The members of `place` in a row: texts that only some providers need. Ends with NULL. */
+/* The members of `place` in a row: strings that only some providers need. Ends with NULL. */
 extern const char *const managed_target_members[];

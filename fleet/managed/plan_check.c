@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands against a plan: what there is, what its target demands, and the platform's own word.
- */
+/* Refuses a plan because of the observed state, its target's demands, or the platform's own
+ * check. */
 #include <string.h>
 
 #include "fleet/managed/plan_private.h"
@@ -44,7 +44,7 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
                      plan->row.deployment, target->name);
 }
 
-/* A condition, such as a secret that must be there, has its own sentence. */
+/* A condition, such as a secret that must exist, has its own sentence. */
 static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
                            struct error *error)
 {
@@ -54,7 +54,7 @@ static CHECKED bool refuse(const struct step *step, enum error_kind kind, const 
                      sentence);
 }
 
-/* The reply is judged as that of the request itself is. */
+/* The reply is judged like that of the request itself. */
 static CHECKED bool rehearse(const struct making *making, const struct managed_plan *plan,
                              const struct step *step, struct error *error)
 {

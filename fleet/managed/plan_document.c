@@ -43,7 +43,7 @@ static json_t *commands_json(const struct managed_plan *plan)
     return list;
 }
 
-/* What is shown and not part of the digest. */
+/* The parts that are shown but not covered by the digest. */
 static json_t *advice_json(const struct making *making, const struct managed_plan *plan)
 {
     const struct provider *provider = plan->target.provider;
@@ -73,7 +73,7 @@ void plan_document_write(const struct making *making, struct managed_plan *plan)
     FREE_AUTO char *canonical = NULL;
 
     plan->wish = wish_json(making, plan);
-    plan->desired.kind = json_get_text(plan->wish, "kind", ""); /* the call's is borrowed */
+    plan->desired.kind = json_get_text(plan->wish, "kind", ""); /* the caller's is borrowed */
     plan->document = json_pack(
         "{s:s, s:s, s:s, s:O, s:{s:s, s:I}, s:o, s:o, s:o, s:I, s:o}", "verb",
         provider_verb_name(making->wish.verb), "deployment", plan->row.deployment, "instance",

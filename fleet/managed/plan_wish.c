@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan is asked for: what the call said and, where it said nothing, what was so before. */
+/* The wish of a plan: what the call gives and, for the rest, the previous values. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -7,7 +7,7 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
-#define RECALLED_PLANS 100 /* the newest, in which a recipe that is not kept is searched */
+#define RECALLED_PLANS 100 /* the newest plans, searched for a recipe that is no longer kept */
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
 {
@@ -30,7 +30,7 @@ static CHECKED bool find_managed(struct making *making, struct error *error)
     return true;
 }
 
-/* What a call did not say is as it was. */
+/* What a call does not give stays unchanged. */
 static void complete_wish(struct making *making)
 {
     struct managed_wish *wish = &making->wish;
@@ -52,7 +52,7 @@ static void complete_wish(struct making *making)
         wish->at_end = json_get_text(before, "at_end", "destroy");
 }
 
-/* A plan that was carried out has the recipe with its overrides. */
+/* A plan that was carried out contains the recipe with its overrides. */
 static bool has_recipe(const struct fleet_plan_row *row, const char *name, struct recipe *out)
 {
     json_auto_t *document = json_loads(row->document, 0, NULL);
@@ -63,8 +63,8 @@ static bool has_recipe(const struct fleet_plan_row *row, const char *name, struc
            && recipe_read(json_object_get(recipe, "document"), out, &ignored);
 }
 
-/* What runs goes on with the recipe that it was made from. False: `error` stays, unless the store
- * failed. */
+/* A running server keeps the recipe that it was made from. False: `error` is unchanged unless the
+ * store failed. */
 static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
                                   struct error *error)
 {
@@ -91,7 +91,7 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     bool done;
 
     if (plan_is_ending(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
-        return true; /* to end it needs no recipe; what was adopted has none */
+        return true; /* ending it needs no recipe, and an adopted one has none */
     if (!managed_target_allows(&plan->target, wish->recipe))
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s does not allow the recipe %s: target_show lists those it "
@@ -110,8 +110,8 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     return done;
 }
 
-/* What the platform would refuse is refused for a new server alone: one that runs must not lose its
- * next hour to a new rule. */
+/* Refusals apply to new servers only: a running one must not lose an extension because of a new
+ * rule. */
 static CHECKED bool lint_recipe(struct making *making, const struct managed_plan *plan,
                                 const char *place, struct error *error)
 {

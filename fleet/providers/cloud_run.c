@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud Run: the row of the table, and what a target needs. */
+/* Google's Cloud Run: its row of the table, and the requirements of a target. */
 #include "fleet/providers/cloud_run.h"
 #include "base/net/url.h"
 
@@ -48,7 +48,7 @@ static const char *ends_by(const struct desired *desired)
                                    "account that may change nothing else";
 }
 
-/* An ID token for the service's own address. */
+/* The key is an ID token for the service's own address. */
 static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error)
 {

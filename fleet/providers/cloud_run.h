@@ -13,8 +13,9 @@
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
 /* New references. */
 json_t *cloud_run_service(const struct desired *desired); /* of a recipe */
-json_t *cloud_run_scaling(const struct desired *desired); /* as many as it may have */
-/* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
+json_t *cloud_run_scaling(const struct desired *desired); /* the most instances that it may have */
+/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
+ * Pure. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
 void cloud_run_lint(const struct desired *desired, json_t *warnings);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is: one service, and all of them in the target's regions. */
+/* Observes one service, or lists all of them in the target's regions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- One service ---- */
 
-/* The first condition that is not fulfilled says what it waits for. */
+/* The first unfulfilled condition shows what it is waiting for. */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
     static const char *const of_image[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
@@ -16,7 +16,7 @@ static const char *waiting_for(const json_t *service, const char **phase)
     const json_t *condition;
     size_t i;
 
-    *phase = "weights"; /* an instance has started, as far as the service tells */
+    *phase = "weights"; /* an instance has started, as far as the service reports */
     json_array_foreach(json_object_get(service, "conditions"), i, condition) {
         const char *state = json_get_text(condition, "state", "");
         const char *reason = json_get_text(condition, "reason", "");
@@ -59,7 +59,7 @@ static void read_state(const json_t *service, struct observed *out)
         observed_set_state(out, "starting", phase, message);
 }
 
-/* An instance that no request has called for ends after some minutes. */
+/* An instance that gets no requests ends after some minutes. */
 static bool scales_to_zero(const json_t *service)
 {
     const json_t *scaling = json_object_get(service, "scaling");

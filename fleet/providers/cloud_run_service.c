@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a service, and what of it the platform refuses or people regret. */
+/* The body of a service, and the checks of what the platform refuses or what is unwise. */
 #include <stdio.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static bool is_copied(const struct recipe *recipe)
     return json_is_true(recipe_member(recipe, "weights.copied_to_memory"));
 }
 
-/* Copies the weights first, and runs the program with their new path. */
+/* Copies the weights, then runs the program with their new path. */
 static void add_copying(const struct recipe *recipe, json_t *argv, json_t *container)
 {
     json_t *command = json_pack("[s, s, s, s]", "/bin/sh", "-c",
@@ -130,7 +130,8 @@ static json_t *resources(const struct recipe *recipe)
 
     if (recipe->chips > 0)
         json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
-    /* cpuIdle is false if it is not sent, and must be with a GPU: sent to be seen. */
+    /* cpuIdle must be false with a GPU, which is the default: it is sent so that the plan shows
+     * it. */
     return json_pack("{s:o, s:b, s:b}", "limits", limits, "cpuIdle", 0, "startupCpuBoost", 1);
 }
 
@@ -240,12 +241,12 @@ json_t *cloud_run_service(const struct desired *desired)
                      "TRAFFIC_TARGET_ALLOCATION_TYPE_LATEST", "percent", 100);
 }
 
-/* ---- What is refused ---- */
+/* ---- Refusals ---- */
 
 static const struct gpu {
     const char *accelerator;
     int64_t cpu, memory_gib;
-    const char *regions; /* between blanks */
+    const char *regions; /* separated by blanks */
 } gpus[] = {
     { "nvidia-l4", 4, 16,
       " asia-southeast1 asia-south1 europe-west1 europe-west4 us-central1 us-east4 " },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs as requests, what their replies mean, and the same as commands. */
+/* Turns verbs into requests and commands, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return google_add(&list->google, name, method, list->url, summary);
 }
 
-/* Once its query is there. */
+/* Called once its query is set. */
 static void set_dry_run(struct step *step)
 {
     struct step dry = *step;
@@ -43,7 +43,7 @@ static void set_dry_run(struct step *step)
     text_copy(step->dry_run_url, sizeof step->dry_run_url, dry.url);
 }
 
-/* What the scheduler sends at the end. */
+/* The request that the scheduler sends at the end. */
 static void add_end(const struct list *list, bool is_change)
 {
     bool destroys = list->desired->end_destroys;
@@ -54,8 +54,8 @@ static void add_end(const struct list *list, bool is_change)
         &list->google, &list->end, destroys ? "DELETE" : "PATCH", url, destroys ? NULL : STOPPED);
 }
 
-/* The service is new: nobody else has a right on it yet, and the invokers are those of the
- * project. */
+/* The service is new: nobody else has rights on it yet, and the project defines who may invoke
+ * it. */
 static void add_right(const struct list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Lets that account end");
@@ -65,7 +65,7 @@ static void add_right(const struct list *list)
                            "roles/run.developer", "members", "serviceAccount:", list->end.account);
 }
 
-/* Refused if somebody has changed the service since it was looked at. */
+/* Refused if somebody has changed the service since it was observed. */
 static void set_etag(json_t *body, const struct observed *now)
 {
     if (now->etag[0] != '\0')
@@ -99,7 +99,7 @@ static void add_wait(const struct list *list, const char *name, const char *summ
     step->absent_is_done = strcmp(name, "gone") == 0;
 }
 
-/* Changes one member, and no revision. */
+/* Changes one member and creates no revision. */
 static void add_patch(const struct list *list, const char *name, const char *member, json_t *body,
                       const char *summary)
 {
@@ -125,7 +125,7 @@ static void add_create(const struct list *list)
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-/* The service's labels follow with the service. */
+/* Its labels are deleted with the service. */
 static void add_update(const struct list *list)
 {
     google_add_secrets(&list->google);
@@ -141,7 +141,7 @@ static void add_extend(const struct list *list)
 
     set_etag(body, list->now);
     if (list->desired->ends_ms > 0)
-        add_end(list, true); /* the account and its right are there since the service was made */
+        add_end(list, true); /* the account and its right exist since the service was created */
     else
         google_end_add_job_removal(&list->google, &list->end);
     add_patch(list, "label", "labels", body, "Writes its end on");

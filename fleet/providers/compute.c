@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Compute Engine: the row of the table, and what a target needs. */
+/* Google's Compute Engine: its row of the table, and the requirements of a target. */
 #include <string.h>
 
 #include "fleet/providers/compute.h"

@@ -11,15 +11,16 @@
 const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SIZE]);
 /* "us-central1" of "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
-/* Its capacity is waited for, and its life is bounded from when it has that. */
+/* Whether it waits for capacity, and its life counts from the moment when it gets that. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
-/* Of a recipe; new reference. */
+/* The body for a recipe; new reference. */
 json_t *compute_instance(const struct desired *desired, const struct google_machine *machine);
-/* How it is bought, and when it ends: `before` with what the plan says. New reference. */
+/* How it is bought and when it ends: `before` with the plan's values. New reference. */
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
 
-/* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
+/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
+ * Pure. */
 CHECKED bool compute_check(const struct desired *desired, struct error *error);
 CHECKED bool compute_check_end(const struct desired *desired, const struct observed *now,
                                struct error *error);
@@ -34,12 +35,12 @@ CHECKED enum step_state compute_outcome(const struct step *step, const struct cl
                                         char poll_url[1024], struct error *error);
 void compute_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads an instance. `is_inside`: it is reached by its address in the network. Pure. */
+/* Reads an instance. `is_inside`: it is reached by its internal address. Pure. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
                              struct observed *out, struct error *error);
 CHECKED bool compute_list(struct cloud *cloud, const struct fleet_target *target,
                           struct observed **out, size_t *count, json_t *warnings,
                           struct error *error);
-/* A finding for each region: which accelerators there is a quota for. */
+/* Adds a finding for each region: the accelerators for which there is a quota. */
 void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings);

@@ -58,8 +58,8 @@ static json_t *write_time(int64_t at_ms)
     return json_string(text);
 }
 
-/* Flex-start counts from when the capacity is there; otherwise the end is a moment, so that no
- * restart puts it off. */
+/* Flex-start counts from the moment when there is capacity; otherwise the end is a fixed time, so
+ * that a restart does not postpone it. */
 static void set_end(const struct desired *desired, bool is_flexible, json_t *out)
 {
     const char *model = json_get_text(out, "provisioningModel", "STANDARD");
@@ -112,7 +112,7 @@ static json_t *disk(const struct desired *desired)
                                   recipe_text(recipe, "compute_engine.disk_type", "pd-balanced")));
 }
 
-/* Outside the network there is an address, whose ports the firewall guards. */
+/* With an external address, whose ports the firewall protects. */
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;

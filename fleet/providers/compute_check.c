@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Compute Engine refuses, and what people regret there. */
+/* Checks what Compute Engine refuses, and what is unwise there. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -13,7 +13,7 @@
 #define LONGEST_MS (120 * DAY_MS)
 #define LONGEST_FLEXIBLE_MS (7 * DAY_MS)
 
-/* Machine types whose accelerators come with them: documentation of machine families, 2026. */
+/* Machine types that include their accelerators (documentation of machine families, 2026). */
 static const struct machine {
     const char *type, *hardware;
     int64_t chips;

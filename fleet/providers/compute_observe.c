@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is: one instance, what it says of itself, and all of them in the target's zones. */
+/* Observes one instance with its own reports, or lists all of them in the target's zones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- One instance ---- */
 
-/* The platform's words, and ours. A machine that runs has a phase of its own. */
+/* The platform's states and ours. A running machine also has a phase. */
 static const struct status {
     const char *word, *state, *phase;
 } statuses[] = {
@@ -30,7 +30,7 @@ static void read_state(const json_t *instance, struct observed *out)
             observed_set_state(out, statuses[i].state, statuses[i].phase,
                                json_get_text(instance, "statusMessage", ""));
     if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
-        observed_set_state(out, "ready", "ready", ""); /* another's says no more */
+        observed_set_state(out, "ready", "ready", ""); /* it reports nothing more */
 }
 
 static const char *script_of(const json_t *instance)
@@ -57,7 +57,7 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
         out);
 }
 
-/* Image and arguments are in the script, whose digest a change of either changes. */
+/* Image and arguments are in the script: changing either changes its digest. */
 static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
@@ -95,7 +95,7 @@ static void read_digest(const json_t *instance, struct observed *out)
                  7 + (int)strspn(digest + 8, "0123456789abcdef"), digest + 1);
 }
 
-/* An unsigned number of 64 bits, which comes as a text. */
+/* An unsigned 64-bit number, sent as a string. */
 static void read_id(const json_t *id, struct observed *out)
 {
     const char *text = json_string_value(id);
@@ -116,7 +116,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
     read_digest(instance, out);
     out->fields = fields_of(instance);
     read_id(json_object_get(instance, "id"), out);
-    /* What a change of the labels has to show. */
+    /* The fingerprint that a change of the labels must send. */
     text_copy(out->etag, sizeof out->etag, json_get_text(instance, "labelFingerprint", ""));
     text_copy(out->machine, sizeof out->machine,
               google_last_part(json_get_text(instance, "machineType", "")));
@@ -124,9 +124,9 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
     out->ready_replicas = strcmp(out->state, "ready") == 0;
 }
 
-/* ---- What it says of itself ---- */
+/* ---- The machine's own reports ---- */
 
-/* The last line that the script wrote: "... startup-script: opsbrain: LINE". */
+/* The last line of the script: "... startup-script: opsbrain: LINE". */
 static void read_line(const char *contents, struct observed *out)
 {
     const char *line = NULL;
@@ -141,20 +141,20 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
-/* What the script said before its server did. */
+/* The script's output before its server wrote any. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
     char url[600];
 
-    /* The last 4 KiB: what counts from the end is negative. */
+    /* The last 4 KiB: a negative offset counts from the end. */
     snprintf(url, sizeof url, "%s/serialPort?port=1&start=-4096", out->resource);
     if (cloud_read(cloud, url, &reply, &ignored))
         read_line(json_get_text(reply.body, "contents", ""), out);
 }
 
-/* None has been written before the script runs, and where the permission lacks none is read. */
+/* There is none before the script runs, and none is read without the permission. */
 static void ask_machine(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };

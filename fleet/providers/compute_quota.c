@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target on Compute Engine has of quotas for accelerators, by region. */
+/* The accelerator quotas of a target on Compute Engine, by region. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool is_of_gpus(const char *metric)
            && strcmp(metric + length - 5, "_GPUS") == 0 && strstr(metric, "_VWS_") == NULL;
 }
 
-/* GPUs are quotas of the region. */
+/* GPU quotas belong to the region. */
 static void read_gpus(struct cloud *cloud, const char *project, const char *region,
                       struct google_quotas *quotas)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs as requests, what their replies mean, and the same as commands. */
+/* Turns verbs into requests and commands, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void add_wait(const struct list *list, const char *name, const char *summ
         step->wait_s = STEP_WAITS_TO_END; /* for capacity */
 }
 
-/* By the platform's own id of it: never another machine of its name. */
+/* By the platform's own id: never another machine of the same name. */
 static void set_method(const struct list *list, struct step *step, const char *method)
 {
     const char *uid = list->now != NULL ? list->now->uid : "";
@@ -96,7 +96,7 @@ static void add_scheduling(const struct list *list)
                "Moves the end of");
 }
 
-/* Refused if somebody has changed the labels since they were looked at. */
+/* Refused if somebody has changed the labels since they were observed. */
 static void add_labels(const struct list *list)
 {
     add_method(list, "label", "/setLabels",
@@ -122,7 +122,7 @@ static void add_start(const struct list *list)
     add_wait(list, "running", "Waits until it runs:");
 }
 
-/* The platform changes the end of a stopped machine only. */
+/* The platform changes the end of stopped machines only. */
 static void add_extend(const struct list *list)
 {
     bool runs = strcmp(list->now->state, "stopped") != 0;
@@ -135,7 +135,7 @@ static void add_extend(const struct list *list)
         add_start(list);
 }
 
-/* What is bounded by how long it runs gets what is left of its life. */
+/* If the limit is a running time, it gets the rest of its life. */
 static void add_restart(const struct list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the providers on Google's platforms share: labels, steps, outcomes, what ends a resource,
- * lists, and what a target needs. Private to fleet/providers. What has no `cloud` is pure. */
+/* Shared by the providers on Google's platforms: labels, steps, outcomes, scheduled ends, lists,
+ * and the requirements of targets. Private to fleet/providers. Functions without a parameter
+ * `cloud` are pure. */
 #pragma once
 
 #include "fleet/providers/provider.h"
@@ -10,32 +11,32 @@
 #define GOOGLE_COMPUTE "https://compute.googleapis.com/compute/v1/"
 #define GOOGLE_SCOPE "https://www.googleapis.com/auth/cloud-platform"
 
-/* ---- Labels, on everything that has them ---- */
+/* ---- Labels, on every resource that can have them ---- */
 
 #define GOOGLE_INSTANCE "opsbrain-instance"
 #define GOOGLE_DEPLOYMENT "opsbrain-deployment"
 #define GOOGLE_ENDS "opsbrain-ends" /* seconds since 1970 */
 
 json_t *google_labels(const struct desired *desired); /* new reference */
-/* Ours over those that others wrote on it: a change replaces them all. New reference. */
+/* Our labels merged over those that others wrote: a change replaces all of them. New reference. */
 json_t *google_all_labels(const struct desired *desired, const struct observed *now);
 void google_read_labels(const json_t *labels, struct observed *out);
-/* By which what has no labels is known as ours: a description. New reference. */
+/* A description that marks a resource without labels as ours. New reference. */
 json_t *google_mark(const struct desired *desired);
 
-/* Of a deployment of this instance, in a place (`what`: its full name at the platform): 24 digits
- * for the names of what is made beside it, which no other has. */
+/* A unique suffix of 24 digits for the names of a deployment's auxiliary resources (`what`: its
+ * full name at the platform). */
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
-/* Whether a deployment's name may be a resource's: letters, digits and '-', shorter than `size`. */
+/* Whether a deployment's name can name a resource: letters, digits and '-', shorter than `size`. */
 CHECKED bool google_check_name(const char *name, const char *title, size_t size,
                                struct error *error);
 
 /* "x" of "projects/P/locations/L/services/x". */
 const char *google_last_part(const char *name);
-/* Name, place and URL, of such a name. */
+/* Fills name, place and URL from such a name. */
 void google_read_name(const char *service, const char *name, struct observed *out);
-/* An int64, which comes as a text, and may come as a number; 0: neither. */
+/* An int64, which Google sends as a string or as a number; 0: neither. */
 int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
@@ -46,32 +47,34 @@ struct google_list {
     size_t *count;
 };
 
-/* `url` is also its resource; the summary gets the deployment's name and place. */
+/* Adds a step. `url` is also its resource; the deployment's name and place are appended to the
+ * summary. */
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary);
-/* The recipe's secrets must be there: "secret-NAME". */
+/* Adds a condition for each secret of the recipe, "secret-NAME": it must exist. */
 void google_add_secrets(const struct google_list *list);
-/* INVALID: what could not be a secret's name. */
+/* INVALID: it cannot be a secret's name. */
 CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
-/* A 404 is its success. */
+/* Adds a step that deletes; a 404 counts as success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);
-/* The step POSTs to the parent of its resource, and is undone by deleting that. */
+/* Adds a step that POSTs to the parent of its resource; deleting the resource undoes it. */
 void google_set_creation(struct step *step);
 /* Adds a parameter to the step's URL. */
 void google_add_query(struct step *step, const char *name, const char *value);
-/* What is to be created is not another's, and what is to be changed exists. `what`: "machine". */
+/* Checks that a resource to create does not belong to others, and that one to change exists.
+ * `what`: "machine". */
 CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, const char *what, struct error *error);
-/* The step as a command of gcloud: `commands` has its name and words, { "stop", "compute instances
- * stop" }, and ends with NULL; `place` is the option of the place, "--zone". A step that is in no
- * row is shown as a request. */
+/* The step as a gcloud command: `commands` has pairs of a step's name and its command, { "stop",
+ * "compute instances stop" }, and ends with NULL; `place` is the option for the place, "--zone". A
+ * step without a pair is shown as a request. */
 void google_command(const struct desired *desired, const struct step *step,
                     const char *const commands[][2], const char *place, struct text *out);
 
-/* ---- What ends a resource at its time ---- */
+/* ---- Scheduled ends ---- */
 
-/* A job of Cloud Scheduler sends one request, as an account that is made for this. */
+/* A Cloud Scheduler job sends one request with an account that is created for it. */
 struct google_end {
     char account[128]; /* its e-mail address */
     char job[512];     /* URL */
@@ -79,21 +82,22 @@ struct google_end {
 /* `what`: the resource's full name at the platform; `region`: the scheduler's. */
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out);
-/* "end-account": makes the account. Nothing is granted to it. */
+/* Step "end-account": creates the account, without any rights. */
 void google_end_add_account(const struct google_list *list, const struct google_end *end);
-/* "end-before", "end": makes the job. `body` NULL: the request has none. */
+/* Steps "end-before" and "end": create the job. `body` NULL: its request has none. */
 void google_end_add_job(const struct google_list *list, const struct google_end *end,
                         const char *method, const char *url, const char *body);
-/* "end": moves the job, which stays, so that what runs is never without its end. */
+/* Step "end": changes the time of the existing job, so that a running server is never without an
+ * end. */
 void google_end_add_change(const struct google_list *list, const struct google_end *end,
                            const char *method, const char *url, const char *body);
 void google_end_add_job_removal(const struct google_list *list, const struct google_end *end);
 void google_end_add_account_removal(const struct google_list *list, const struct google_end *end);
-/* INVALID: a schedule has no year. */
+/* INVALID: the end is too far away, since a schedule has no year. */
 CHECKED bool google_end_check(const struct desired *desired, const char *title,
                               struct error *error);
 
-/* ---- What is unwise ---- */
+/* ---- Warnings ---- */
 
 struct google_warning {
     bool holds;
@@ -103,15 +107,16 @@ void google_warn(const struct google_warning *rows, size_t count, json_t *warnin
 
 /* ---- Outcomes ---- */
 
-/* For `outcome`: sets `error`. */
+/* For `outcome` functions: sets `error`. */
 CHECKED enum step_state google_fail(struct error *error, const char *message);
-/* What a reply that is not 2xx means. */
+/* Judges a reply that is not 2xx. */
 CHECKED enum step_state google_refused(const struct step *step, const struct cloud_reply *reply,
                                        struct error *error);
-/* A long operation, {"name", "done", "error" or "response"}; `base` and its name are its URL. */
+/* Judges a long operation, {"name", "done", "error" or "response"}; its URL is `base` and its
+ * name. */
 CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
                                                char poll_url[1024], struct error *error);
-/* A step that waits: its name is the state that it waits for. */
+/* Judges a step that waits: its name is the state that it waits for. */
 CHECKED enum step_state google_judge_wait(const struct step *step, const struct observed *now,
                                           char poll_url[1024], struct error *error);
 bool google_is_one_of(const char *name, const char *const *names); /* ends with NULL */
@@ -123,52 +128,52 @@ struct google_found {
     struct observed **list;
     size_t *count;
 };
-/* The pages of SERVICE projects/P/PLACES/PLACE/QUERY. */
+/* Lists the pages of SERVICE projects/P/PLACES/PLACE/QUERY. */
 struct google_collection {
     const char *service, *places; /* GOOGLE_COMPUTE, "zones" */
     const char *query;            /* "instances?maxResults=100" */
     const char *what;             /* "machines" */
     void (*read)(const json_t *page, const struct google_found *found);
 };
-/* All collections in each of the target's places; a row without a service ends them. Places that
- * could not be read are warnings. Free with observed_list_free. */
+/* Lists all collections in each of the target's places; a row without a service ends `collections`.
+ * A place that cannot be read becomes a warning. Free with observed_list_free. */
 CHECKED bool google_list(struct cloud *cloud, const struct fleet_target *target,
                          const struct google_collection *collections, struct observed **out,
                          size_t *count, json_t *warnings, struct error *error);
 
-/* ---- What a target needs ---- */
+/* ---- Requirements of a target ---- */
 
-/* Project, credential and places, which are zones or regions. */
+/* Checks project, credential and places, which are zones or regions. */
 CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
                                  bool has_zones, struct error *error);
-/* One finding each; the lists end with NULL. */
+/* Adds a finding for each; the lists end with NULL. */
 CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
                                       const char *const *permissions, json_t *findings,
                                       struct error *error);
 void google_check_services(struct cloud *cloud, const struct fleet_target *target,
                            const char *const *services, json_t *findings);
-/* `fix` is taken. */
+/* Takes over `fix`. */
 void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix);
 
-/* The target's service account, network and bucket, as far as it names them. `of_machines`: they
- * are in the network `default` if it names none. */
+/* Checks the target's service account, network and bucket, if it names them. `of_machines`: without
+ * a network the machines are in `default`. */
 void google_check_things(struct cloud *cloud, const struct fleet_target *target, bool of_machines,
                          json_t *findings);
-/* The target's network as Compute Engine names it, `default` if it names none. New reference. */
+/* The target's network in Compute Engine's form; `default` if it names none. New reference. */
 json_t *google_network(const struct fleet_target *target);
 
-/* Quotas in a place, which become one finding: there is one that is not used up. */
+/* The quotas of a place become one finding: at least one is not used up. */
 struct google_quotas {
     struct text list; /* "NVIDIA_L4_GPUS 8 (2 used)" */
     bool has_any;
 };
 /* `limit` < 0: none. */
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
-/* Of Cloud Quotas; what cannot be read is not there. `place`: a region or zone. */
+/* Reads Cloud Quotas; a quota that cannot be read counts as missing. `place`: a region or zone. */
 void google_quotas_read(struct cloud *cloud, const char *project, const char *service,
                         const char *quota, const char *place, struct google_quotas *quotas);
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
-/* A finding for each place: those of Cloud Quotas with these names; NULL ends them. */
+/* Adds a finding for each place from the Cloud Quotas with these names, which end with NULL. */
 void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
                          const char *service, const char *const *names, json_t *findings);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target on Google's platforms needs: its members, permissions, APIs, and what it names. */
+/* Checks a target on Google's platforms: its members, permissions, APIs, and the resources that it
+ * names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +123,7 @@ void google_check_services(struct cloud *cloud, const struct fleet_target *targe
     }
 }
 
-/* ---- What it names ---- */
+/* ---- Named resources ---- */
 
 json_t *google_network(const struct fleet_target *target)
 {

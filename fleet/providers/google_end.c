@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ends a resource at its time where the platform itself cannot: Cloud Scheduler. */
+/* Ends a resource at its time through Cloud Scheduler, where the platform itself cannot. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static json_t *job_body(const struct google_list *list, const struct google_end 
                      "30s");
 }
 
-/* A job that a resource of this name left has another time: it is replaced. */
+/* A job left by an earlier resource of this name has another time: it is replaced. */
 void google_end_add_job(const struct google_list *list, const struct google_end *end,
                         const char *method, const char *url, const char *body)
 {

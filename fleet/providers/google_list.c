@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists in pages, in each of a target's places. */
+/* Lists resources page by page in each of a target's places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void warn_of_unreachable(const json_t *page, json_t *warnings)
                 warnings, json_sprintf("%.100s could not be read", json_string_value(place)));
 }
 
-/* Where there are more pages than are read, a warning says so. */
+/* Warns if there are more pages than are read. */
 static CHECKED bool read_pages(struct cloud *cloud, const char *place,
                                const struct google_collection *of, const struct google_found *found,
                                json_t *warnings, struct error *error)

@@ -12,7 +12,7 @@
 #include "fleet/cloud/cloud_problem.h"
 #include "fleet/recipes/recipe.h"
 
-/* Of "projects/P/...". False: it is none. */
+/* From "projects/P/...". False: it has another form. */
 static bool read_project(const char *name, char out[64])
 {
     if (strncmp(name, "projects/", 9) != 0)
@@ -27,7 +27,7 @@ void google_machine_name(const struct desired *desired, const char *what,
     char tag[GOOGLE_TAG_SIZE], project[64];
 
     google_tag(desired, what, tag);
-    if (!read_project(desired->target->network, project)) /* to which a firewall belongs */
+    if (!read_project(desired->target->network, project)) /* a firewall belongs to its network */
         text_copy(project, sizeof project, desired->target->project);
     snprintf(out->tag, sizeof out->tag, "ob-%s", tag);
     snprintf(out->secret, sizeof out->secret, "ob-%s-key", tag);
@@ -47,7 +47,7 @@ json_t *google_machine_labels(const struct desired *desired)
     return out;
 }
 
-/* 0: it has none. */
+/* 0: it has no port. */
 static int64_t labelled_port(const json_t *labels)
 {
     return google_integer(labels, GOOGLE_PORT);
@@ -106,7 +106,7 @@ static void add_key(const struct google_list *list, const struct google_machine 
                            google_labels(list->desired));
 }
 
-/* The secret is new: nobody else has a right on it yet. */
+/* The secret is new: nobody else has rights on it yet. */
 static void add_right(const struct google_list *list, const struct google_machine *machine)
 {
     const char *account = list->desired->target->service_account;
@@ -167,7 +167,7 @@ static bool is_plain(const char *name)
                   == '\0';
 }
 
-/* Where the operations on a resource are: ".../zones/z" of ".../zones/z/instances/x". */
+/* The URL of the operations on a resource: ".../zones/z" of ".../zones/z/instances/x". */
 static int parent_length(const char *resource)
 {
     const char *last = strrchr(resource, '/');
@@ -214,7 +214,7 @@ enum step_state google_machine_refused(const struct step *step, const struct clo
     return STEP_RETRY;
 }
 
-/* ---- What it says of itself ---- */
+/* ---- The machine's own reports ---- */
 
 static const char *attribute_of(const json_t *items, const char *key)
 {
@@ -227,7 +227,7 @@ static const char *attribute_of(const json_t *items, const char *key)
     return "";
 }
 
-/* What the platform said of it stays, unless the server did not start. */
+/* The platform's message is kept unless the server did not start. */
 void google_machine_read(const json_t *items, struct observed *out)
 {
     static const char *const phases[] = { "image", "weights", "compile", NULL };
@@ -250,7 +250,7 @@ void google_machine_read(const json_t *items, struct observed *out)
 
 /* ---- The key ---- */
 
-/* What the machine wrote: visible characters, which fit. */
+/* Reads the key that the machine wrote; it must be visible characters and fit. */
 static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
                              struct error *error)
 {
@@ -268,7 +268,7 @@ static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
     return good || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key");
 }
 
-/* Of an instance, or of the node that a queued resource asks for. */
+/* The labels of an instance, or of the node that a queued resource requests. */
 static const json_t *labels_of(const json_t *machine)
 {
     const json_t *specs = json_object_get(json_object_get(machine, "tpu"), "nodeSpec");

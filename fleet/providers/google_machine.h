@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model server on a machine of Google's needs beside the machine, whether it is an instance
- * of Compute Engine or a node of Cloud TPU: a key at its door, a firewall for those who may come to
- * it, and the script that starts it. The machine makes the key itself at its first boot and writes
- * it into a secret of its own, from where opsbrain reads it: it is in no request of a plan. */
+/* The parts that a model server on a Google machine, an instance of Compute Engine or a node of
+ * Cloud TPU, needs besides the machine: an API key, a firewall that admits its clients, and the
+ * script that starts it. The machine makes the key at its first boot and writes it to a secret,
+ * from which opsbrain reads it: no request of a plan contains it. */
 #pragma once
 
 #include "fleet/providers/google.h"
 
 #define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
 
-/* Of the provider's row: */
+/* From the provider's row: */
 #define GOOGLE_MACHINE_VERBS                                                                       \
     (VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_EXTEND)    \
      | VERB_BIT(VERB_DESTROY))
@@ -25,8 +25,8 @@
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
 struct google_machine {
-    char tag[32];       /* on the machine, by which the firewall finds it; the firewall's name */
-    char secret[40];    /* of the key, its name in Secret Manager */
+    char tag[32];       /* on the machine, for the firewall to match; the firewall's name */
+    char secret[40];    /* the key's name in Secret Manager */
     char firewall[512]; /* URLs */
     char key[512];
 };
@@ -36,59 +36,61 @@ void google_machine_name(const struct desired *desired, const char *what,
 
 /* Labels of a machine: google_labels and the server's port. New reference. */
 json_t *google_machine_labels(const struct desired *desired);
-/* The server's port: of the labels, or of the script of another's machine; 8000: neither says. */
+/* The server's port: from the labels, or from the script if the machine is not ours; 8000 if
+ * neither has it. */
 int google_machine_port(const json_t *labels, const char *script);
 /* The server's address, if the machine has one. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
-/* Of the script that starts it, in which image and arguments are: a change of either changes the
- * digest. New reference. */
+/* The digest of the script that starts it, which contains image and arguments: changing either
+ * changes the digest. New reference. */
 json_t *google_machine_digest(const char *script);
 
-/* "key", "key-right", "firewall": before the machine. */
+/* Adds the steps "key", "key-right" and "firewall", which precede the machine. */
 void google_machine_add(const struct google_list *list, const struct google_machine *machine);
-/* "remove-firewall", "remove-key": after it. */
+/* Adds the steps "remove-firewall" and "remove-key", which follow it. */
 void google_machine_add_removals(const struct google_list *list,
                                  const struct google_machine *machine);
 
 /* INVALID: no zone or service account, or source ranges that would open the server to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                          struct error *error);
-/* Whether the target's machines are reached by their address in the network alone. */
+/* Whether the target's machines are reached only by their internal address. */
 bool google_machine_is_inside(const struct fleet_target *target);
-/* Findings: the permissions, APIs and things that key, firewall and account need. */
+/* Adds findings: the permissions, APIs and resources that key, firewall and account need. */
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
-/* INVALID: a recipe that no machine can run, or whose engine would have no lock. */
+/* INVALID: no machine can run the recipe, or its engine takes no API key. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
-/* The variable in which the recipe's engine takes its key; NULL: it takes none. Static. */
+/* The environment variable from which the recipe's engine takes its key; NULL: it takes none.
+ * Static. */
 const char *google_machine_key_variable(const struct recipe *recipe);
 void google_machine_lint(const struct desired *desired, json_t *warnings);
 
-/* The script that starts the server at every boot. It reads secrets with the machine's own account;
- * none is in it. It writes its phase (image, weights, compile, ready, failed) and the server's last
- * line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and both to the serial
- * port, which nodes of Cloud TPU do not show. */
+/* The script that starts the server at every boot. It reads secrets with the machine's own account
+ * and contains none. It writes its phase (image, weights, compile, ready, failed) and the server's
+ * last line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and both to the serial
+ * port, whose output Cloud TPU does not show for nodes. */
 #define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
 
-/* Its guest attributes, [{"key", "value"}]: state, phase and last line. Pure. */
+/* Reads its guest attributes, [{"key", "value"}]: state, phase and last line. Pure. */
 void google_machine_read(const json_t *items, struct observed *out);
 
-/* An operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
+/* Judges an operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
-/* The same for a reply that is not 2xx: what is not ready yet is asked again. */
+/* The same for a reply that is not 2xx: if a resource is not ready yet, the request is repeated. */
 CHECKED enum step_state google_machine_refused(const struct step *step,
                                                const struct cloud_reply *reply,
                                                struct error *error);
-/* Adds the request's id to the step's URL, by which two that are sent because a reply was lost are
- * one: a UUID of the plan and the step's name. */
+/* Adds a request id to the step's URL, so that a request repeated after a lost reply is carried out
+ * once: a UUID derived from the plan and the step's name. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
-/* The key at the door of a machine that opsbrain made, whose labels are at `observed->resource`; ""
- * for another. `what`: as of google_machine_name. */
+/* The API key of a machine that opsbrain made, whose labels are at `observed->resource`; "" for any
+ * other. `what`: as for google_machine_name. */
 CHECKED bool google_machine_key(struct cloud *cloud, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

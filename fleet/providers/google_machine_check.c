@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine of Google's refuses, and what is unwise there. */
+/* Checks what a Google machine refuses, and what is unwise there. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define SHORTEST_IPV4 8 /* bits: the largest range that belongs to one owner */
 #define SHORTEST_IPV6 16
 
-/* The variable in which an engine takes the key that it asks for. */
+/* The environment variable from which an engine takes its API key. */
 static const struct engine {
     const char *name, *variable;
 } engines[] = {
@@ -28,7 +28,7 @@ const char *google_machine_key_variable(const struct recipe *recipe)
 
 /* ---- The target ---- */
 
-/* An address and the length of its network, which is neither everybody's nor nearly so. */
+/* An address with a prefix length that is not open to everybody or nearly everybody. */
 static bool is_range(const char *text)
 {
     char address[INET6_ADDRSTRLEN];
@@ -63,7 +63,7 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
     return true;
 }
 
-/* They go into requests and into the script. */
+/* They are written into requests and into the script. */
 static CHECKED bool check_names(const struct fleet_target *target, struct error *error)
 {
     const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script that starts a model server on a machine of Google's, at every boot. Everybody who may
- * look at the machine can read it, and what it writes on the serial port. */
+/* The script that starts a model server on a Google machine at every boot. Everybody who may view
+ * the machine can read the script and its output on the serial port. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 #define CONTAINER "opsbrain-server"
 
-/* ---- Words of a shell ---- */
+/* ---- Shell quoting ---- */
 
-/* In single quotes, which end nothing but at a single quote. */
+/* In single quotes, which only a single quote ends. */
 static void add_word(struct text *out, const char *word)
 {
     text_add(out, " '");
@@ -34,7 +34,7 @@ static void add_option(struct text *out, const char *option, const char *value)
 
 /* ---- The script's parts ---- */
 
-/* A token reaches curl by a pipe: the arguments of a program are everybody's. */
+/* A token reaches curl through a pipe: everybody can see a program's arguments. */
 static const char functions[] =
     "set -u\n"
     "metadata=http://metadata.google.internal/computeMetadata/v1/instance\n"
@@ -79,7 +79,7 @@ static void add_secret(struct text *out, const char *variable, const char *secre
               secret, variable);
 }
 
-/* Those of the recipe, and the key; each is passed on by its name. */
+/* The recipe's variables, and the key; each is passed on by its name. */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {
@@ -151,8 +151,8 @@ static void add_environment(const struct recipe *recipe, struct text *out)
     add_option(out, "-e", google_machine_key_variable(recipe));
 }
 
-/* The machine's own token is for this script: the server is not let to the metadata server, only to
- * the names that it resolves. One that shares the machine's network cannot be told apart. */
+/* The machine's own token is for this script only: the container may use the metadata server for
+ * DNS, but not for tokens. A container that shares the machine's network cannot be restricted. */
 static void add_guard(const struct recipe *recipe, struct text *out)
 {
     if (!is_tpu(recipe))
@@ -160,7 +160,7 @@ static void add_guard(const struct recipe *recipe, struct text *out)
                       "end 'the metadata server cannot be closed'\n");
 }
 
-/* The recipe's command stands for the image's own: its first word for the entry point. */
+/* The recipe's command replaces the image's: its first word replaces the entry point. */
 static void add_run(const struct desired *desired, struct text *out)
 {
     const struct recipe *recipe = desired->recipe;
@@ -180,7 +180,7 @@ static void add_run(const struct desired *desired, struct text *out)
     text_add(out, " || end 'docker run failed'\n");
 }
 
-/* Until the server answers: its last line, and the phase that this tells. */
+/* Until the server answers, reports its last line, and the phase that the line shows. */
 static const char watch[] =
     "\ndo\n"
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"

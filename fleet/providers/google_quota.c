@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a project has of quotas in a place: one finding with all of them. */
+/* A project's quotas in a place: one finding with all of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ void google_quotas_read(struct cloud *cloud, const char *project, const char *se
             continue;
         add_entry(entry, quota, family, quotas);
         if (family[0] == '\0')
-            return; /* the place's own stands before that of all */
+            return; /* the place's own quota takes precedence over the global one */
     }
 }
 

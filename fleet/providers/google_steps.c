@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that are alike on Google's platforms, and the same as commands. */
+/* Requests that Google's platforms have in common, and their form as commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ void google_set_creation(struct step *step)
     step->creates = true;
 }
 
-/* gcloud has no command that takes a body: what is sent is shown as it is. */
+/* No gcloud command takes a body: the request itself is shown. */
 static void show_request(const struct step *step, struct text *out)
 {
     FREE_AUTO char *body = step->body != NULL ? json_dumps(step->body, JSON_INDENT(1)) : NULL;

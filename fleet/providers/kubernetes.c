@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any Kubernetes cluster: the row of the table, what a target needs, and what an account must be
- * allowed to do. */
+/* Any Kubernetes cluster: its row of the table, and the requirements of a target and its
+ * account. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,10 +38,10 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
                      door);
 }
 
-/* What an account must be allowed to do, for which verbs. */
+/* The permissions that an account needs, and for which verbs. */
 static const struct right {
     const char *verb, *group, *resource, *subresource;
-    const char *door; /* only where the target has this one; NULL: always */
+    const char *door; /* only for targets with this door; NULL: always */
 } rights[] = {
     { "get", "apps", "deployments", "" },
     { "list", "apps", "deployments", "" },

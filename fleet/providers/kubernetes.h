@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "kubernetes" share. A deployment is a Deployment and a Service of
- * its name, and for its end NAME-end: a CronJob, and an account that may change that one object.
- * Private to kubernetes*.c. */
+/* Shared by the files of the provider "kubernetes". A deployment is a Deployment and a Service of
+ * its name and, for its end, a CronJob NAME-end with an account that may change only that
+ * Deployment. Private to kubernetes*.c. */
 #pragma once
 
 #include "fleet/providers/provider.h"
@@ -24,7 +24,7 @@ json_t *kubernetes_end_binding(const struct desired *desired);
 json_t *kubernetes_end_job(const struct desired *desired);
 json_t *kubernetes_labels(const struct desired *desired);
 
-/* The resource that a container of the recipe asks for: "nvidia.com/gpu". */
+/* The resource that a container of the recipe requests: "nvidia.com/gpu". */
 const char *kubernetes_accelerator(const struct recipe *recipe);
 const char *kubernetes_door(const struct fleet_target *target); /* "cluster" if it names none */
 
@@ -35,7 +35,7 @@ CHECKED enum step_state kubernetes_outcome(const struct step *step, const struct
                                            char poll_url[1024], struct error *error);
 void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a Deployment's object; `pods`, `log` NULL: not asked for. Pure. */
+/* Reads a Deployment's object; `pods`, `log` NULL: not read. Pure. */
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out);
 CHECKED bool kubernetes_observe(struct cloud *cloud, const struct desired *desired,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects of a deployment, as server-side apply takes them. */
+/* The objects of a deployment, in the form for server-side apply. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -104,7 +104,7 @@ static void add_probes(const struct recipe *recipe, json_t *container)
         if (value != NULL)
             json_object_set_new(container, names[i][1], value);
     }
-    if (json_object_get(container, "readinessProbe") == NULL) /* else it is ready once it runs */
+    if (json_object_get(container, "readinessProbe") == NULL) /* otherwise ready once it runs */
         json_object_set_new(container, "readinessProbe",
                             json_pack("{s:{s:s, s:I}, s:i}", "httpGet", "path", "/health", "port",
                                       (json_int_t)recipe_integer(recipe, "port", 0),
@@ -372,7 +372,7 @@ static json_t *end_container(const struct desired *desired)
                      "capabilities", "drop", "ALL");
 }
 
-/* At the first whole minute that is not before the end. */
+/* The first whole minute that is not before the end. */
 static json_t *schedule(int64_t ends_ms)
 {
     time_t at = (time_t)((ends_ms + 59999) / 60000 * 60);

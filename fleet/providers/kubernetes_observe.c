@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is: a Deployment, its pods, and the last line of a pod's log. */
+/* Observes a Deployment, its pods, and the last line of a pod's log. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +30,7 @@ static const json_t *condition_of(const json_t *status, const char *type)
     return NULL;
 }
 
-/* A running server's phase, by the last line that it logged. */
+/* A running server's phase, from its last log line. */
 static const char *phase_of_log(const char *line)
 {
     static const char *const words[] = { "compil", "graph", "warm", "Capturing", "XLA" };
@@ -68,7 +68,7 @@ static const json_t *container_of(const json_t *pod)
     return json_array_get(at(pod, "status", "containerStatuses"), 0);
 }
 
-/* Of what runs, whatever its tag says by now. */
+/* The digest of the running image, even if its tag has moved since. */
 static void read_digest(const json_t *pod, struct observed *out)
 {
     const char *digest = strstr(json_get_text(container_of(pod), "imageID", ""), "sha256:");
@@ -92,7 +92,7 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
         observed_set_state(out, "starting", "image", "");
 }
 
-/* How much a pod tells of what is waited for: the more the worse it is off. */
+/* How much a pod's state explains the wait: the worse its state, the more. */
 static int trouble_of(const json_t *pod)
 {
     const json_t *status = json_object_get(pod, "status");
@@ -102,7 +102,7 @@ static int trouble_of(const json_t *pod)
     return strcmp(json_get_text(condition_of(status, "Ready"), "status", ""), "True") != 0;
 }
 
-/* The pod that tells most, the youngest of those, and none that is being deleted. */
+/* The pod that explains most, the youngest of several; never one that is being deleted. */
 static const json_t *telling(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
@@ -245,7 +245,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
         text_copy(deadline, sizeof deadline, out->message);
     if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline[0] != '\0'))
         read_pod(pod, out->log_line, out);
-    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* its pod's state says why */
+    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* the pod's state shows why */
         observed_set_state(out, "failed", out->phase,
                            out->message[0] != '\0' ? out->message : deadline);
     if (pod == NULL && strcmp(out->state, "starting") == 0) {
@@ -257,7 +257,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
     }
 }
 
-/* ---- Asking ---- */
+/* ---- Requests ---- */
 
 static CHECKED bool read_pods(struct cloud *cloud, const struct desired *desired, json_t **out,
                               struct error *error)
@@ -274,7 +274,7 @@ static CHECKED bool read_pods(struct cloud *cloud, const struct desired *desired
     return true;
 }
 
-/* A log may not be there yet: that is no error. */
+/* The log may not exist yet, which is not an error. */
 static void read_log(struct cloud *cloud, const struct desired *desired, const json_t *pod,
                      struct text *out)
 {

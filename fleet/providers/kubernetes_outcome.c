@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What replies to the requests of a verb mean. */
+/* Judges the replies to the requests of a verb. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static CHECKED bool fail(struct error *error, const struct cloud_reply *reply)
     return error_set(error, ERROR_UPSTREAM, "%s", reply->message);
 }
 
-/* What a Deployment's object means to a step that waits for it. */
+/* Judges a Deployment's object for a step that waits for it. */
 static CHECKED enum step_state judge_waiting(const struct step *step,
                                              const struct cloud_reply *reply, struct error *error)
 {
@@ -60,12 +60,12 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
                   step->name + 7, step->name + 7);
         return STEP_FAILED;
     }
-    error_ignore(fail(error, reply)); /* the sentence for all that follow */
+    error_ignore(fail(error, reply)); /* the sentence for all following returns */
     if (reply->status == 409 && step->creates)
         return STEP_EXISTS;
     if (reply->verdict == CLOUD_AGAIN)
         return STEP_RETRY;
-    if (reply->verdict == CLOUD_LOST) /* every request here may be sent twice */
+    if (reply->verdict == CLOUD_LOST) /* every request here can safely be repeated */
         return STEP_LOST;
     return STEP_FAILED;
 }

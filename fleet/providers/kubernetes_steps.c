@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs as requests. */
+/* Turns verbs into requests. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 
-#define NAME_MAX_LENGTH 48 /* that of a CronJob, with what is added */
+#define NAME_MAX_LENGTH 48 /* that of a CronJob, with the suffix */
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-/* What is made for one deployment: in this order, and removed in the other. The end comes first,
- * so that nothing costs money before something ends it. */
+/* The objects of one deployment, in the order of their creation; they are removed in reverse. The
+ * end comes first, so that nothing costs money before its end is certain. */
 static const struct object {
     const char *name;              /* of the step */
     const char *kind, *api, *list; /* api: "/apis/apps/v1" */
     const char *suffix;
     json_t *(*body)(const struct desired *desired);
     const char *summary;
-    bool is_bare; /* without a member that two could disagree on */
+    bool is_bare; /* without members that could conflict */
 } end_objects[] = {
     { "end-account", "ServiceAccount", "/api/v1", "serviceaccounts", "-end", kubernetes_end_account,
       "an account for its end", true },
@@ -85,8 +85,9 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* An apply conflicts with another's object where the two disagree, and takes over a bare one. One
- * that an earlier end left is ours, and found so by the apply of the plan: it has no dry run. */
+/* An apply conflicts with somebody else's object where the two disagree, and takes over one without
+ * fields. An object that an earlier end left is ours, and the plan's apply recognizes it: it has no
+ * dry run. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
@@ -132,7 +133,7 @@ static void add_secret(const struct list *list, const char *secret)
              list->desired->target->namespace);
 }
 
-/* Its secrets are there before anything is made: only their metadata is asked for. */
+/* Its secrets must exist before anything is created: only their metadata is read. */
 static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -174,8 +175,8 @@ static void add_scale(const struct list *list, int64_t replicas)
              list->desired->deployment, list->desired->target->namespace, (long long)replicas);
 }
 
-/* Objects that are not the Deployment are deleted by our labels, so that another's of that name
- * stay. */
+/* Other objects than the Deployment are deleted by our labels, so that somebody else's of the same
+ * name are kept. */
 static void add_removal(const struct list *list, const struct object *object)
 {
     const struct desired *desired = list->desired;
@@ -204,7 +205,7 @@ static void add_removals(const struct list *list, const struct object *objects)
         add_removal(list, &objects[--count]);
 }
 
-/* This very Deployment, and not another one that has its name since. */
+/* Only this very Deployment, not a later one of the same name. */
 static void add_deletion(const struct list *list, const struct observed *now)
 {
     struct step *step = add(list, "remove-deployment", "DELETE");
@@ -242,8 +243,8 @@ static void add_annotation(const struct list *list)
              list->desired->deployment);
 }
 
-/* An update leaves as many as an autoscaler or a person set: without the member an apply that set
- * it before would set it to 1. */
+/* An update keeps the number that an autoscaler or a person set: without the member, an apply by
+ * the manager that set it before would reset it to 1. */
 static void keep_replicas(struct step *step, const struct observed *now)
 {
     if (now->replicas > 0)
@@ -265,7 +266,7 @@ static void add_create(const struct list *list, const struct observed *now, bool
     add_wait(list, "ready", "Waits until it is ready", false);
 }
 
-/* What ends it is made where it had no end, and changed where it had one. */
+/* Creates the objects that end it if it had no end, and changes them if it had one. */
 static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)

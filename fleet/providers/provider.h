@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A platform on which model servers are deployed: one row of the table in providers.c, one file
- * each. The rest of the program knows none of them by name. What a provider is asked to do becomes
- * a list of requests first (`steps`, without I/O), so that a plan can show exactly what an apply
- * then sends. */
+/* A platform on which model servers are deployed: one row of the table in providers.c for each. The
+ * rest of the program knows none of them by name. A verb first becomes a list of requests (`steps`,
+ * without I/O), so that a plan can show exactly what an apply then sends. */
 #pragma once
 
 #include "base/core/text.h"
@@ -24,12 +23,12 @@ enum provider_verb {
 #define VERB_BIT(verb) (1U << (verb))
 const char *provider_verb_name(enum provider_verb verb); /* "create", ...; static */
 
-/* What is to be: the input of every function here. Borrowed. */
+/* The wanted state: the input of every function here. Borrowed. */
 struct desired {
     const struct fleet_target *target;
     const struct recipe *recipe; /* NULL: only its name and place are known (stop, destroy) */
-    const char *deployment;      /* name of the deployment, and of what is made for it */
-    const char *instance;        /* opsbrain's own id, a label on everything that it makes */
+    const char *deployment;      /* name of the deployment and of its resources */
+    const char *instance;        /* opsbrain's own id, a label on everything that it creates */
     const char *place;           /* one of the target's regions or zones; "" where it has none */
     const char *kind;            /* of price: "on_demand", "spot", "flex_start", "reserved"; "" */
     int64_t made_ms;             /* UTC: when the plan was made */
@@ -39,25 +38,25 @@ struct desired {
     const char *request_seed;    /* the plan's id: the ids of its requests are derived from it */
 };
 
-/* How many servers there may be at once: what was asked for, or as many as the recipe scales to. */
+/* The most servers at once: the requested number, or as many as the recipe scales to. */
 int64_t desired_replicas(const struct desired *desired);
 
 /* One request of a plan. They are sent in order, each after the one before it is done. */
 struct step {
     char name[64];         /* unique in the plan: "service", "expiry", "firewall" */
-    char method[8];        /* GET: only waits until the outcome is STEP_DONE */
-    char url[1024];        /* as cloud_call takes it */
+    char method[8];        /* GET: waits until the outcome is STEP_DONE */
+    char url[1024];        /* in the form for cloud_call */
     char content_type[64]; /* "" for application/json */
     json_t *body;          /* NULL for none; no secret in it */
-    /* The same request, checked and not done; "" if there is none. That of a GET is a condition of
-     * the plan: a secret must be there. Its outcome is STEP_DONE or STEP_WAIT where it is good. */
+    /* The same request as a dry run; "" if there is none. For a GET it is a condition of the plan:
+     * a secret must exist. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    char resource[512];  /* URL of what it makes or changes: read after a lost reply */
+    char resource[512];  /* URL of what it creates or changes: read after a lost reply */
     char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */
     bool creates;        /* undone if this plan made it and is cancelled */
     bool absent_is_done; /* a 404 is its success: deleting */
-    /* So long it may be accepted and not done; 0: as long as a server may take to become ready;
-     * STEP_WAITS_TO_END: until the deployment's end, as for capacity that nobody can hurry. */
+    /* How long it may stay accepted and not done; 0: as long as a server may take to become ready;
+     * STEP_WAITS_TO_END: until the deployment's end, as for capacity. */
     int64_t wait_s;
     char summary[256]; /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
@@ -68,46 +67,46 @@ struct step *step_list_add(struct step **steps, size_t *count);
 
 enum step_state {
     STEP_DONE = 1,
-    STEP_WAIT,   /* accepted: GET poll_url and ask again with that reply */
-    STEP_RETRY,  /* not done: the same request again, after reply->retry_after_s */
-    STEP_LOST,   /* it may have been done: GET `resource`, compare, then go on or send it again */
-    STEP_EXISTS, /* something of that name is there: ours, or another's? */
+    STEP_WAIT,  /* accepted: GET poll_url and ask again with that reply */
+    STEP_RETRY, /* not done: the same request again, after reply->retry_after_s */
+    STEP_LOST,  /* it may have been done: GET `resource`, compare, then continue or send it again */
+    STEP_EXISTS, /* something of that name exists: ours, or somebody else's? */
     STEP_FAILED, /* `error` says why; never again */
 };
 
-/* What there is. Filled by `observe` and `list`; free with observed_finish. */
+/* The observed state. Filled by `observe` and `list`; free with observed_finish. */
 struct observed {
     bool exists;
     char name[128];     /* at the provider */
-    char resource[512]; /* URL of it, as in a step */
+    char resource[512]; /* its URL, as in a step */
     char state[24];     /* absent, pending, starting, ready, stopping, stopped, failed, deleting
                          */
     char phase[24];     /* while it is starting: capacity, image, weights, compile; then ready */
     char message[512];  /* the provider's sentence for the state; "" for none */
     char address[1025]; /* base URL of the server; "" until there is one */
-    char log_line[256]; /* the last line of its log that could be had; "" for none */
+    char log_line[256]; /* the last available line of its log; "" for none */
     char uid[64];       /* the provider's own id of this very resource; "" where there is none */
     char revision[128], etag[128], image_digest[128], machine[64], place[64];
-    char generation[32];               /* of its specification, where the provider counts */
-    char last_changed_by[256];         /* who changed it last, where the provider says */
+    char generation[32];               /* of its specification, if the provider counts revisions */
+    char last_changed_by[256];         /* who changed it last, if the provider reports it */
     char instance[64], deployment[64]; /* of its labels; "" if it has none */
-    bool ours;                         /* its labels have our instance and this deployment */
+    bool ours;                         /* its labels name our instance and this deployment */
     bool sleeps;                       /* without requests no server runs: it scales to zero */
     int64_t ends_ms;                   /* written on it; 0: none */
     int64_t replicas, ready_replicas;
-    json_t *labels; /* all of them, where a change replaces them all; NULL */
-    json_t *fields; /* what drift is compared by, flat: {"image": ..., "replicas": 1}; NULL */
+    json_t *labels; /* all labels, if a change replaces them all; NULL */
+    json_t *fields; /* the fields compared for drift, flat: {"image": ..., "replicas": 1}; NULL */
 };
 void observed_finish(struct observed *observed);
-/* `message` is the provider's: it is made printable, and bounded. */
+/* Sets the message from the provider's text, printable and bounded. */
 void observed_set_state(struct observed *out, const char *state, const char *phase,
                         const char *message);
-/* The same for any other text that has words of a platform. */
+/* The same for any other text that contains a platform's words. */
 void observed_write(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether its labels are those of the deployment. */
+/* Whether it has the deployment's labels. */
 bool observed_is_of(const struct observed *observed, const struct desired *desired);
-/* Whether it is to end at another time than is written on it, which has whole seconds. */
+/* Whether its wanted end differs from the one in its labels, which has whole seconds. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
 /* For providers: an empty one at the end of the list. Valid until the next one. */
@@ -115,22 +114,22 @@ struct observed *observed_list_add(struct observed **list, size_t *count);
 
 struct provider {
     const char *name, *title;      /* "kubernetes", "Kubernetes" */
-    unsigned verbs;                /* VERB_BIT of those that it has */
-    const char *lacks[VERB_COUNT]; /* for each other: why not, a sentence */
-    const char *lock;              /* what is on the door of what it deploys, a sentence */
-    /* Which members of a target it needs, and their form. Pure. */
+    unsigned verbs;                /* VERB_BIT of the verbs that it supports */
+    const char *lacks[VERB_COUNT]; /* for each other verb, a sentence: why not */
+    const char *lock;              /* how access to its servers is protected, a sentence */
+    /* Checks that a target has the members that it needs, in the right form. Pure. */
     CHECKED bool (*check_target)(const struct fleet_target *target, struct error *error);
     /* The requests of a verb. Pure: the same input gives the same bytes. `now` is what observe()
-     * found. INVALID: it cannot be done so (a lint that is an error). Free with step_list_free. */
+     * found. INVALID: it cannot be done this way (a lint error). Free with step_list_free. */
     CHECKED bool (*steps)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct step **out, size_t *count,
                           struct error *error);
-    /* What a reply to a step, or to a GET of its poll_url, means. Pure. Except for STEP_DONE and
+    /* Judges a reply to a step, or to a GET of its poll_url. Pure. Except for STEP_DONE and
      * STEP_WAIT, `error` has a sentence. */
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
-    /* Where what was read of a resource has its labels, if it is neither the resource nor its
-     * "metadata": a part of it, or itself. NULL: nowhere else. Pure. */
+    /* The part of a resource's document that has its labels, if it is neither the top nor
+     * "metadata". NULL: there is no other part. Pure. */
     const json_t *(*labelled)(const json_t *resource);
     /* True also if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
@@ -144,22 +143,23 @@ struct provider {
      * thing that the verbs need. False only if nothing could be asked. */
     CHECKED bool (*check)(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error);
-    /* Sentences about what is allowed and unwise. Pure. */
+    /* Adds a sentence for each thing that is allowed but unwise. Pure. */
     void (*lint)(const struct desired *desired, json_t *warnings);
     /* The step as a command of the platform's own tool. Pure. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
-    /* What ends it if opsbrain is gone, a sentence; NULL: nothing does. Pure. */
+    /* A sentence on what ends it if opsbrain is gone; NULL: nothing does. Pure. */
     const char *(*ends_by)(const struct desired *desired);
-    /* What the server asks for at its door, now, as a bearer; "" for nothing. Of `observed` it has
-     * the members of its door: name, resource, address and place. */
+    /* The bearer that the server accepts now; "" for none. `observed` has only the name, the
+     * resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
     bool keeps_replicas;  /* an update or extension leaves the number of servers as it is */
-    int64_t key_lasts_ms; /* so long a key may be kept; 0: not, as of tokens, which `cloud` keeps */
+    int64_t key_lasts_ms; /* how long a key may be cached; 0: not at all, as for tokens, which
+                             `cloud` caches */
 };
 
 const struct provider *provider_find(const char *name); /* NULL: there is none */
 const struct provider *const *provider_all(void);       /* ends with NULL */
-/* Whether it has the verb; UNSUPPORTED says why it lacks it. */
+/* UNSUPPORTED: it lacks the verb; the sentence says why. */
 CHECKED bool provider_check_verb(const struct provider *provider, enum provider_verb verb,
                                  struct error *error);

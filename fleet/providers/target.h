@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where deployments may be put, and what they may cost there: plain data, which the store keeps and
- * an admin changes. */
+/* Where deployments may run, and what they may cost there: plain data, which the store keeps and an
+ * admin changes. */
 #pragma once
 
 #include <stdint.h>
@@ -12,28 +12,27 @@
 
 struct fleet_ceilings {
     double deployment_usd_per_hour, all_usd_per_hour; /* 0: nothing that costs money */
-    double agent_usd_per_hour,
-        agent_usd_per_life;      /* what an agent's word is good for; 0: nothing */
-    int64_t longest_life_s;      /* 0: no bound */
-    bool allows_no_end;          /* deployments without an end */
-    bool allows_end_by_opsbrain; /* deployments that nothing ends without opsbrain */
+    double agent_usd_per_hour, agent_usd_per_life; /* what an agent may approve alone; 0: nothing */
+    int64_t longest_life_s;                        /* 0: no bound */
+    bool allows_no_end;                            /* deployments without an end are allowed */
+    bool allows_end_by_opsbrain; /* deployments that only opsbrain ends are allowed */
     bool two_principals;         /* another principal must approve */
 };
 
 struct fleet_target {
     char name[64];
     int64_t revision;
-    char provider[32];                               /* a row of providers.c */
-    char project[64];                                /* Google's project id; "" elsewhere */
-    char namespace[64];                              /* Kubernetes'; "" elsewhere */
-    char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* regions or zones, the first is usual */
+    char provider[32];  /* a row of providers.c */
+    char project[64];   /* Google's project id; "" on other platforms */
+    char namespace[64]; /* Kubernetes'; "" elsewhere */
+    char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* regions or zones, by default the first */
     size_t place_count;
     char network[256], subnetwork[256];                     /* "" for the provider's own */
     char source_ranges[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* who may reach a server's port */
     size_t source_range_count;
-    char service_account[256]; /* as what a deployed server runs; "" for the provider's own */
+    char service_account[256]; /* of a deployed server; "" for the provider's default */
     char bucket[128];          /* of mounted weights; "" for none */
-    char reservation[64];      /* which kind "reserved" is taken from; "" for any that fits */
+    char reservation[64];      /* the reservation for the kind "reserved"; "" for any that fits */
     char door[16];             /* Kubernetes: "cluster", "proxy" or "node_port"; "" elsewhere */
     char proxy[512];           /* for calls to the cloud; "" for none */
     struct cloud_credential credential;

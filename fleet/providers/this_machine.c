@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine: the row of the table, what a target needs, and what there is. */
+/* This machine: its row of the table, the requirements of a target, and its servers. */
 #include "fleet/providers/this_machine.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
                         cloud_kind_name(target->credential.kind));
 }
 
-/* ---- What there is ---- */
+/* ---- Observing ---- */
 
 static void copy(char *out, size_t size, const json_t *server, const char *name)
 {
@@ -57,7 +57,7 @@ static void read_server(const json_t *server, struct observed *out)
     out->fields = fields_of(server);
 }
 
-/* An image by a tag is the one that this machine has of that name when the plan is made. */
+/* A tag stands for the image that has it on this machine when the plan is made. */
 static CHECKED bool find_image(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "local" share: servers on the machine where opsbrain runs, asked
- * for by calls that fleet/machine answers. Private to this_machine*.c. */
+/* Shared by the files of the provider "local": servers on the machine where opsbrain runs,
+ * controlled by calls that fleet/machine answers. Private to this_machine*.c. */
 #pragma once
 
 #include "fleet/providers/provider.h"
@@ -11,13 +11,13 @@
 /* How an engine is given its key, and what makes it listen on loopback only. */
 struct this_machine_engine {
     const char *name;
-    const char *key_variable; /* of the environment: arguments are seen by everyone; "": no key */
-    const char *host;         /* its argument, or its variable of the environment */
+    const char *key_variable; /* not an argument, which everybody can see; "": no key */
+    const char *host;         /* its argument, or its environment variable */
 };
-/* NULL: it is not known. */
+/* NULL: the engine is not known. */
 const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);
 
-/* What a server is made from, as fleet/machine takes it. New reference. */
+/* The request for a server, in the form for fleet/machine. New reference. */
 json_t *this_machine_body(const struct desired *desired, const struct observed *now);
 
 CHECKED bool this_machine_steps(enum provider_verb verb, const struct desired *desired,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe as the server that fleet/machine starts, and as what a person would type. */
+/* A recipe as a request to fleet/machine, and as the commands that a person would type. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -8,7 +8,7 @@
 
 #define STARTUP_S 900 /* of a recipe without a startup probe */
 
-/* What the host sees; in a container the recipe's own port is another. */
+/* The port on the host; inside a container the recipe's own port may differ. */
 static int64_t port_of(const struct recipe *recipe)
 {
     return recipe_integer(recipe, "local.port", recipe_integer(recipe, "port", 0));
@@ -69,7 +69,7 @@ static void add_machine(const struct recipe *recipe, json_t *body)
         json_object_set_new(body, "shared_memory_gib", json_integer(shared_gib));
 }
 
-/* One of a service, an image by what it is, or a program. */
+/* A service, an image by its digest, or a program. */
 static void add_way(const struct desired *desired, const struct observed *now, json_t *body)
 {
     const struct recipe *recipe = desired->recipe;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of each verb, and what the replies mean. */
+/* Turns verbs into requests, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "fleet/providers/this_machine.h"
 #include "fleet/recipes/recipe.h"
 
-/* ---- What may be asked for ---- */
+/* ---- Checks ---- */
 
 static const struct this_machine_engine engines[] = {
     { "vllm", "VLLM_API_KEY", "--host" },
@@ -30,7 +30,7 @@ static bool is_program(const struct recipe *recipe)
            && recipe_text(recipe, "service", "")[0] == '\0';
 }
 
-/* A recipe that came by a call would choose what runs here. */
+/* An imported recipe would let its importer choose what runs here. */
 static CHECKED bool check_origin(const struct recipe *recipe, struct error *error)
 {
     return recipe->origin == RECIPE_CATALOGUE || recipe->origin == RECIPE_FOLDER
@@ -40,8 +40,8 @@ static CHECKED bool check_origin(const struct recipe *recipe, struct error *erro
                         recipe->name);
 }
 
-/* Ollama's variable is set for it (this_machine_bodies.c); whoever listens elsewhere all the same
- * is ended by its watchdog. */
+/* Ollama's variable is set for it (this_machine_bodies.c); a server that listens elsewhere
+ * nevertheless is ended by its watchdog. */
 static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
 {
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud TPU: the row of the table, and what a target needs. */
+/* Google's Cloud TPU: its row of the table, and the requirements of a target. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,14 +15,14 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error)
 {
-    /* Those of nodes are also those of queued resources. */
+    /* The permissions on nodes also cover queued resources. */
     static const char *const permissions[] = {
         "tpu.nodes.create", "tpu.nodes.delete",   "tpu.nodes.get",
         "tpu.nodes.list",   "tpu.nodes.start",    "tpu.nodes.stop",
         "tpu.nodes.update", "tpu.operations.get", NULL,
     };
     static const char *const services[] = { "tpu.googleapis.com", NULL };
-    /* Those of the TPU API, in a zone; Compute Engine's are others. */
+    /* The TPU API's quotas in a zone; Compute Engine's are separate. */
     static const char *const quotas[] = { "TPUV6EPerProjectPerZoneForTPUAPI",
                                           "TPUV6EPreemptiblePerProjectPerZoneForTPUAPI",
                                           "TPUV5sLitepodPerProjectPerZoneForTPUAPI",
@@ -37,8 +37,8 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-/* Only flex-start has a time: nothing else of the platform's ends a queued resource, and it has no
- * rights for a single one that an account for its end could be given. */
+/* Only flex-start has an end: the platform has no other means to end a queued resource, and no
+ * rights on a single one that could be granted to an account that ends it. */
 static const char *ends_by(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))

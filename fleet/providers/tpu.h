@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "cloud_tpu" share. A deployment is a queued resource of its name,
- * with one node of its name, the machine; beside them are a firewall and the secret of its key
- * (google_machine.h). Queued resources have no labels of their own: those of the node that they ask
- * for are theirs. Private to tpu*.c. */
+/* Shared by the files of the provider "cloud_tpu". A deployment is a queued resource and one node,
+ * the machine, both with its name; in addition there are a firewall and the secret with its key
+ * (google_machine.h). Queued resources have no labels: the labels of the requested node count as
+ * theirs. Private to tpu*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"
 
 #define TPU "https://tpu.googleapis.com/v2/"
-#define TPU_ALPHA "https://tpu.googleapis.com/v2alpha1/" /* flex-start is in no other version */
+#define TPU_ALPHA "https://tpu.googleapis.com/v2alpha1/" /* no other version has flex-start */
 #define TPU_IMAGE "opsbrain-image"                       /* member of a node's metadata */
 
 #define TPU_NAME_SIZE 256
@@ -19,7 +19,8 @@ bool tpu_is_flex_start(const struct desired *desired);
 
 /* The queued resource of a recipe. New reference. */
 json_t *tpu_queued_resource(const struct desired *desired, const struct google_machine *machine);
-/* What the platform would refuse, as INVALID, and what is allowed and unwise. Pure. */
+/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
+ * Pure. */
 CHECKED bool tpu_check(const struct desired *desired, struct error *error);
 void tpu_lint(const struct desired *desired, json_t *warnings);
 
@@ -30,15 +31,15 @@ CHECKED enum step_state tpu_outcome(const struct step *step, const struct cloud_
                                     char poll_url[1024], struct error *error);
 void tpu_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a queued resource's object, and the object of its node over it, or of a node that nothing
- * queued asked for. Pure. */
+/* Reads a queued resource's object and then its node's, or the object of a node without a queued
+ * resource. Pure. */
 void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
-/* Reads what the machine's script says of itself, in its guest attributes. Pure. */
+/* Reads the reports of the machine's script from its guest attributes. Pure. */
 void tpu_read_attributes(const json_t *attributes, struct observed *out);
-/* A queued resource's node, which has its labels; anything else is itself. Borrowed. */
+/* A queued resource's node, which has its labels; any other object itself. Borrowed. */
 const json_t *tpu_labelled(const json_t *resource);
-/* The name of the node, at the provider, of what was read. Borrowed. */
+/* The provider's name of the node in an object. Borrowed. */
 const char *tpu_node_of(const struct observed *observed);
 
 CHECKED bool tpu_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,

@@ -7,7 +7,7 @@
 #include "fleet/providers/tpu.h"
 #include "fleet/recipes/recipe.h"
 
-#define WAIT_S 7200 /* for capacity, where the recipe says nothing */
+#define WAIT_S 7200 /* how long to wait for capacity, unless the recipe sets it */
 
 const char *tpu_name(const struct desired *desired, const char *collection, const char *name,
                      char out[TPU_NAME_SIZE])
@@ -27,7 +27,7 @@ static int64_t life_s(const struct desired *desired)
     return (desired->ends_ms - desired->made_ms) / 1000;
 }
 
-/* It does not begin after its end. */
+/* It must not start after its end. */
 static int64_t wait_s(const struct desired *desired)
 {
     int64_t wait = recipe_integer(desired->recipe, "cloud_tpu.wait_s", WAIT_S);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a queued resource the platform refuses or people regret. */
+/* Checks what the platform refuses in a queued resource, and what is unwise. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +13,14 @@
 #define STANDARD_DISK_GB 100
 #define LONGEST_WAIT_S (30 * 86400)
 
-/* One machine of each: more chips are several machines, which the recipes do not serve on. */
+/* The chips of one machine of each type: more chips are several machines, on which recipes cannot
+ * serve. */
 static const struct generation {
     const char *hardware,
-        *prefix; /* of an accelerator type: v5p-8 has 8 cores, which are 4 chips */
+        *prefix; /* in the name of an accelerator type: v5p-8 has 8 cores, which are 4 chips */
     int64_t cores;
     const char *runtime;
-    const char *chips; /* between blanks */
+    const char *chips; /* separated by blanks */
 } generations[] = {
     { "google-tpu-v5e", "v5litepod-", 1, "v2-alpha-tpuv5-lite", " 1 4 8 " },
     { "google-tpu-v5p", "v5p-", 2, "v2-alpha-tpuv5", " 4 " },
@@ -129,7 +130,7 @@ bool tpu_check(const struct desired *desired, struct error *error)
            && (!tpu_is_flex_start(desired) || check_flex_start(desired, error));
 }
 
-/* ---- What is unwise ---- */
+/* ---- Warnings ---- */
 
 void tpu_lint(const struct desired *desired, json_t *warnings)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is: one deployment, and all TPUs in the target's zones. */
+/* Observes one deployment, or lists all TPUs in the target's zones. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Whether a queued resource has, or is about to have, a machine that is not on its way out. */
+/* Whether a queued resource has, or is about to get, a machine that is not being deleted. */
 static bool may_have_node(const struct observed *observed)
 {
     return strcmp(observed->state, "starting") == 0;
@@ -14,7 +14,7 @@ static bool may_have_node(const struct observed *observed)
 
 /* ---- One ---- */
 
-/* None has been written before the script runs, and where the permission lacks none is read. */
+/* There is none before the script runs, and none is read without the permission. */
 static void ask_machine(struct cloud *cloud, const char *url, struct observed *out)
 {
     json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");
@@ -27,7 +27,7 @@ static void ask_machine(struct cloud *cloud, const char *url, struct observed *o
         tpu_read_attributes(reply.body, out);
 }
 
-/* `name`: of the node. True also if it is not there. */
+/* `name`: of the node. True also if it does not exist. */
 static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired, const char *name,
                               struct observed *out, struct error *error)
 {
@@ -87,7 +87,7 @@ static void read_queued_page(const json_t *page, const struct google_found *foun
         tpu_read_queued(queued, observed_list_add(found->list, found->count));
 }
 
-/* The queued resource that asked for the node; a new one for a node that none did. */
+/* The queued resource that requested the node; a new entry if none did. */
 static struct observed *owner_of(const struct google_found *found, const json_t *node)
 {
     struct observed one = { 0 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the replies to a step mean. */
+/* Judges the replies to a step. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Until there is a machine. A request that is not fulfilled stays, and never will be. */
+/* Waits until there is a machine. A failed request stays in the list but is never fulfilled. */
 static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
                                             char poll_url[1024], struct error *error)
 {
@@ -48,8 +48,8 @@ static CHECKED enum step_state judge_node(const struct step *step, const json_t 
     return state;
 }
 
-/* A node is stopped and started without a request's id: the same again is refused, as it is on its
- * way. What it is then says whether the first request was done. */
+/* Requests to stop and start a node have no id: a repeated one is refused while the first is in
+ * progress. The node's state then shows whether the first was carried out. */
 static bool is_refused_switch(const struct step *step, const struct cloud_reply *reply)
 {
     static const char *const switches[] = { "stop", "start", NULL };
@@ -71,7 +71,7 @@ static CHECKED enum step_state judge_switch(const struct step *step, const char 
     return STEP_FAILED;
 }
 
-/* It is polled in the version that was asked. */
+/* It is polled in the API version of the request. */
 static CHECKED enum step_state judge_operation(const struct step *step, const json_t *operation,
                                                char poll_url[1024], struct error *error)
 {
@@ -104,7 +104,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     return judge_operation(step, body, poll_url, error);
 }
 
-/* The quota of chips has a word of its own: it does not refill, as that of requests does. */
+/* The quota of chips has its own error code: unlike that of requests, it does not refill. */
 static bool is_out_of_chips(const struct cloud_reply *reply)
 {
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform's objects say: queued resources, nodes, and what a machine says of itself. */
+/* Reads the platform's objects: queued resources, nodes, and a machine's own reports. */
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* A deletion takes no condition: what a plan was made for is told from another of its name by when
- * it was made. */
+/* A deletion takes no condition: the creation time distinguishes the resource of a plan from a
+ * later one of the same name. */
 static void read_identity(const json_t *object, struct observed *out)
 {
     const char *made = json_get_text(object, "createTime", "");
@@ -15,7 +15,7 @@ static void read_identity(const json_t *object, struct observed *out)
     text_copy(out->generation, sizeof out->generation, made);
 }
 
-/* ---- The machine that is asked for, or that there is ---- */
+/* ---- The machine ---- */
 
 static void add_text(json_t *fields, const char *name, const json_t *object, const char *member)
 {
@@ -25,7 +25,7 @@ static void add_text(json_t *fields, const char *name, const json_t *object, con
         json_object_set_new(fields, name, json_string(text));
 }
 
-/* The platform writes a network out in full, where it was named by its last part. */
+/* The platform returns a network's full name although it was given by its last part. */
 static void add_last(json_t *fields, const char *name, const json_t *object)
 {
     const char *text = json_get_text(object, name, NULL);
@@ -34,7 +34,7 @@ static void add_last(json_t *fields, const char *name, const json_t *object)
         json_object_set_new(fields, name, json_string(google_last_part(text)));
 }
 
-/* The arguments are in the script, whose digest a change of them changes. */
+/* The arguments are in the script: changing them changes its digest. */
 static json_t *fields_of(const json_t *node, const char *name)
 {
     const json_t *network = json_object_get(node, "networkConfig");
@@ -96,7 +96,7 @@ static void read_suspension(const json_t *state, struct observed *out)
                              "was needed; the request is left, and costs nothing");
 }
 
-/* WAITING_FOR_RESOURCES has replaced ACCEPTED; what is not known yet waits, too. */
+/* WAITING_FOR_RESOURCES has replaced ACCEPTED; an unknown state also counts as waiting. */
 static void read_queue(const json_t *queued, struct observed *out)
 {
     static const struct {
@@ -159,7 +159,7 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A machine of ours that runs says the rest itself; another's says no more. */
+/* A running machine of ours reports the rest itself; one that is not ours reports nothing more. */
 static void read_node_state(const json_t *node, struct observed *out)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs as requests, and the same as commands. */
+/* Turns verbs into requests and commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void name_parts(struct list *list)
                         &list->machine);
 }
 
-/* Of a queued resource, or of a machine that nothing queued asked for. */
+/* The URL of a queued resource, or of a node without one. */
 static bool has_queued(const struct observed *now)
 {
     return now == NULL || strstr(now->resource, "/nodes/") == NULL;
@@ -42,7 +42,7 @@ static bool has_node(const struct observed *now)
 
 /* ---- Steps ---- */
 
-/* The version that knows flex-start differs from the resource's URL, which both versions have. */
+/* Only one API version knows flex-start; the resource's URL uses the version that both have. */
 static void add_queued(const struct list *list)
 {
     const struct desired *desired = list->desired;
@@ -96,7 +96,7 @@ static void add_gone(const struct list *list, const char *name, const char *url,
     google_add(&list->google, name, "GET", url, summary)->absent_is_done = true;
 }
 
-/* With force, the node goes before its queued resource does. */
+/* With force, the node is deleted before its queued resource. */
 static void add_queued_removal(const struct list *list)
 {
     struct step *step = google_add_removal(&list->google, "remove-queued-resource", list->queued,
@@ -106,7 +106,7 @@ static void add_queued_removal(const struct list *list)
     google_add_query(step, "force", "true");
 }
 
-/* What is on its way out is waited for only. */
+/* If it is already being deleted, there is only a wait. */
 static void add_removal(const struct list *list)
 {
     bool is_there =
@@ -121,7 +121,7 @@ static void add_removal(const struct list *list)
     add_gone(list, "node-gone", list->node, "Waits until the TPU is gone:");
 }
 
-/* Without a machine there is only a request, which would still be fulfilled. */
+/* Without a machine there is only a request, which might still be fulfilled. */
 static void add_stop(const struct list *list)
 {
     if (has_node(list->now))
@@ -143,7 +143,7 @@ static void add_destroy(const struct list *list)
     google_machine_add_removals(&list->google, &list->machine);
 }
 
-/* ---- What is refused ---- */
+/* ---- Refusals ---- */
 
 static CHECKED bool check_extension(const struct desired *desired, const struct observed *now,
                                     struct error *error)
