@@ -1,72 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Foreign traffic in cells measured on real engines, directly and behind proxies: is a tenth of it
 // detected, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer } from '../e2e/support/harness.mjs';
-import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
+import { Stranger, sweepBeside } from '../e2e/support/stranger.mjs';
 import { ENGINES, MODEL, has, startLitellm, startNginx } from './engines.mjs';
 import { canCapture, capture, timesOf } from './packets.mjs';
 
 const OUTPUT = 24;
-const CELLS = { output_tokens: [OUTPUT], window_s: 3, warmup_limit_s: 2 };
+const PLAN = { deployment: 'engine', output_tokens: [OUTPUT], window_s: 3, warmup_limit_s: 2 };
 const GRIDS = {
     20: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 2 },
     10: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 1 },
     5: { concurrency: [1, 2, 4, 6, 8], input_tokens: [128], repetitions: 1 },
 };
-const LOOK_MS = 25;
 
-// What the engines have generated, all together.
-async function generated(engines, counter) {
+// How many requests the engines have served, all together, by the tokens that they have generated.
+async function served(engines, counter) {
     const pages = await Promise.all(engines.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
     const sample = new RegExp(`^${counter}(?:\\{.*\\})? (\\S+)$`, 'gm');
-    return pages.flatMap((page) => [...page.matchAll(sample)]).reduce((sum, [, value]) => sum + Number(value), 0);
-}
-
-// Another client, which sends one request for every ten of others, by what the engines generate: none while nobody else sends.
-class Stranger {
-    constructor(url, engines, counter) {
-        Object.assign(this, { url, engines, counter, sent: 0 });
-    }
-
-    async ask() {
-        this.sent++;
-        const body = { model: MODEL, prompt: 'what else is there to say', max_tokens: OUTPUT, ignore_eos: true };
-        const headers = { 'Content-Type': 'application/json' };
-        await (await fetch(`${this.url}/v1/completions`, { method: 'POST', headers, body: JSON.stringify(body) })).text();
-    }
-
-    async run(goesOn) {
-        const before = await generated(this.engines, this.counter);
-        while (goesOn()) {
-            const others = (await generated(this.engines, this.counter)) - before - this.sent * OUTPUT;
-            const owed = Math.max(0, Math.floor(others / OUTPUT / 10) - this.sent);
-            await Promise.all(Array.from({ length: owed }, () => this.ask()));
-            await sleep(LOOK_MS);
-        }
-    }
-}
-
-async function cellsOf(client, sweep) {
-    const cells = [];
-    let rejected, cursor;
-    do {
-        const shown = await client.call('sweep_show', { sweep, limit: 200, ...(cursor && { cursor }) });
-        cells.push(...shown.cells);
-        ({ rejected, next_cursor: cursor } = shown);
-    } while (cursor);
-    return { cells, rejected };
-}
-
-async function sweep(client, grid, stranger) {
-    const { sweep, job } = await startSweep(client, { deployment: 'engine', ...CELLS, ...grid });
-    let over = false;
-    const asking = stranger?.run(() => !over);
-    const ended = await waitForJob(client, job).finally(() => (over = true));
-    await asking;
-    if (ended.state !== 'completed') throw new Error(`the sweep is ${ended.state}: ${JSON.stringify(ended.outcome)}`);
-    return { ...(await cellsOf(client, sweep.id)), id: sweep.id };
+    const values = pages.flatMap((page) => [...page.matchAll(sample)]).map(([, value]) => Number(value));
+    return values.reduce((sum, value) => sum + value, 0) / OUTPUT;
 }
 
 const marked = ({ cells }) => cells.filter((cell) => cell.contaminated).length;
@@ -100,10 +54,12 @@ async function measure(t, path, clean, foreign) {
     const client = await connect('2x-2026', server.url);
     await client.call('deployment_register', { name: 'engine', url: path.front.url });
     const stop = canCapture() ? await capture(t, path.front.port) : async () => [];
-    const calm = await sweep(client, GRIDS[clean]);
+    const calm = await sweepBeside(client, { ...PLAN, ...GRIDS[clean] });
     const requests = await stop();
     const times = await timesOfCells(client, requests);
-    const shared = await sweep(client, GRIDS[foreign], new Stranger(path.front.url, path.engines, path.counter));
+    const counted = () => served(path.engines, path.counter);
+    const stranger = new Stranger(path.front.url, { model: MODEL, tokens: OUTPUT, served: counted });
+    const shared = await sweepBeside(client, { ...PLAN, ...GRIDS[foreign] }, stranger);
     tellOddities(path.title, calm, shared);
     await client.close();
     return { path: path.title, calm, shared, times };
