@@ -6,7 +6,25 @@ import { atEnd, post } from '../e2e/support/harness.mjs';
 
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n4,16,190\n';
 
+const UPLOAD_LINES = 40;
+const UPLOAD_PAUSE_MS = 10;
+
 let number = 0;
+
+// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that there is time to die.
+async function upload(server, name, text) {
+    const pieces = async function* () {
+        for (const piece of text.match(/[^]{1,64}/g)) {
+            yield Buffer.from(piece);
+            await sleep(UPLOAD_PAUSE_MS);
+        }
+    };
+    const url = `http://127.0.0.1:${server.port}/v1/imports?name=${name}`;
+    const answer = await fetch(url, { method: 'POST', body: pieces(), duplex: 'half' }).catch(() => undefined);
+    const said = await answer?.text().catch(() => undefined);
+    assert.ok(said === undefined || answer.status < 400 || answer.status === 503, said);
+    return said !== undefined && answer.ok;
+}
 
 // callTool(server, name, arguments): the structured content of an acknowledged call; undefined where it failed meanwhile.
 export async function callTool(server, name, args) {
@@ -60,6 +78,13 @@ const DEEDS = [
         const name = `import-${++number}.csv`;
         if (await callTool(server, 'run_import', { name, text: CSV.replace('190', String(100 + number)) })) noted.imports.add(name);
     },
+    async ({ server, noted }) => {
+        const name = `upload-${++number}.csv`;
+        const lines = Array.from({ length: UPLOAD_LINES }, (_, i) => `${i + 1},16,${number + i}\n`);
+        const text = `concurrency,input_tokens,output_tokens_per_second\n${lines.join('')}`;
+        const send = () => upload(server, name, text);
+        if ((await send()) || (await send())) noted.uploads.add(name); // the same file again is not stored twice
+    },
 ];
 
 async function live(world, client) {
@@ -71,7 +96,7 @@ async function live(world, client) {
 
 // startWork(t, server, model, count): {noted, dead, end()}; set `dead` while nobody needs to call.
 export async function startWork(t, server, model, count) {
-    const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), reads: 0 };
+    const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), uploads: new Set(), reads: 0 };
     const world = { server, model, noted, over: false, dead: false };
     atEnd(t, async () => (world.over = true));
     await callTool(server, 'deployment_register', { name: 'sim', url: model.url });
@@ -100,7 +125,7 @@ export function checkNoted({ noted, failure }, rows, when) {
     const sweeps = new Set(rows('SELECT id FROM sweeps').map(({ id }) => id));
     for (const [key, id] of noted.sweeps) assert.ok(sweeps.has(id), `${when}: sweep ${id} of ${key} is lost`);
     const imports = rows('SELECT name FROM imports').map(({ name }) => name);
-    for (const name of noted.imports) assert.equal(imports.filter((each) => each === name).length, 1, `${when}: ${name}`);
+    for (const name of [...noted.imports, ...noted.uploads]) assert.equal(imports.filter((each) => each === name).length, 1, `${when}: ${name}`);
     const doubled = rows(`SELECT subject FROM audit WHERE outcome = 'ok' AND tool = 'deployment_register'
                           GROUP BY subject HAVING count(*) > 1`);
     assert.deepEqual(doubled, [], when);
@@ -108,8 +133,11 @@ export function checkNoted({ noted, failure }, rows, when) {
 }
 
 // describeNoted(world, changes): for the test's diagnostic.
-export function describeNoted({ noted: { deployments, sweeps, imports, reads } }, changes) {
-    return `${deployments.size} deployments, ${sweeps.size} sweeps, ${imports.size} imports, ${reads} reads, ${changes} changes in the audit`;
+export function describeNoted({ noted: { deployments, sweeps, imports, uploads, reads } }, changes) {
+    const stored = `${deployments.size} deployments, ${sweeps.size} sweeps, ${imports.size} imports, ${uploads.size} uploads`;
+    return `${stored}, ${reads} reads, ${changes} changes in the audit`;
 }
 
-export const countNoted = ({ noted: { deployments, sweeps, imports } }) => deployments.size + sweeps.size + imports.size;
+export function countNoted({ noted: { deployments, sweeps, imports, uploads } }) {
+    return deployments.size + sweeps.size + imports.size + uploads.size;
+}

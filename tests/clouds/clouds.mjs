@@ -40,20 +40,21 @@ export async function startCloud(t, provider) {
     return cloud;
 }
 
-// startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake: {server, cloud,
-// secrets}. `file`: what is run in place of opsbrain.
-export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
-    cloud ??= await startCloud(t, provider);
+// cloudSettings(t, cloud): what `opsbrain serve` needs to take the fake for the cloud: {args, secrets}.
+export async function cloudSettings(t, cloud) {
     const secrets = path.join(await temporaryFolder(t), 'secrets');
     await mkdir(secrets, { mode: 0o700 });
     if (cloud.credential)
         await writeFile(path.join(secrets, cloud.target.credential_file), cloud.credential, { mode: 0o600 });
-    const server = await startServer(t, {
-        args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints, '--cloud-pause-ms', '20'],
-        env,
-        data,
-        file,
-    });
+    return { args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints, '--cloud-pause-ms', '20'], secrets };
+}
+
+// startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake: {server, cloud,
+// secrets}. `file`: what is run in place of opsbrain.
+export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
+    cloud ??= await startCloud(t, provider);
+    const { args, secrets } = await cloudSettings(t, cloud);
+    const server = await startServer(t, { args, env, data, file });
     await withClient(server, (client) => client.call('target_register', { ...cloud.target, ...target }), { key });
     return { server, cloud, secrets };
 }

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain and its PostgreSQL are killed, restarted and cut from each other, in the middle of tool calls, uploads and sweeps:
-// what was acknowledged is there afterwards, nothing is there twice, no answer is wrong, and all goes on by itself.
+// opsbrain and its PostgreSQL are killed, restarted and cut from each other, in the middle of tool calls, uploads, sweeps and
+// applies: what was acknowledged is there afterwards, nothing is there twice, no answer is wrong, and all goes on by itself.
 // OPSBRAIN_KILLS: kills of opsbrain (each kind of the others is two fifths of it).
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cloudSettings, startCloud } from '../../clouds/clouds.mjs';
 import { request, run, startServer, startSimserve, until } from '../../e2e/support/harness.mjs';
 import { POOLER, findPostgres, startPooler, startPostgres, startToxiproxy } from '../../e2e/support/postgres_server.mjs';
 import { callTool, checkNoted, countNoted, describeNoted, startWork } from '../at_work.mjs';
+import { startFleetAtWork } from '../deployers.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
 const OTHERS = Math.ceil((KILLS * 2) / 5);
 const { TOXIPROXY } = process.env; // its program
 const CLIENTS = 12;
+const PROVIDER = 'cloud_run';
 const LIFE_MS = 1000; // between two events, at most
 const READY_MS = 60_000;
 const PLAN = { deployment: 'measured', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0 };
 
 const EVENTS = {
-    'kill -9 of opsbrain': async ({ world, server, postgres, env }) => {
+    'kill -9 of opsbrain': async ({ world, fleet, server, postgres, env }) => {
         world.dead = true;
         await server.program.kill();
+        await fleet.commandsEnd();
         const verified = await run(['audit-log', 'verify', '--data', server.data], env);
         assert.equal(verified.code, 0, verified.output);
-        checkNoted(world, (query) => postgres.rows(query), 'opsbrain was killed');
+        checkNoted(world, postgres.rows, 'opsbrain was killed');
+        fleet.check(postgres.rows, 'opsbrain was killed');
         await server.start();
         world.dead = false;
     },
@@ -79,8 +84,11 @@ async function suffer(t, pooled) {
     const port = pooled ? await startPooler(t, `host=127.0.0.1 port=${at} user=postgres`) : at;
     const env = { OPSBRAIN_DATABASE: `postgresql://postgres@127.0.0.1:${port}/postgres` };
     const model = await startSimserve(t);
-    const server = await startServer(t, { args: ['--log-requests=false', '--rate-per-principal=0'], env });
+    const cloud = await startCloud(t, PROVIDER);
+    const { args } = await cloudSettings(t, cloud);
+    const server = await startServer(t, { args: [...args, '--log-requests=false', '--rate-per-principal=0'], env });
     const world = await startWork(t, server, model, CLIENTS);
+    const fleet = await startFleetAtWork(t, world, cloud);
     const measured = await startSimserve(t);
     await callTool(server, 'deployment_register', { name: PLAN.deployment, url: measured.url });
     const sweeps = new Set();
@@ -89,7 +97,7 @@ async function suffer(t, pooled) {
     let slowest = 0;
     for (const name of shuffledEvents()) {
         await sleep(Math.random() * LIFE_MS);
-        await EVENTS[name]({ world, server, postgres, proxy, env });
+        await EVENTS[name]({ world, fleet, server, postgres, proxy, env });
         const begun = performance.now();
         await until(`opsbrain to be ready after: ${name}`, () => isReady(server), READY_MS);
         slowest = Math.max(slowest, performance.now() - begun);
@@ -97,9 +105,10 @@ async function suffer(t, pooled) {
     }
     await world.end();
     await measuring;
-    const changes = checkNoted(world, (query) => postgres.rows(query), 'at the end');
+    await fleet.end(postgres.rows);
+    const changes = checkNoted(world, postgres.rows, 'at the end');
     const ended = checkSweeps(postgres, sweeps);
-    t.diagnostic(`${describeNoted(world, changes)}, ${ended} sweeps measured; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
+    t.diagnostic(`${describeNoted(world, changes)}, ${ended} sweeps measured, ${fleet.describe()}; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
     assert.ok(countNoted(world) > KILLS, 'too little was acknowledged to say anything');
     await server.stop();
 }

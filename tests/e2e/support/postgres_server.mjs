@@ -74,9 +74,7 @@ class Postgres {
         }
     }
 
-    rows(query) {
-        return JSON.parse(this.query(`SELECT coalesce(json_agg(t), '[]') FROM (${query}) AS t`));
-    }
+    rows = (query) => JSON.parse(this.query(`SELECT coalesce(json_agg(t), '[]') FROM (${query}) AS t`));
 }
 
 // startPostgres(t, bin): a new, empty server; its database `postgres` is opsbrain's.

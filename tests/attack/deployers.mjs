@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deployments in a cloud (a fake) while something is killed: each is planned, approved at the command line, applied and
+// destroyed again. What was acknowledged is carried out, once; nothing in the cloud is forgotten.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd, run, until } from '../e2e/support/harness.mjs';
+import { callTool } from './at_work.mjs';
+
+const DEPLOYERS = 2;
+const LIFE_S = 86_400;
+const PLAN_MS = 300_000; // until one is carried out, through all that is killed meanwhile
+
+// The deployments of a world (at_work.mjs) in a cloud (tests/clouds/clouds.mjs).
+export class Fleet {
+    constructor(world, cloud) {
+        Object.assign(this, { world, cloud, begun: new Map(), approvals: new Set(), number: 0 });
+    }
+
+    call(tool, args) {
+        return callTool(this.world.server, tool, args);
+    }
+
+    // insist(step): what it gives, once it gives something; undefined: the work is over.
+    async insist(step) {
+        while (!this.world.over) {
+            const got = this.world.dead ? undefined : await step();
+            if (got) return got;
+            await sleep(100);
+        }
+    }
+
+    async approve({ plan, digest }) {
+        const { server } = this.world;
+        const running = run(['plan', 'approve', plan, '--digest', digest, '--data', server.data], server.env);
+        this.approvals.add(running);
+        const { code } = await running;
+        this.approvals.delete(running);
+        return code === 0;
+    }
+
+    // commandsEnd(): without a server, a command would take the database itself.
+    commandsEnd() {
+        return Promise.all(this.approvals);
+    }
+
+    // ended(plan, what, left): an acknowledged one, to its end, and so many services of its deployment that the cloud then has.
+    async ended(plan, what, left) {
+        this.begun.set(plan, what);
+        const state = await until(`${what}, ${plan}`, async () => {
+            const shown = await this.call('plan_show', { plan });
+            return this.world.over || (shown && !['planned', 'applying'].includes(shown.state) && shown.state);
+        }, PLAN_MS);
+        if (state === true) return;
+        assert.equal(state, 'done', `${what}, ${plan}`);
+        const services = await this.services();
+        assert.equal(services.filter((name) => what.endsWith(` ${name}`)).length, left, `services after the ${what}`);
+    }
+
+    async deploy(deployment) {
+        const wish = { deployment, target: this.cloud.target.name, recipe: this.cloud.recipe, life_s: LIFE_S };
+        const planned = await this.insist(() => this.call('deployment_plan', wish));
+        const approved = planned && (await this.insist(() => this.approve(planned)));
+        const applied = approved && (await this.insist(() => this.call('deployment_apply', { plan: planned.plan })));
+        if (applied) await this.ended(planned.plan, `apply of ${deployment}`, 1);
+    }
+
+    // destroy(deployment): where the answer was lost, it may be gone already.
+    async destroy(deployment) {
+        const isGone = async () => {
+            const list = await this.call('fleet_list', {});
+            return list && !list.managed.some((each) => each.deployment === deployment) && { plan: undefined };
+        };
+        const begun = await this.insist(async () => {
+            return (await this.call('deployment_destroy', { deployment, confirm: deployment })) ?? isGone();
+        });
+        if (begun?.plan) await this.ended(begun.plan, `destroy of ${deployment}`, 0);
+    }
+
+    async work() {
+        while (!this.world.over) {
+            const deployment = `f-${++this.number}`;
+            await this.deploy(deployment);
+            await this.destroy(deployment);
+        }
+    }
+
+    // check(rows, when): every plan whose begin was acknowledged is one that was begun.
+    check(rows, when) {
+        const states = new Map(rows('SELECT id, state FROM fleet_plans').map(({ id, state }) => [id, state]));
+        for (const [plan, what] of this.begun) assert.match(states.get(plan) ?? 'lost', /applying|done/, `${when}: ${what}, ${plan}`);
+    }
+
+    // services(): the names of those in the cloud that are not others'.
+    async services() {
+        const { made } = await this.cloud.tell('/state');
+        return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
+    }
+
+    // end(rows): after the world's end: each is carried out, the cloud has one service of each that is managed, and nothing once
+    // they are destroyed.
+    async end(rows) {
+        await this.workers;
+        const isApplying = () => rows(`SELECT id FROM fleet_plans WHERE state = 'applying'`).length > 0;
+        await until('the last plans to be carried out', () => !isApplying(), PLAN_MS);
+        for (const { id, state, reason } of rows('SELECT id, state, reason FROM fleet_plans'))
+            if (this.begun.has(id)) assert.equal(state, 'done', `${this.begun.get(id)}, ${id}: ${reason}`);
+        const managed = rows(`SELECT deployment FROM fleet_managed WHERE state <> 'gone'`).map(({ deployment }) => deployment);
+        assert.deepEqual(await this.services(), managed.toSorted(), 'services in the cloud, and those that are managed');
+        this.world.over = false;
+        for (const deployment of managed) await this.destroy(deployment);
+        this.world.over = true;
+        const { made, touched } = await this.cloud.tell('/state');
+        assert.deepEqual({ made, touched }, { made: [], touched: null }, 'after the last destroy');
+    }
+
+    describe() {
+        const count = (verb) => [...this.begun.values()].filter((what) => what.startsWith(verb)).length;
+        return `${count('apply')} applies, ${count('destroy')} destroys`;
+    }
+}
+
+// startFleetAtWork(t, world, cloud): on a target that grants all they need.
+export async function startFleetAtWork(t, world, cloud) {
+    const fleet = new Fleet(world, cloud);
+    await callTool(world.server, 'target_register', { ...cloud.target, total_usd_per_hour: 100_000 });
+    fleet.workers = Promise.all(Array.from({ length: DEPLOYERS }, () => fleet.work()));
+    fleet.workers.catch((error) => (world.failure = error));
+    atEnd(t, () => fleet.commandsEnd());
+    return fleet;
+}
