@@ -3,9 +3,15 @@
 # ./run bench history   a day of scrapes in opsbrain's store and in Prometheus: bytes, CPU and query times (4 minutes)
 #
 # ./run bench history [DEPLOYMENTS [HOURS]]: 4 and 24 by default. Prometheus is Debian's package; if it is unavailable, opsbrain is
-# measured alone.
+# measured alone. ./run bench history --postgres [DEPLOYMENTS [HOURS]]: in SQLite and in PostgreSQL, and the bytes that each
+# wrote: PostgreSQL's write-ahead log and pages, and what opsbrain wrote to SQLite's files.
 set -u
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
+database=
+if [ "${1-}" = --postgres ]; then
+    database=$OPSBRAIN_TEST_DATABASE
+    shift
+fi
 deployments=${1-4} hours=${2-24}
 end=$(($(date +%s) / 7200 * 7200))
 model=127.0.0.1:18101 prometheus=127.0.0.1:18102
@@ -27,12 +33,61 @@ until_answers() {
     done
 }
 
+# feed DATA FILES [DATABASE]: leaves in $folder/told what it tells.
+feed() {
+    ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/told" || exit 1
+    samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/told")
+    ./bench_history_size "$1" "$samples" "${@:3}" >>"$folder/told" || exit 1
+    cat "$folder/told"
+}
+
+# told SENTENCE: the number after it.
+told() {
+    sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/told"
+}
+
+# packed: the bytes per sample of all levels.
+packed() {
+    sed -n 's/.*packed: //p' "$folder/told" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
+}
+
+# written: the bytes of the server's write-ahead log, and of the pages that it wrote to its tables.
+written() {
+    psql -qAtX "$database" -c CHECKPOINT -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'),
+        (SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter)" | tr '|' ' '
+}
+
+compare_engines() {
+    local before sqlite
+    # A day passes in a minute; what frees the space of old rows once a minute has to keep up.
+    psql -qAtX "$database" -c "ALTER SYSTEM SET autovacuum_naptime = '1s'" -c 'SELECT pg_reload_conf()' >/dev/null
+    feed "$folder/data" ''
+    sqlite="$(told 'bytes per sample') $(packed) $(told 'bytes written to files per sample') $(told 'CPU per sample')"
+    before=$(written)
+    feed "$folder/data/peer" '' "$database"
+    echo "$sqlite $before $(written) $(told 'bytes per sample') $(packed) $(told 'CPU per sample') $samples" | awk '
+        function line(name, sqlite, postgres) { printf "%-38s %10.2f %10.2f %8.2f\n", name, sqlite, postgres, postgres / sqlite }
+        {
+            wal = ($7 - $5) / $12; pages = ($8 - $6) / $12
+            printf "%-38s %10s %10s %8s\n", "per sample", "SQLite", "PostgreSQL", "ratio"
+            line("bytes stored", $1, $9)
+            line("bytes of packed blocks", $2, $10)
+            line("bytes written", $3, wal + pages)
+            line("bytes written per byte of packed block", $3 / $2, (wal + pages) / $10)
+            line("microseconds of CPU in opsbrain", $4, $11)
+            printf "PostgreSQL wrote %.2f bytes of write-ahead log and %.2f of pages per sample\n", wal, pages
+        }'
+    ./bench_history_query "$folder/data" "$database" "$deployments" "$end" 200
+}
+
 ./simserve --listen $model >/dev/null &
 processes+=($!)
 until_answers http://$model/health $!
-./bench_history_feed http://$model "$folder/data" "$folder/files" "$deployments" "$hours" "$end" >"$folder/told" || exit 1
-cat "$folder/told"
-samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/told")
+if [ -n "$database" ]; then
+    compare_engines
+    exit
+fi
+feed "$folder/data" "$folder/files"
 
 command -v promtool >/dev/null || apt-get install -qq -y --no-install-recommends prometheus >/dev/null 2>&1
 if ! command -v promtool >/dev/null; then

@@ -3,10 +3,11 @@
  * under a fast clock, goes into opsbrain's store as the scraper would put it there, and into
  * OpenMetrics files (one per two hours) for promtool. Prints what it cost.
  *
- *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S
+ *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
+ *
+ * FILES: their folder; "": none. DATABASE: the URI of an empty PostgreSQL database.
  */
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,12 +280,22 @@ static void write_openmetrics(const struct metrics_page *page, int deployment, i
                 page->values[i].value, (double)at_ms / 1000);
 }
 
-static FILE *open_file(const char *folder, int64_t at_ms)
+static void close_file(FILE *file)
+{
+    if (file != NULL && (fputs("# EOF\n", file) < 0 || fclose(file) != 0))
+        exit(1);
+}
+
+/* The file of this time, which is `file` until its two hours are over; NULL: none is written. */
+static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 {
     TEXT_AUTO path = { 0 };
 
+    if (folder[0] == '\0' || at_ms % FILE_MS != 0)
+        return file;
+    close_file(file);
     text_addf(&path, "%s/%lld.om", folder, (long long)at_ms / 1000);
-    FILE *file = fopen(path.data, "w");
+    file = fopen(path.data, "w");
     if (file == NULL) {
         perror(path.data);
         exit(1);
@@ -349,11 +360,7 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
     for (int64_t at_ms = from_ms; at_ms < end_ms; at_ms += INTERVAL_MS) {
         double day = (double)(at_ms % (24 * HOUR_MS)) / (24 * HOUR_MS);
 
-        if (at_ms % FILE_MS == 0) {
-            if (file != NULL && (fputs("# EOF\n", file) < 0 || fclose(file) != 0))
-                exit(1);
-            file = open_file(files, at_ms);
-        }
+        file = file_at(files, at_ms, file);
         for (int d = 0; d < deployments; d++) {
             int64_t late_ms = 500 + d * 731 % 14000,
                     jitter_ms = (int64_t)generator_below(&random, 4);
@@ -362,7 +369,8 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
             write_page(&pages[d], &text);
             store(kept, d + 1, at_ms + late_ms + jitter_ms, &text, costs);
             /* Prometheus evens out its own jitter before it stores */
-            write_openmetrics(&pages[d], d, at_ms + late_ms, file);
+            if (file != NULL)
+                write_openmetrics(&pages[d], d, at_ms + late_ms, file);
         }
         if (at_ms % (5 * 60000) == 0) {
             double start = cpu_s();
@@ -372,8 +380,7 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
             costs->compact_s += cpu_s() - start;
         }
     }
-    fputs("# EOF\n", file);
-    fclose(file);
+    close_file(file);
     if (!scrape_compact(kept, end_ms + HOUR_MS, &error))
         die("rolling up", &error);
     for (int d = 0; d < deployments; d++)
@@ -382,46 +389,16 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
     free(plans);
 }
 
-static double read_number(sqlite3 *file, const char *query)
+/* Bytes that this process handed to files so far. */
+static double written_bytes(void)
 {
-    sqlite3_stmt *statement;
-    double value = NAN;
+    FILE *file = fopen("/proc/self/io", "r");
+    double bytes = NAN;
 
-    if (sqlite3_prepare_v2(file, query, -1, &statement, NULL) == SQLITE_OK
-        && sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_double(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
-static void print_sizes(const char *folder, size_t samples)
-{
-    static const char *const levels[] = { "each scrape", "10 s", "1 min", "1 h" };
-    TEXT_AUTO path = { 0 };
-    sqlite3 *file;
-
-    text_addf(&path, "%s/scrapes.db", folder);
-    if (sqlite3_open_v2(path.data, &file, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        exit(1);
-    double bytes = read_number(file, "SELECT page_count * page_size FROM pragma_page_count, "
-                                     "pragma_page_size");
-    double vacant = read_number(file, "SELECT freelist_count * page_size FROM "
-                                      "pragma_freelist_count, pragma_page_size");
-    printf("opsbrain: bytes per sample %.2f (the file with all levels; %.2f of it free pages); "
-           "packed:",
-           bytes / (double)samples, vacant / (double)samples);
-    for (int i = 0; i < 4; i++) {
-        TEXT_AUTO query = { 0 };
-
-        text_addf(&query,
-                  "SELECT (SELECT sum(length(c.data)) FROM blocks b JOIN chunks c ON c.id >= b.id "
-                  "* 65536 AND c.id < (b.id + 1) * 65536 WHERE level = %d) + (SELECT "
-                  "sum(length(data)) FROM blocks WHERE level = %d)",
-                  i, i);
-        printf(" %s %.3f%s", levels[i], read_number(file, query.data) / (double)samples,
-               i < 3 ? "," : "\n");
-    }
-    sqlite3_close(file);
+    if (file == NULL || fscanf(file, "rchar: %*u wchar: %lf", &bytes) != 1)
+        die("/proc/self/io", &(struct error){ .message = "it cannot be read" });
+    fclose(file);
+    return bytes;
 }
 
 int main(int argc, char **argv)
@@ -432,12 +409,13 @@ int main(int argc, char **argv)
     struct store *kept;
     struct error error;
 
-    if (argc != 7)
+    if (argc != 7 && argc != 8)
         return 2;
     int deployments = (int)strtol(argv[4], NULL, 10);
     int64_t end_ms = strtoll(argv[6], NULL, 10) * 1000;
     int64_t from_ms = end_ms - strtoll(argv[5], NULL, 10) * HOUR_MS;
-    if (!outbound_global_init(&error) || !store_open(argv[2], "", 2, &kept, &error))
+    if (!outbound_global_init(&error)
+        || !store_open(argv[2], argc == 8 ? argv[7] : "", 2, &kept, &error))
         die("start", &error);
     get_page(argv[1], &text);
     metrics_page_read(&text, 0, &page);
@@ -449,7 +427,9 @@ int main(int argc, char **argv)
            (costs.read_s + costs.add_s + costs.compact_s) / (double)costs.samples * 1e6,
            costs.read_s / (double)costs.samples * 1e6, costs.add_s / (double)costs.samples * 1e6,
            costs.compact_s / (double)costs.samples * 1e6);
-    print_sizes(argv[2], costs.samples);
+    if (argv[3][0] == '\0' && argc == 7)
+        printf("opsbrain: bytes written to files per sample %.2f\n",
+               written_bytes() / (double)costs.samples);
     metrics_page_finish(&page);
     return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same questions to opsbrain's store and to a Prometheus that has the same scrapes: how long
- * the answers take, and how far they are apart.
+/* The same questions to opsbrain's store and to a peer that has the same scrapes: how long the
+ * answers take, and how far they are apart.
  *
- *     bench_history_query FOLDER PROMETHEUS_URL DEPLOYMENTS END_S ROUNDS
+ *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *
- * If the URL is empty, only opsbrain is asked. */
+ * PEER: the URL of a Prometheus, or the URI of a PostgreSQL database of opsbrain's; "": only
+ * opsbrain's store in FOLDER is asked. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -148,15 +149,40 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double quantile(double *values, size_t count, double q)
+struct pair {
+    double p50, p99;
+};
+
+static struct pair quantiles(double *values, size_t count)
 {
     if (count == 0)
-        return NAN;
+        return (struct pair){ NAN, NAN };
     qsort(values, count, sizeof *values, by_size);
-    return values[(size_t)(q * (double)(count - 1) + 0.5)];
+    return (struct pair){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
-static void compare(const struct question *question, struct store *store, const char *url,
+/* Whom the store is compared with; neither: with nobody. */
+struct peer {
+    const char *prometheus; /* "": it is none */
+    struct store *store;
+};
+
+static bool is_there(const struct peer *peer)
+{
+    return peer->prometheus[0] != '\0' || peer->store != NULL;
+}
+
+static void ask_peer(const struct peer *peer, const struct question *question, int deployment,
+                     int64_t end_s, struct answer *out)
+{
+    *out = (struct answer){ .ms = NAN, .inside_ms = NAN };
+    if (peer->store != NULL)
+        ask_store(peer->store, question, deployment, end_s, out);
+    else if (is_there(peer))
+        ask_prometheus(peer->prometheus, question, deployment, end_s, out);
+}
+
+static void compare(const struct question *question, struct store *store, const struct peer *peer,
                     int deployments, int64_t end_s, int rounds)
 {
     double *ours = memory_zeroed((size_t)rounds, sizeof *ours);
@@ -166,48 +192,78 @@ static void compare(const struct question *question, struct store *store, const 
     size_t compared = 0, one_sided = 0, n = (size_t)rounds;
 
     for (int i = 0; i < rounds; i++) {
-        struct answer own, other = { .ms = NAN, .inside_ms = NAN };
+        struct answer own, other;
         /* not always the same hour, and whole steps */
         int64_t back_s = question->range_s >= 86400 ? 0 : (int64_t)(i % 20) * 3600;
 
         ask_store(store, question, i % deployments, end_s - back_s, &own);
-        if (url[0] != '\0')
-            ask_prometheus(url, question, i % deployments, end_s - back_s, &other);
+        ask_peer(peer, question, i % deployments, end_s - back_s, &other);
         ours[i] = own.ms;
         theirs[i] = other.ms;
         inside[i] = other.inside_ms;
-        for (int64_t j = 0; url[0] != '\0' && j < question->range_s / question->step_s; j++) {
+        for (int64_t j = 0; is_there(peer) && j < question->range_s / question->step_s; j++) {
             one_sided += isnan(own.values[j]) != isnan(other.values[j]);
             if (!isnan(own.values[j]) && !isnan(other.values[j]) && other.values[j] != 0)
                 apart[compared++] = fabs(own.values[j] / other.values[j] - 1) * 100;
         }
     }
+    struct pair asked = quantiles(ours, n), answered = quantiles(theirs, n),
+                third = quantiles(inside, n), far = quantiles(apart, compared);
+
+    if (peer->store != NULL)
+        third = (struct pair){ answered.p50 / asked.p50, answered.p99 / asked.p99 };
     printf("%-30s %8.2f %8.2f  %8.2f %8.2f  %8.2f %8.2f  %7.3f %7.3f %6zu\n", question->title,
-           quantile(ours, n, 0.5), quantile(ours, n, 0.99), quantile(theirs, n, 0.5),
-           quantile(theirs, n, 0.99), quantile(inside, n, 0.5), quantile(inside, n, 0.99),
-           quantile(apart, compared, 0.5), quantile(apart, compared, 0.99), one_sided);
+           asked.p50, asked.p99, answered.p50, answered.p99, third.p50, third.p99, far.p50, far.p99,
+           one_sided);
     free(ours);
     free(theirs);
     free(inside);
     free(apart);
 }
 
-int main(int argc, char **argv)
+static void open_store(const char *folder, const char *database, struct store **out)
 {
-    struct store *store;
     struct error error;
 
-    if (argc != 6)
-        return 2;
-    if (!outbound_global_init(&error) || !store_open(argv[1], "", 2, &store, &error))
-        die(argv[1], error.message);
-    printf("%-30s %17s  %17s  %17s  %22s\n", "", "opsbrain ms", "Prometheus ms", "of it evaluating",
+    if (!store_open(folder, database, 2, out, &error))
+        die(folder, error.message);
+}
+
+static void print_heads(const struct peer *peer)
+{
+    bool is_store = peer->store != NULL;
+
+    printf("%-30s %17s  %17s  %17s  %22s\n", "", is_store ? "SQLite ms" : "opsbrain ms",
+           is_store ? "PostgreSQL ms" : "Prometheus ms", is_store ? "ratio" : "of it evaluating",
            "answers apart %, one");
     printf("%-30s %8s %8s  %8s %8s  %8s %8s  %7s %7s %6s\n", "", "p50", "p99", "p50", "p99", "p50",
            "p99", "p50", "p99", "sided");
+}
+
+int main(int argc, char **argv)
+{
+    bool is_database = argc == 6 && strncmp(argv[2], "postgresql:", strlen("postgresql:")) == 0;
+    struct peer peer = { .prometheus = "" };
+    struct store *store;
+    struct error error;
+    TEXT_AUTO folder = { 0 };
+
+    if (argc != 6)
+        return 2;
+    if (!outbound_global_init(&error))
+        die("start", error.message);
+    open_store(argv[1], "", &store);
+    text_addf(&folder, "%s/peer", argv[1]);
+    if (is_database)
+        open_store(folder.data, argv[2], &peer.store);
+    else
+        peer.prometheus = argv[2];
+    print_heads(&peer);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
-        compare(&questions[i], store, argv[2], (int)strtol(argv[3], NULL, 10),
-                strtoll(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
+        if (peer.store == NULL || questions[i].title[0] != ' ')
+            compare(&questions[i], store, &peer, (int)strtol(argv[3], NULL, 10),
+                    strtoll(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
+    store_close(peer.store);
     store_close(store);
     return 0;
 }

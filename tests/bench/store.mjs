@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (3 minutes)
+//
+//     ./run bench store --before FOLDER    the figures of another build beside them: build/release/bin of another checkout
+//     ./run bench store --postgres         those of PostgreSQL (7 minutes)
+//
+// All take turns, in new folders; the smallest of the medians counts, since what else runs on a machine only adds. Without
+// --before this build is measured against itself, which says how far to trust it. In memory if there is such a file system:
+// a disk's own time is the same for both builds, and varies more than they differ. With --postgres on a disk, where both
+// engines have to wait for it.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { placeFor } from '../e2e/support/database.mjs';
+import { startSimserve } from '../e2e/support/harness.mjs';
+import { liveRound, startWorld } from './store_agents.mjs';
+
+const { values: options } = parseArgs({ options: { before: { type: 'string' }, postgres: { type: 'boolean' } } });
+const NOW = path.dirname(process.env.OPSBRAIN_BIN);
+const TURNS = 5;
+
+const sides = [{ title: 'before', bin: options.before ?? NOW }, { title: options.postgres ? 'SQLite' : 'now', bin: NOW }];
+if (options.postgres) sides.push({ title: 'PostgreSQL', bin: NOW, isPostgres: true });
+
+const folders = await mkdtemp(path.join(!options.postgres && existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'opsbrain-bench-'));
+const endings = [() => rm(folders, { recursive: true })];
+const t = { after: (end) => endings.unshift(end) };
+
+let number = 0;
+
+// newPlace(side): {data, database}: an empty one; database "" means the files of the folder.
+function newPlace({ isPostgres }) {
+    const data = path.join(folders, String(++number));
+    return { data, database: isPostgres ? placeFor(data) : '' };
+}
+
+function quantile(times, q) {
+    return times[Math.floor((times.length * q) / 100)];
+}
+
+// Of one operation, by side: the round with the smallest median.
+class Table {
+    rows = new Map();
+
+    note(side, operation, p50, p99) {
+        const row = this.rows.get(operation) ?? new Map();
+        if (!(row.get(side)?.p50 <= p50)) row.set(side, { p50, p99 });
+        this.rows.set(operation, row);
+    }
+
+    // print(unit): each side after the first with the ratio to the one before it.
+    print(unit) {
+        const line = (name, cellsOf) => console.log(name.padEnd(18) + sides.flatMap(cellsOf).map((cell) => cell.padStart(15)).join(''));
+        line(unit, ({ title }, i) => [`${title} p50`, 'p99', ...(i > 0 ? ['ratio'] : [])]);
+        for (const [operation, row] of this.rows)
+            line(operation, (side, i) => {
+                const { p50, p99 } = row.get(side);
+                return [p50, p99, ...(i > 0 ? [p50 / row.get(sides[i - 1]).p50] : [])].map((figure) => figure.toFixed(2));
+            });
+    }
+}
+
+async function measureStore() {
+    const table = new Table();
+    for (let turn = 0; turn < TURNS; turn++)
+        for (const side of sides) {
+            const { data, database } = newPlace(side);
+            const { stdout } = await promisify(execFile)(path.join(side.bin, 'bench_store'), [data, ...(database ? [database] : [])]);
+            for (const line of stdout.trim().split('\n')) {
+                const [operation, p50, p99] = line.split(' ');
+                table.note(side, operation, Number(p50), Number(p99));
+            }
+        }
+    table.print('us');
+}
+
+async function measureAgents() {
+    const table = new Table();
+    const model = await startSimserve(t);
+    for (const side of sides) {
+        const { data, database } = newPlace(side);
+        const env = { OPSBRAIN_DATABASE: database };
+        side.world = await startWorld(t, { file: path.join(side.bin, 'opsbrain'), env, data }, model);
+    }
+    for (let turn = 0; turn < TURNS; turn++)
+        for (const side of sides)
+            for (const [tool, times] of await liveRound(side.world)) {
+                times.sort((a, b) => a - b);
+                table.note(side, tool, quantile(times, 50), quantile(times, 99));
+            }
+    table.print('ms, of 64 agents');
+}
+
+try {
+    await measureStore();
+    console.log();
+    await measureAgents();
+} finally {
+    for (const end of endings) await end();
+}
