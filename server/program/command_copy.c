@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/formats/config.h"
+#include "base/json/json.h"
 #include "client/command/client.h"
 #include "client/command/client_commands.h"
 #include "server/program/command_output.h"
@@ -15,6 +16,7 @@
 struct options {
     char data[CONFIG_TEXT_SIZE], database[CONFIG_TEXT_SIZE], backup_key[CONFIG_TEXT_SIZE];
     char from[CONFIG_TEXT_SIZE], to[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -24,12 +26,14 @@ static const struct setting file_flags[] = {
       "postgresql://USER@HOST/NAME, as for serve; empty: files in `data`" },
     { "backup_key", SETTING_TEXT, "", 0, 0, AT(backup_key),
       "file whose first line is the key that encrypts the backup; empty: it is not encrypted" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 static const struct setting move_flags[] = {
     { "from", SETTING_PRIVATE, "", 0, 0, AT(from),
       "folder of the database, or postgresql://USER@HOST/NAME; a password in the environment or "
       "PGPASSFILE" },
     { "to", SETTING_PRIVATE, "", 0, 0, AT(to), "the same, for the copy" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
 static struct copy_place place_of(const struct options *options)
@@ -47,38 +51,56 @@ static struct copy_place place_at(const char *text)
 
 /* ---- The words ---- */
 
-static const char only_reads[] = "; a server on it only reads the clouds until `opsbrain fleet "
-                                 "resume`";
+static json_t *reply_of(const struct copy_report *report)
+{
+    return json_pack("{s:I, s:I}", "tables", (json_int_t)report->tables, "rows",
+                     (json_int_t)report->rows);
+}
+
+/* Of a restored or moved database. */
+static void answer_copied(const char *done, const struct copy_report *report, struct text *out,
+                          json_t **reply)
+{
+    *reply = reply_of(report);
+    json_object_set_new(*reply, "only_reads_clouds", json_true());
+    text_addf(out,
+              "%s and compared: %lld rows of %lld tables; a server on it only reads the clouds "
+              "until `opsbrain fleet resume`\n",
+              done, (long long)report->rows, (long long)report->tables);
+}
 
 static CHECKED bool backup(const struct options *options, const char *path, struct text *out,
-                           struct error *error)
+                           json_t **reply, struct error *error)
 {
+    const bool encrypted = options->backup_key[0] != '\0';
     const struct copy_place place = place_of(options);
     struct copy_report report;
 
     if (!copy_backup(&place, path, options->backup_key, &report, error))
         return false;
+    *reply = reply_of(&report);
+    json_object_set_new(*reply, "bytes", json_integer(report.bytes));
+    json_object_set_new(*reply, "encrypted", json_boolean(encrypted));
     text_addf(out, "%s: %lld rows of %lld tables, %lld bytes, %s\n", path, (long long)report.rows,
               (long long)report.tables, (long long)report.bytes,
-              options->backup_key[0] == '\0' ? "not encrypted" : "encrypted");
+              encrypted ? "encrypted" : "not encrypted");
     return true;
 }
 
 static CHECKED bool restore(const struct options *options, const char *path, struct text *out,
-                            struct error *error)
+                            json_t **reply, struct error *error)
 {
     const struct copy_place place = place_of(options);
     struct copy_report report;
 
     if (!copy_restore(path, options->backup_key, &place, &report, error))
         return false;
-    text_addf(out, "restored and compared: %lld rows of %lld tables%s\n", (long long)report.rows,
-              (long long)report.tables, only_reads);
+    answer_copied("restored", &report, out, reply);
     return true;
 }
 
 static CHECKED bool move(const struct options *options, const char *path, struct text *out,
-                         struct error *error)
+                         json_t **reply, struct error *error)
 {
     const struct copy_place from = place_at(options->from), to = place_at(options->to);
     struct copy_report report;
@@ -91,8 +113,7 @@ static CHECKED bool move(const struct options *options, const char *path, struct
         return error_set(error, ERROR_INVALID, "--from and --to are the same database");
     if (!copy_move(&from, &to, &report, error))
         return false;
-    text_addf(out, "copied and compared: %lld rows of %lld tables%s\n", (long long)report.rows,
-              (long long)report.tables, only_reads);
+    answer_copied("copied", &report, out, reply);
     return true;
 }
 
@@ -101,7 +122,7 @@ static const struct word {
     const struct setting *flags;
     size_t flag_count;
     CHECKED bool (*run)(const struct options *options, const char *path, struct text *out,
-                        struct error *error);
+                        json_t **reply, struct error *error);
 } words[] = {
     { "backup", " FILE",
       "writes everything that the database remembers into a new file, also while a server runs",
@@ -131,6 +152,7 @@ static int run(const struct word *word, int argc, char *const *argv)
     int operands = word->operand[0] != '\0';
     struct options options = { 0 };
     TEXT_AUTO out = { 0 };
+    json_auto_t *reply = NULL;
     struct error error;
 
     if (client_asks_for_help(argc, argv))
@@ -146,9 +168,10 @@ static int run(const struct word *word, int argc, char *const *argv)
         command_fail(error.message);
         return STATUS_USAGE;
     }
-    if (!word->run(&options, operands > 0 ? argv[1] : "", &out, &error))
+    if (!word->run(&options, operands > 0 ? argv[1] : "", &out, &reply, &error))
         return command_fail(error.message);
-    fputs(text_string(&out), stdout);
+    if (!command_output_json(options.json, reply))
+        fputs(text_string(&out), stdout);
     return STATUS_DONE;
 }
 

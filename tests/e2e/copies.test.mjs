@@ -28,6 +28,9 @@ async function refusal(args, env) {
     return output;
 }
 
+// told(args, env): the same, in JSON.
+const told = async (args, env) => JSON.parse(await done([...args, '--json'], env));
+
 // where(data): a database as `move` names it.
 const where = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
@@ -101,6 +104,20 @@ test('a move that is killed again and again arrives whole', async (t) => {
         assert.deepEqual(rows, expected);
         assert.equal(place?.length, before?.length);
     }
+});
+
+test('what was copied is told in JSON, too', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [data, copy, over, file] = ['data', 'copy', 'over', 'all.backup'].map((name) => path.join(folder, name));
+    await addKey(data, 'ada', '--role', 'admin');
+    const { bytes, encrypted, ...counted } = await told(['backup', file, '--data', data]);
+    assert.equal(bytes, (await stat(file)).size);
+    assert.equal(encrypted, false);
+    assert.ok(counted.tables > 0 && counted.rows > 0, JSON.stringify(counted));
+    assert.deepEqual(await told(['restore', file, '--data', copy]), { ...counted, only_reads_clouds: true });
+    const { only_reads_clouds: onlyReads, tables } = await told(['move'], { OPSBRAIN_FROM: where(copy), OPSBRAIN_TO: where(over) });
+    assert.deepEqual([onlyReads, tables], [true, counted.tables]);
+    for (const word of ['backup', 'restore', 'move']) assert.match(await done(['help', word]), /--json .*prints JSON/);
 });
 
 test('what cannot be moved says why', async (t) => {
