@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/json/json.h"
-#include "client/command/client_commands.h"
 #include "server/program/admin.h"
+#include "server/program/command_action.h"
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
-#include "server/settings/settings.h"
 
 #define PATIENCE_S 600 /* seconds that reading a long log may take */
 
@@ -42,12 +41,14 @@ static void set_if(json_t *request, const char *name, const char *value)
         json_object_set_new(request, name, json_string(value));
 }
 
-static CHECKED bool list(const struct options *options, struct error *error)
+static CHECKED bool list(const void *context, char *const *operands, struct error *error)
 {
+    const struct options *options = context;
     json_auto_t *request =
         json_pack("{s:s, s:I}", "command", "audit_list", "limit", (json_int_t)options->limit);
     json_auto_t *reply = NULL;
 
+    (void)operands;
     set_if(request, "principal", options->principal);
     set_if(request, "tool", options->tool);
     set_if(request, "subject", options->subject);
@@ -57,12 +58,14 @@ static CHECKED bool list(const struct options *options, struct error *error)
     return true;
 }
 
-static CHECKED bool verify(const struct options *options, struct error *error)
+static CHECKED bool verify(const void *context, char *const *operands, struct error *error)
 {
+    const struct options *options = context;
     json_auto_t *request = json_pack("{s:s, s:s, s:i}", "command", "audit_verify", "mark",
                                      options->digest, "patience_s", PATIENCE_S);
     json_auto_t *reply = NULL;
 
+    (void)operands;
     if (!ask(options, request, &reply, error))
         return false;
     if (!json_get_boolean(reply, "whole", false))
@@ -101,60 +104,34 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
 
 /* A line for each row; the last line names the newest row with its digest, so that an export proves
  * what the audit log contained. */
-static CHECKED bool export(const struct options *options, struct error *error)
+static CHECKED bool export(const void *context, char *const *operands, struct error *error)
 {
+    const struct options *options = context;
     json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);
     json_auto_t *newest = json_object();
 
+    (void)operands;
     if (!admin_requests(options->data, request, print_page, newest, error))
         return false;
     print_line(newest);
     return fflush(stdout) == 0 || error_set(error, ERROR_INTERNAL, "the export cannot be written");
 }
 
-static const struct {
-    const char *what;
-    CHECKED bool (*run)(const struct options *options, struct error *error);
-} actions[] = {
-    { "list", list },
-    { "verify", verify },
-    { "export", export },
-};
-
-static int show_help(void)
-{
-    TEXT_AUTO text = { 0 };
-
-    text_add(&text,
-             "  opsbrain audit-log list [--FLAG VALUE]...\n"
-             "      lists the newest rows\n"
-             "  opsbrain audit-log verify [--FLAG VALUE]...\n"
-             "      checks that the log is what was written; with a digest, also since "
-             "then\n"
-             "  opsbrain audit-log export [--FLAG VALUE]...\n"
-             "      writes all rows as lines of JSON, the oldest first; the last line is the "
-             "newest row's digest\n\n");
-    config_help(flags, sizeof flags / sizeof *flags, &text);
-    fputs(text_string(&text), stdout);
-    return 0;
-}
-
 int command_audit(int argc, char *const *argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
+    static const struct action actions[] = {
+        { "list", "", "lists the newest rows", list },
+        { "verify", "", "checks that the log is what was written; with a digest, also since then",
+          verify },
+        { "export", "",
+          "writes all rows as lines of JSON, the oldest first; the last line is the newest row's "
+          "digest",
+          export },
+        { 0 },
+    };
+    static const struct command command = { "audit-log", actions, flags,
+                                            sizeof flags / sizeof *flags };
     struct options options = { 0 };
-    struct error error;
 
-    if (client_asks_for_help(argc, argv))
-        return show_help();
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(what, actions[i].what) != 0)
-            continue;
-        if (!config_read(flags, sizeof flags / sizeof *flags, argc - 1, argv + 1, &options, &error)
-            || !actions[i].run(&options, &error))
-            return command_fail(error.message);
-        return 0;
-    }
-    return command_fail("the audit-log commands are: audit-log list, audit-log verify [--digest "
-                        "ROW:DIGEST], audit-log export");
+    return command_run(&command, &options, argc, argv);
 }

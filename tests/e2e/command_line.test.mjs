@@ -44,6 +44,8 @@ sideBySide('every refusal is one sentence on standard error, with a status that 
         [['deploymets'], 2, /no command "deploymets": did you mean opsbrain deployments\?/],
         [['fleet', 'lst'], 2, /"lst" is one word too many: opsbrain help fleet/],
         [['call'], 2, /needs a tool/],
+        [['audit-log', 'lst'], 2, /there is no "audit-log lst"; there are: audit-log list, audit-log verify/],
+        [['audit-log', 'list', '--limit', 'many'], 2, /limit is .*many/],
         [['plan', 'demo', '--bogus', '3'], 1, /opsbrain plan takes no argument "bogus": opsbrain help plan shows what it takes$/m],
         [['bench', '--plan-digest', 'of-nothing'], 1, /--plan-digest is of no plan .*opsbrain plan/],
     ];
