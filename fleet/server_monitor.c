@@ -169,8 +169,9 @@ static bool has_counted(const struct engine_metrics_snapshot *first,
 
 struct waiting {
     struct asking asking;
-    double silent_limit_s;   /* how long it may be unavailable */
-    const struct sent *sent; /* what it should have counted; NULL: nothing */
+    const char *for_idle, *for_return; /* what is said while it answers, and while it does not */
+    double silent_limit_s;             /* how long it may be unavailable */
+    const struct sent *sent;           /* what it should have counted; NULL: nothing */
     int64_t begun_ns, first_answer_ns, moved_ns;
     struct engine_metrics_snapshot before;
 };
@@ -181,8 +182,10 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
 {
     struct engine_metrics_snapshot now;
     bool first = waiting->first_answer_ns == 0, still;
+    bool answers = scrape(monitor, &waiting->asking, &now);
 
-    if (!scrape(monitor, &waiting->asking, &now)) {
+    waiting->asking.doing = answers ? waiting->for_idle : waiting->for_return;
+    if (!answers) {
         *point = POINT_SILENT;
         return seconds_since(waiting->begun_ns) >= waiting->silent_limit_s;
     }
@@ -363,8 +366,8 @@ struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int
                                             const struct monitor_watch *watch)
 {
     struct server_monitor *monitor = create(endpoint, instances, watch);
-    struct waiting waiting = { .asking = { watch, "waiting for the server to be idle" },
-                               .silent_limit_s = 0 };
+    static const char for_idle[] = "waiting for the server to be idle";
+    struct waiting waiting = { { watch, for_idle }, for_idle, for_idle, .silent_limit_s = 0 };
     struct monitor_observations *observations = &monitor->observations;
 
     ask_served(monitor, &waiting.asking, observations->served_first);
@@ -393,14 +396,17 @@ static bool is_odd(const struct monitor_observations *observations,
 static void reach_last_point(struct server_monitor *monitor, const struct cell_result *result)
 {
     struct monitor_observations *observations = &monitor->observations;
-    struct waiting waiting = {
-        .asking = { &monitor->watch, had_failures(result)
-                                         ? "waiting for the server to be back and idle"
-                                         : "waiting for the server to be idle again" },
-        .silent_limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S,
-        .sent = &result->sent,
-    };
+    static const char for_idle[] = "waiting for the server to be idle again";
+    double limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S;
+    char for_return[96];
+    struct waiting waiting = { { &monitor->watch, for_idle },
+                               for_idle,
+                               for_return,
+                               .silent_limit_s = limit_s,
+                               .sent = &result->sent };
 
+    snprintf(for_return, sizeof for_return, "no answer, waiting up to %.0f s for the model server",
+             limit_s);
     observations->end = reach_idle(monitor, &waiting, &observations->last);
     if (observations->end == POINT_IDLE && is_odd(observations, result))
         confirm(monitor, &waiting.asking);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { commandLine, QUICK, startRelay, sweepOf, withDemo } from './support/command_line.mjs';
 import { startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-const cellsOf = (contexts) => ['--users', '1', '--context', contexts, '--output-length', '16', '--window', '1', '--warmup-limit-s', '0', '--yes'];
+const cellsOf = (contexts, window = '1') => ['--users', '1', '--context', contexts, '--output-length', '16', '--window', window, '--warmup-limit-s', '0', '--yes'];
 const TWO_CELLS = cellsOf('128,256');
 const THREE_CELLS = cellsOf('128,256,512');
 const ROW = /^ +1 +128 .*$/m;
@@ -82,6 +82,17 @@ sideBySide('an engine that dies in the middle ends the benchmark in one sentence
     assert.equal(again.code, 1);
     assert.match(again.stderr, /^opsbrain: nothing was planned: .*connect.*; start the model server, or name the address that it has\n$/);
     assert.equal(again.stdout, '');
+});
+
+sideBySide('a model server with metrics that dies in the middle is waited for, and the bar says how long', async (t) => {
+    const { run, model } = await withDemo(t);
+    const end = firstTime(() => model.program.stop());
+    const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
+        if (/128 tokens, measuring/.test(kept.stdout)) end();
+        if (/no answer, waiting up to 60 s for/.test(kept.stdout)) child.stdin.write('\x03');
+    } }, 'bench', 'demo', ...cellsOf('128', '4'));
+    assert.equal(code, 130, stdout);
+    await run.done('cancel', sweepOf(stdout));
 });
 
 // killed(server): {kill, back}: ends it with SIGKILL, and starts it again, once each.

@@ -48,16 +48,22 @@ static bool is_stopped(void *context, const char *doing)
     return true;
 }
 
-static void begin_on(struct scene *scene, int port, int64_t instances)
+static void begin_watched(struct scene *scene, int port, int64_t instances,
+                          const struct monitor_watch *watch)
 {
-    const struct monitor_watch watch = { never_stops, NULL };
-
     scene->endpoint = (struct endpoint){ .model = "simserve/toy" };
     snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d", port);
     scene->result = (struct cell_result){ .state = CELL_MEASURED };
     scene->result.measurement.success_rate = 1;
     scene->result.measurement.window_start_ms = clock_utc_ms();
-    scene->monitor = server_monitor_begin(&scene->endpoint, instances, &watch);
+    scene->monitor = server_monitor_begin(&scene->endpoint, instances, watch);
+}
+
+static void begin_on(struct scene *scene, int port, int64_t instances)
+{
+    const struct monitor_watch watch = { never_stops, NULL };
+
+    begin_watched(scene, port, instances, &watch);
 }
 
 static struct scene begin(const char *const *flags)
@@ -317,6 +323,41 @@ static void a_restart_is_reported_as_one(void **state)
     leave(&scene);
 }
 
+/* Stops as soon as the server does not answer; `context` gets the words, and keeps these. */
+static bool stops_without_answer(void *context, const char *doing)
+{
+    if (strstr(context, "no answer") == NULL)
+        text_copy(context, 128, doing);
+    return strstr(context, "no answer") != NULL;
+}
+
+static void says_how_long_it_waits_for_a_server_to_return(void **state)
+{
+    static const struct {
+        enum cell_state cell;
+        const char *words;
+    } rows[] = {
+        { CELL_FAILED, "no answer, waiting up to 60 s for the model server" },
+        { CELL_MEASURED, "no answer, waiting up to 2 s for the model server" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene scene = { .server = simserve_start(quick) };
+        char said[128] = "";
+        const struct monitor_watch watch = { stops_without_answer, said };
+
+        begin_watched(&scene, scene.server.port, 0, &watch);
+        assert_string_equal(said, "waiting for the server to be idle");
+        simserve_stop(&scene.server);
+        scene.server.pid = 0;
+        scene.result.state = rows[i].cell;
+        server_monitor_end(scene.monitor, &scene.result, &scene.said);
+        assert_string_equal(said, rows[i].words);
+        leave(&scene);
+    }
+}
+
 static void set(const struct scene *scene, const char *settings)
 {
     json_decref(simserve_json(&scene->server, "POST", "/sim/config", settings, 200));
@@ -550,6 +591,7 @@ int main(void)
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
         cmocka_unit_test(reports_the_window_in_one_vocabulary),
         cmocka_unit_test(a_restart_is_reported_as_one),
+        cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
         cmocka_unit_test(another_model_is_recognized_by_its_name_or_its_context),
         cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),
         cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
