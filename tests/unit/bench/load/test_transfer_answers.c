@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers by libcurl and by our own HTTP/1.1 are read in the same way: one server, one script, two
+ * ways. */
+#include "tests/unit/support/transfer_trial.h"
+
+struct expectation {
+    const char *what;
+    struct script_step step;
+    const char *received;
+    enum failure failure;
+    bool stays_open;
+};
+
+static const struct expectation expectations[] = {
+    { "a length", { WHOLE }, "<200 text/event-stream>four", FAILURE_NONE, true },
+    { "chunks",
+      { CHUNKED "4\r\nfour\r\n4;x=y\r\nfive\r\n0\r\n\r\n" },
+      "<200 text/event-stream>fourfive",
+      FAILURE_NONE,
+      true },
+    { "chunks, byte by byte",
+      { CHUNKED "4\r\nfour\r\n4\r\nfive\r\n0\r\nA: b\r\n\r\n", .piece = 1 },
+      "<200 text/event-stream>fourfive",
+      FAILURE_NONE,
+      true },
+    { "line feeds alone",
+      { "HTTP/1.1 200\nTransfer-Encoding: chunked\n\n4\nfour\n0\n\n" },
+      "<200 >four",
+      FAILURE_NONE,
+      true },
+    { "until it closes",
+      { OK "\r\nfour", .after = SCRIPT_CLOSE },
+      "<200 text/event-stream>four",
+      FAILURE_NONE,
+      false },
+    { "asked to close",
+      { OK "Connection: close\r\nContent-Length: 4\r\n\r\nfour" },
+      "<200 text/event-stream>four",
+      FAILURE_NONE,
+      false },
+    { "HTTP/1.0",
+      { "HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nfour" },
+      "<200 >four",
+      FAILURE_NONE,
+      false },
+    { "interim answers",
+      { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" WHOLE,
+        .piece = 7 },
+      "<200 text/event-stream>four",
+      FAILURE_NONE,
+      true },
+    { "no body",
+      { "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n" },
+      "<503 >",
+      FAILURE_NONE,
+      true },
+    { "204", { "HTTP/1.1 204 None\r\n\r\n" }, "<204 >", FAILURE_NONE, true },
+    { "an error with a body",
+      { "HTTP/1.1 400 Bad\r\nContent-Length: 2\r\n\r\n{}" },
+      "<400 >{}",
+      FAILURE_NONE,
+      true },
+    { "closed at once", { "", .after = SCRIPT_CLOSE }, "", FAILURE_RESET, false },
+    { "reset at once", { "", .after = SCRIPT_RESET }, "", FAILURE_RESET, false },
+    { "closed in a length",
+      { OK "Content-Length: 9\r\n\r\nfour", .after = SCRIPT_CLOSE },
+      "<200 text/event-stream>four",
+      FAILURE_RESET,
+      false },
+    { "closed in a chunk",
+      { CHUNKED "9\r\nfour", .after = SCRIPT_CLOSE },
+      "<200 text/event-stream>four",
+      FAILURE_RESET,
+      false },
+    { "closed after a chunk",
+      { CHUNKED "4\r\nfour\r\n", .after = SCRIPT_CLOSE },
+      "<200 text/event-stream>four",
+      FAILURE_RESET,
+      false },
+    { "not HTTP",
+      { "SSH-2.0-OpenSSH_9.2\r\n", .after = SCRIPT_CLOSE },
+      "",
+      FAILURE_PROTOCOL,
+      false },
+    { "a coding nobody asked for",
+      { OK "Transfer-Encoding: strange\r\n\r\nx" },
+      NULL,
+      FAILURE_PROTOCOL,
+      false },
+};
+
+/* A second exchange shows whether the connection was kept. */
+static void check_answer(const struct expectation *expected, bool by_libcurl)
+{
+    const struct script_step steps[] = { expected->step, { WHOLE }, { NULL } };
+    struct trial trial;
+
+    set_up(&trial, steps, by_libcurl);
+    exchange(&trial, false);
+    if (trial.transfer->failure != expected->failure
+        || (expected->received != NULL
+            && strcmp(text_string(&trial.received), expected->received) != 0))
+        fail_msg("%s, %s: %s '%s'", expected->what, by_libcurl ? "libcurl" : "ours",
+                 failure_name(trial.transfer->failure), text_string(&trial.received));
+    assert_int_equal(trial.sends, 1);
+    assert_true(trial.transfer->is_new);
+    assert_false(trial.transfer->went_stale);
+    assert_int_equal(trial.transfer->failure_text[0] != '\0', expected->failure != FAILURE_NONE);
+    exchange(&trial, false);
+    assert_string_equal(trial.received.data, "<200 text/event-stream>four");
+    if (trial.transfer->is_new == expected->stays_open)
+        fail_msg("%s, %s: the connection is %s", expected->what, by_libcurl ? "libcurl" : "ours",
+                 trial.transfer->is_new ? "closed" : "kept");
+    tear_down(&trial);
+}
+
+static void both_ways_read_the_same_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
+        check_answer(&expectations[i], true);
+        check_answer(&expectations[i], false);
+    }
+}
+
+/* Twelve bytes of body in two chunks, split at every place. */
+static void chunks_may_end_anywhere(void **state)
+{
+    (void)state;
+    for (size_t cut = 1; cut < 12; cut++) {
+        char bytes[256];
+        struct trial trial;
+
+        snprintf(bytes, sizeof bytes, CHUNKED "%zx\r\n%.*s\r\n%zx\r\n%s\r\n0\r\n\r\n", cut,
+                 (int)cut, "data: {}\n\nda", 12 - cut, "data: {}\n\nda" + cut);
+        const struct script_step steps[] = { { bytes, .piece = cut }, { NULL } };
+        set_up(&trial, steps, false);
+        exchange(&trial, false);
+        assert_string_equal(trial.received.data, "<200 text/event-stream>data: {}\n\nda");
+        assert_int_equal(trial.transfer->failure, FAILURE_NONE);
+        tear_down(&trial);
+    }
+}
+
+/* Strict where libcurl is not: a chunk that ends too late invalidates the answer. */
+static void chunks_without_a_size_are_refused(void **state)
+{
+    static const struct script_step steps[] = { { CHUNKED "four\r\n", .after = SCRIPT_CLOSE },
+                                                { NULL } };
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, steps, false);
+    exchange(&trial, false);
+    assert_int_equal(trial.transfer->failure, FAILURE_PROTOCOL);
+    assert_string_equal(trial.transfer->failure_text,
+                        "the size of a chunk is not a hexadecimal number");
+    tear_down(&trial);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ways_read_the_same_answers),
+        cmocka_unit_test(chunks_may_end_anywhere),
+        cmocka_unit_test(chunks_without_a_size_are_refused),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    outbound_global_finish();
+    return failed;
+}
