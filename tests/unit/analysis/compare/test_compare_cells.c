@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cells of runs are compared, and what is said of the others. */
+#include "base/json/json.h"
+#include "handlers/runs/compare_answer.h"
+#include "tests/unit/support/compare_trial.h"
+
+static void fail_cell(struct evidence_cell *cell)
+{
+    cell->state = EVIDENCE_FAILED;
+}
+static void forget_success(struct evidence_cell *cell)
+{
+    cell->success_rate = NAN;
+}
+static void lower_success(struct evidence_cell *cell)
+{
+    cell->success_rate = 0.98;
+}
+static void limit_client(struct evidence_cell *cell)
+{
+    cell->client_limited = true;
+}
+static void contaminate(struct evidence_cell *cell)
+{
+    cell->contaminated = true;
+}
+static void estimate_tokens(struct evidence_cell *cell)
+{
+    cell->tokens_estimated = true;
+}
+static void move_cell(struct evidence_cell *cell)
+{
+    cell->concurrency = 3;
+}
+static void double_cell(struct evidence_cell *cell)
+{
+    cell->concurrency = 8;
+}
+static void shorten(struct evidence_cell *cell)
+{
+    cell->output_tokens_mean = 8;
+}
+static void lengthen(struct evidence_cell *cell)
+{
+    cell->output_tokens_mean = 100;
+}
+static void zero(struct evidence_cell *cell)
+{
+    set_figures(cell, 0);
+}
+
+static void censor(struct evidence_cell *cell)
+{
+    cell->latency[METRIC_E2E].p50_at_least = true;
+}
+
+static const struct spoilt {
+    void (*spoil)(struct evidence_cell *cell);
+    size_t metric;
+    enum left_out why;
+    size_t left_out;
+} spoilt[] = {
+    { fail_cell, OUTPUT_THROUGHPUT, CELL_NOT_MEASURED, 1 },
+    { forget_success, OUTPUT_THROUGHPUT, CELL_SUCCESS_UNKNOWN, 1 },
+    { lower_success, OUTPUT_THROUGHPUT, CELL_LOW_SUCCESS, 1 },
+    { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
+    { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
+    { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
+    { double_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the other is there twice */
+    { shorten, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
+    { lengthen, E2E_P50, CELL_OTHER_OUTPUT, 1 },
+    { zero, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
+    { censor, E2E_P50, CELL_CENSORED, 1 },
+    { censor, OUTPUT_THROUGHPUT, CELL_COMPARED, 0 },
+    { estimate_tokens, OUTPUT_THROUGHPUT, CELL_OTHER_COUNT, 1 },
+    { estimate_tokens, TPOT_P50, CELL_OTHER_COUNT, 1 },
+    { estimate_tokens, E2E_P50, CELL_COMPARED, 0 },
+};
+
+static void skips_cells_that_cannot_be_compared(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
+        struct trial *trial;
+        struct generator generator;
+        const struct comparison *comparison;
+
+        set_up((void **)&trial);
+        generator_init(&generator, i);
+        trial->metric = spoilt[i].metric;
+        draw(trial, &generator, 1);
+        spoilt[i].spoil(&trial->runs[7].cells[0]); /* 1 user at 128 tokens */
+        comparison = compare(trial);
+        assert_int_equal(comparison->compared, CELLS - spoilt[i].left_out);
+        assert_int_equal(comparison->cells[0].why, spoilt[i].why);
+        assert_int_equal(comparison->cells[0].users, 1);
+        if (spoilt[i].left_out > 0 && spoilt[i].why != CELL_OTHER_OUTPUT)
+            assert_string_equal(comparison->cells[0].run, "imp_7");
+        tear_down((void **)&trial);
+    }
+}
+
+static void reports_cells_whose_tokens_every_run_estimated(void **state)
+{
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+
+    assert_int_equal(compare(trial)->estimated, 0);
+    for (size_t i = 0; i < RUNS; i++)
+        trial->runs[i].cells[0].tokens_estimated = true;
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->estimated, 1);
+    assert_true(comparison->cells[0].estimated && !comparison->cells[1].estimated);
+    assert_null(comparison->cells[0].run);
+}
+
+static void skips_what_a_run_has_twice(void **state)
+{
+    struct trial *trial = *state;
+
+    double_cell(&trial->runs[7].cells[0]);
+    assert_int_equal(compare(trial)->compared, CELLS - 2);
+    assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
+}
+
+/* A ratio of 2, except for the disturbed pair. */
+static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
+{
+    struct evidence_cell *one = &trial->runs[run].cells[cell];
+
+    one->contaminated = true;
+    set_figures(one, 7);
+    return one;
+}
+
+static void expect_disturbance_described(const struct trial *trial)
+{
+    const struct compare_input input = input_of(trial);
+    json_auto_t *json = compare_answer_json(&input, &trial->comparison, false);
+    const json_t *cell = json_array_get(json_object_get(json, "disturbed"), 0);
+    TEXT_AUTO text = { 0 };
+
+    compare_answer_describe(&input, &trial->comparison, &text);
+    assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
+    assert_non_null(strstr(text_string(&text), "- 1 user, context 128: the server also worked for "
+                                               "others, imp_2: 4 of 5 pairs count\n"));
+    assert_int_equal(json_get_integer(json, "ratio_cells", 0), 7);
+    assert_string_equal(json_get_text(cell, "why", ""), "contaminated");
+    assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
+}
+
+static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
+{
+    struct trial *trial = *state;
+    struct generator generator;
+    const struct comparison *comparison;
+
+    trial->paired = true;
+    generator_init(&generator, 7);
+    draw(trial, &generator, 2);
+    disturb(trial, 7, 0); /* of the third pair */
+    disturb(trial, 2, 0); /* of the same */
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->primary_cells, CELLS - 1);
+    assert_int_equal(comparison->primary_pairs_left_out, 0);
+    assert_int_equal(comparison->cells[0].pairs_left_out, 1);
+    assert_int_equal(comparison->cells[0].disturbed, CELL_CONTAMINATED);
+    assert_string_equal(comparison->cells[0].run, trial->runs[2].id);
+    assert_true(fabs(comparison->cells[0].estimate.ratio - 2) < 0.2);
+    assert_int_equal(comparison->cells[1].pairs_left_out, 0);
+    assert_null(comparison->cells[1].run);
+    expect_disturbance_described(trial);
+    disturb(trial, 3, 0);
+    assert_int_equal(compare(trial)->cells[0].pairs_left_out, 2);
+    disturb(trial, 9, 0); /* two pairs are left of five */
+    assert_int_equal(compare(trial)->cells[0].why, CELL_CONTAMINATED);
+    assert_int_equal(trial->comparison.compared, CELLS - 1);
+    trial->paired = false;
+    disturb(trial, 9, 1);
+    assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
+}
+
+static void a_failure_is_never_skipped_with_only_its_pair(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->paired = true;
+    disturb(trial, 2, 0);
+    disturb(trial, 4, 0)->success_rate = 0.5;
+    assert_int_equal(compare(trial)->cells[0].why, CELL_LOW_SUCCESS);
+    assert_string_equal(trial->comparison.cells[0].run, trial->runs[4].id);
+}
+
+/* Every cell lacks a pair: the ratio is over the pairs that no cell lacks. */
+static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
+{
+    struct trial *trial = *state;
+    struct generator generator;
+    const struct comparison *comparison;
+
+    trial->paired = true;
+    generator_init(&generator, 8);
+    draw(trial, &generator, 2);
+    for (size_t i = 0; i < CELLS; i++)
+        disturb(trial, i % 2, i);
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->primary_cells, CELLS);
+    assert_int_equal(comparison->primary_pairs_left_out, 2);
+    assert_true(fabs(comparison->primary.ratio - 2) < 0.1);
+    assert_int_equal(comparison->primary.verdict, VERDICT_FASTER);
+    disturb(trial, 2, 0);
+    disturb(trial, 0, 0)->contaminated = false;
+    assert_int_equal(compare(trial)->compared, CELLS);
+    assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
+    assert_non_null(strstr(trial->comparison.reason, "every cell has too few pairs"));
+}
+
+static void what_was_not_judged_claims_nothing(void **state)
+{
+    struct trial *trial = *state;
+    const struct estimate estimate = { 0 };
+    const struct comparison *comparison;
+
+    assert_string_equal(verdict_name(estimate.verdict), "not_comparable");
+    lower_success(&trial->runs[0].cells[0]);
+    comparison = compare(trial);
+    for (size_t i = 0; i < comparison->cell_count; i++)
+        assert_int_equal(comparison->cells[i].why, i == 0 ? CELL_LOW_SUCCESS : CELL_COMPARED);
+    assert_string_equal(left_out_name(0), "not_judged");
+}
+
+static void says_so_when_every_cell_was_skipped(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < CELLS; i++)
+        lower_success(&trial->runs[0].cells[i]);
+    assert_int_equal(compare(trial)->primary.verdict, VERDICT_NOT_COMPARABLE);
+    assert_non_null(strstr(trial->comparison.reason, "no cell"));
+}
+
+static void takes_unknown_success_where_it_is_accepted(void **state)
+{
+    struct trial *trial = *state;
+
+    forget_success(&trial->runs[0].cells[0]);
+    trial->accepted[0] = "success_rate";
+    assert_int_equal(compare(trial)->compared, CELLS);
+}
+
+/* Sixteen contexts: three blocks of at most 100 columns. */
+static void writes_tables_that_fit_a_terminal(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO text = { 0 };
+    size_t blocks = 0;
+
+    for (size_t i = 0; i < RUNS; i++)
+        for (size_t j = 0; j < 14; j++) {
+            struct evidence_cell *cell = evidence_add(&trial->runs[i]);
+
+            *cell = trial->runs[i].cells[0];
+            cell->input_length = 100000 + (double)j;
+            set_figures(cell, i < trial->repetitions ? 1 + (double)i : 1e9 + (double)i);
+        }
+    compare_write_table(compare(trial), &text);
+    for (const char *line = text.data; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        assert_true(strcspn(line, "\n") <= 100);
+        blocks += strncmp(line, "| users", 7) == 0;
+    }
+    assert_int_equal(blocks, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(skips_cells_that_cannot_be_compared),
+        TRIAL(reports_cells_whose_tokens_every_run_estimated),
+        TRIAL(skips_what_a_run_has_twice),
+        TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
+        TRIAL(a_failure_is_never_skipped_with_only_its_pair),
+        TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
+        TRIAL(what_was_not_judged_claims_nothing),
+        TRIAL(says_so_when_every_cell_was_skipped),
+        TRIAL(takes_unknown_success_where_it_is_accepted),
+        TRIAL(writes_tables_that_fit_a_terminal),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
