@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* As many series as anyone can keep: which are refused, and the memory that they need. */
+#include <malloc.h>
+
+#include "base/core/random.h"
+#include "tests/unit/support/scrape_rig.h"
+
+/* The requested number of gauges "x", each with its own labels from `first` on. */
+static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
+{
+    struct scrape_value *values = calloc((size_t)count, sizeof *values);
+    char(*labels)[24] = calloc((size_t)count, sizeof *labels);
+
+    for (int i = 0; i < count; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", first + i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", first + i };
+    }
+    scrape(ledger, at_ms, values, (size_t)count);
+    free(values);
+    free(labels);
+}
+
+static void refuses_more_series_than_anyone_can_keep(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scraped *series;
+    size_t count;
+
+    scrape_many(ledger, START_MS, 0, SCRAPE_SERIES_LIMIT + 10);
+    scrape_many(ledger, START_MS + 1000, SCRAPE_SERIES_LIMIT - 1, 11);
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_int_equal(count, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(series[count - 1].count, 2); /* known ones continue */
+    scraped_free(series, count);
+}
+
+static size_t count_series(struct ledger *ledger, int64_t at_ms)
+{
+    const struct scrape_range range = { 1, "x", at_ms, at_ms + 1, 1 };
+    struct scraped *series;
+    size_t count;
+
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    scraped_free(series, count);
+    return count;
+}
+
+static void known_series_continue_after_a_restart_however_many_there_are(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 0, SCRAPE_SERIES_LIMIT);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 1000, 0, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(count_series(ledger, START_MS + 1000), SCRAPE_SERIES_LIMIT);
+}
+
+static void only_series_that_are_new_count_towards_the_limit(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 1, 3000);
+    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then those */
+    scrape_many(ledger, START_MS + 2000, 2000, 3000);
+    assert_int_equal(count_series(ledger, START_MS + 2000), 3000);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 3000, 0, 5000);
+    assert_int_equal(count_series(ledger, START_MS + 3000), 5000);
+}
+
+/* ---- Memory ---- */
+
+#define LABEL_SETS 2000
+#define FAMILY_SCRAPES 480 /* two hours */
+#define FAMILY_MIB 24      /* all at once would be more than 60 in each direction */
+
+/* The process's memory: what it has now, or the most since that was asked the last time; KiB. */
+static long resident_kib(const char *which)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    long kib = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, which, strlen(which)) == 0)
+            kib = atol(line + strlen(which));
+    fclose(file);
+    return kib;
+}
+
+static long begin_measuring(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    assert_non_null(file);
+    fputs("5", file); /* the most from here on */
+    fclose(file);
+    malloc_trim(0);
+    return resident_kib("VmRSS:");
+}
+
+static void assert_little_more(long before_kib, const char *what)
+{
+    long more_kib = resident_kib("VmHWM:") - before_kib;
+
+    print_message("%s: %ld KiB\n", what, more_kib);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+    assert_true(more_kib < FAMILY_MIB * 1024);
+#endif
+}
+
+static void store_family(struct ledger *ledger)
+{
+    struct scrape_value *values = calloc(LABEL_SETS, sizeof *values);
+    char(*labels)[24] = calloc(LABEL_SETS, sizeof *labels);
+    struct generator random;
+
+    generator_init(&random, 3);
+    for (int i = 0; i < LABEL_SETS; i++)
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+    for (int i = 0; i < FAMILY_SCRAPES; i++) {
+        for (int j = 0; j < LABEL_SETS; j++)
+            values[j] = (struct scrape_value){ "x", labels[j], "gauge",
+                                               (double)generator_below(&random, 1000) };
+        scrape(ledger, START_MS + i * 15 * SECOND_MS, values, LABEL_SETS);
+    }
+    free(values);
+    free(labels);
+}
+
+static void a_family_of_thousands_needs_some_megabytes(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
+    struct scraped *series;
+    size_t count;
+    long before_kib;
+
+    store_family(ledger);
+    before_kib = begin_measuring();
+    compact(ledger, START_MS + 3 * HOUR_MS);
+    assert_little_more(before_kib, "rolling up");
+    before_kib = begin_measuring();
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_little_more(before_kib, "reading");
+    assert_int_equal(count, LABEL_SETS);
+    assert_true(series[7].points[0].count == 240 && series[7].points[1].count == 240);
+    scraped_free(series, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
+        cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
+        cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
+        cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
+    };
+
+    unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* a hundred thousand series are written once */
+    return ledger_run(tests);
+}
