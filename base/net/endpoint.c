@@ -19,7 +19,7 @@ bool endpoint_renew(struct endpoint *endpoint, struct error *error)
 
 bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error)
 {
-    return endpoint->lock == NULL || !endpoint->lock->sleeps
+    return !endpoint_sleeps(endpoint)
            || error_set(error, ERROR_UNSUPPORTED,
                         "not scraped: it scales to zero, and scrapes would keep an instance "
                         "running, and paid for; it is scraped where it has min_instances of 1 or "

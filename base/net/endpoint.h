@@ -30,6 +30,11 @@ struct endpoint {
 /* Keys expire while a sweep runs: asks the lock for the current one. Without a lock the credential
  * stays. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
+/* Without requests no server runs behind it: whoever was not told to wake it does not ask it. */
+static inline bool endpoint_sleeps(const struct endpoint *endpoint)
+{
+    return endpoint->lock != NULL && endpoint->lock->sleeps;
+}
 /* For requests that nobody asked for, such as scrapes. UNSUPPORTED where it sleeps. */
 CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
 /* NULL: the machine's authorities. */

@@ -11,20 +11,36 @@ void deployment_endpoint_wipe(struct endpoint *endpoint)
     explicit_bzero(endpoint, sizeof *endpoint);
 }
 
-static CHECKED bool discover(const struct services *services, const struct deployment *deployment,
-                             int64_t within_ms, struct endpoint *endpoint,
-                             struct model_facts *facts, enum failure *failure, struct error *error)
+static CHECKED bool ask(const struct services *services, const struct deployment *deployment,
+                        int64_t within_ms, struct endpoint *endpoint, struct model_facts *facts,
+                        enum failure *failure, struct error *error)
 {
     struct error problem;
 
-    *failure = FAILURE_NONE;
-    if (!secret_access_endpoint(&services->access, deployment, endpoint, error)
-        || !engine_facts(deployment, endpoint, within_ms, facts, failure, error))
+    if (!engine_facts(deployment, endpoint, within_ms, facts, failure, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
         log_warning("the facts of deployment %s were not stored: %s", deployment->name,
                     problem.message);
     return true;
+}
+
+static CHECKED bool discover(const struct services *services, const struct deployment *deployment,
+                             int64_t within_ms, struct endpoint *endpoint,
+                             struct model_facts *facts, enum failure *failure, struct error *error)
+{
+    *failure = FAILURE_NONE;
+    return secret_access_endpoint(&services->access, deployment, endpoint, error)
+           && ask(services, deployment, within_ms, endpoint, facts, failure, error);
+}
+
+bool deployment_endpoint_ask(const struct services *services, const struct deployment *deployment,
+                             struct endpoint *endpoint, struct model_facts *facts,
+                             struct error *error)
+{
+    enum failure ignored;
+
+    return ask(services, deployment, 0, endpoint, facts, &ignored, error);
 }
 
 bool deployment_endpoint_discover(const struct services *services,

@@ -11,15 +11,18 @@
 #define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
 void deployment_endpoint_wipe(struct endpoint *endpoint);
 
-/* Resolves address, model and credential now, and asks the server for its facts, which are also
- * stored. UPSTREAM with the failure's class if it does not answer; NOT_FOUND lists its models if it
- * does not have the deployment's. */
+/* Asks the server of an endpoint for its facts, which are also stored. UPSTREAM with the failure's
+ * class if it does not answer; NOT_FOUND lists its models if it does not have the deployment's. */
+CHECKED bool deployment_endpoint_ask(const struct services *services,
+                                     const struct deployment *deployment, struct endpoint *endpoint,
+                                     struct model_facts *facts, struct error *error);
+/* The same, after address, model and credential were resolved now. */
 CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* The same for fast calls: without asking the server if the model is already known. within_ms: time
- * limit for asking it. *failure: how the server failed; NONE if it was not asked. */
+/* Resolves them for fast calls: without asking the server if the model is already known. within_ms:
+ * time limit for asking it. *failure: how the server failed; NONE if it was not asked. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,

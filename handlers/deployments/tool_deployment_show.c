@@ -26,9 +26,13 @@ static const struct param params[] = {
 };
 
 static const struct field health_fields[] = {
-    { "status", VALUE_TEXT, .help = "up: it lists its models; down: it does not." },
-    { "problem", VALUE_TEXT, .foreign = true, .optional = true, .help = "Why it is down." },
-    { "checked_at", VALUE_TEXT, .help = "When it was asked, UTC." },
+    { "status", VALUE_TEXT,
+      .help = "up: it lists its models; down: it does not; sleeps: it scales to zero, and was not "
+              "asked." },
+    { "problem", VALUE_TEXT, .foreign = true, .optional = true,
+      .help = "Why it is down, or was not asked." },
+    { "checked_at", VALUE_TEXT, .optional = true,
+      .help = "When it was asked, UTC; missing: it was not." },
     { 0 },
 };
 
@@ -72,7 +76,7 @@ static const struct field lease_fields[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_OBJECT, .help = "As it is registered.",
       .fields = deployment_answer_fields },
-    { "health", VALUE_OBJECT, .help = "Just asked.", .fields = health_fields },
+    { "health", VALUE_OBJECT, .help = "Is it up?", .fields = health_fields },
     { "model", VALUE_OBJECT, .optional = true,
       .help = "What it serves, as it last reported; missing: it never did.",
       .fields = model_fields },
@@ -92,7 +96,8 @@ static const struct field fields[] = {
 /* Everything that is shown about a deployment, collected before the answer is written. */
 struct view {
     struct deployment deployment;
-    bool up, knows_facts, has_load, has_lease, is_managed;
+    enum { DOWN, UP, SLEEPS } health;
+    bool knows_facts, has_load, has_lease, is_managed;
     struct error problem;
     struct model_facts facts;
     struct engine_metrics_snapshot load;
@@ -110,10 +115,17 @@ static CHECKED bool ask_server(const struct call *call, struct view *view, struc
     ENDPOINT_AUTO endpoint = { 0 };
     struct error ignored;
 
-    view->up = deployment_endpoint_discover(call->services, &view->deployment, &endpoint,
-                                            &view->facts, &view->problem);
-    view->knows_facts = view->up;
-    if (view->up) {
+    if (!secret_access_endpoint(&call->services->access, &view->deployment, &endpoint,
+                                &view->problem))
+        view->health = DOWN;
+    else if (endpoint_sleeps(&endpoint)) {
+        view->health = SLEEPS;
+        error_set(&view->problem, ERROR_UNSUPPORTED,
+                  "not asked, so as not to wake it: model_health asks it all the same");
+    } else if (deployment_endpoint_ask(call->services, &view->deployment, &endpoint, &view->facts,
+                                       &view->problem)) {
+        view->health = UP;
+        view->knows_facts = true;
         view->has_load = engine_metrics_scrape(&endpoint, &view->load, &ignored);
         return true;
     }
@@ -166,10 +178,9 @@ static CHECKED bool view_read(const struct call *call, struct view *view, struct
 
 static const char *next_step(const struct view *view)
 {
-    if (!view->up)
+    if (view->health == DOWN)
         return "model_health once it should be up; deployment_update corrects a wrong URL, model "
-               "or "
-               "secret";
+               "or secret";
     if (view->sweep_count == 0)
         return "model_health; sweep_start alone finds where it saturates";
     if (sweep_answer_is_active(&view->sweeps[0]))
@@ -212,15 +223,17 @@ static json_t *lease_json(const struct view *view)
                      (json_int_t)view->waiting);
 }
 
+static const char *const health_words[] = { [DOWN] = "down", [UP] = "up", [SLEEPS] = "sleeps" };
+
 static json_t *health_json(const struct view *view)
 {
     TEXT_AUTO problem = { 0 };
 
-    if (!view->up)
+    if (view->health != UP)
         value_add_masked(&problem, view->problem.message);
-    return json_pack("{s:s, s:o, s:o}", "status", view->up ? "up" : "down", "problem",
+    return json_pack("{s:s, s:o, s:o}", "status", health_words[view->health], "problem",
                      answer_json_text(text_string(&problem)), "checked_at",
-                     answer_json_time(clock_utc_ms()));
+                     view->health == SLEEPS ? json_null() : answer_json_time(clock_utc_ms()));
 }
 
 static json_t *watch_json(const struct view *view)
@@ -343,17 +356,23 @@ static void add_managed(const struct view *view, struct text *out)
     managed_answer_describe(&view->managed, out);
 }
 
+static void add_health(const struct view *view, struct text *out)
+{
+    static const char *const begins[] = { [DOWN] = "DOWN: ", [UP] = "up", [SLEEPS] = "sleeps; " };
+    TEXT_AUTO line = { 0 };
+
+    text_add(&line, begins[view->health]);
+    if (view->health != UP)
+        value_add_masked(&line, view->problem.message);
+    add_line(out, "Health", text_string(&line));
+}
+
 static void write_dashboard(const struct view *view, struct text *out)
 {
     const struct deployment *deployment = &view->deployment;
-    TEXT_AUTO health = { 0 };
 
-    if (!view->up) {
-        text_add(&health, "DOWN: ");
-        value_add_masked(&health, view->problem.message);
-    }
     text_addf(out, "%s (revision %" PRId64 ")\n\n", deployment->name, deployment->revision);
-    add_line(out, "Health", view->up ? "up" : text_string(&health));
+    add_health(view, out);
     add_model(view, out);
     add_load(view, out);
     add_line(out, "URL", deployment->url);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_register, _update, _list, _show, _remove. */
+#include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/tool_world.h"
 
 static json_t *register_as(struct world *world, const char *name, const char *more)
@@ -225,6 +226,52 @@ static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
     world->simserve = simserve_start(NULL);
 }
 
+static bool find_asleep(void *context, const struct deployment *deployment,
+                        const struct endpoint_lock **out, struct error *error)
+{
+    (void)deployment, (void)error;
+    *out = context;
+    return true;
+}
+
+static bool no_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                   struct error *error)
+{
+    (void)lock, (void)error;
+    out[0] = '\0';
+    return true;
+}
+
+static void does_not_wake_what_scales_to_zero(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" }, { 0 }
+    };
+    struct endpoint_lock lock = { .key = no_key, .sleeps = true };
+    const struct access_locks locks = { &lock, find_asleep };
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+    struct canned_server server;
+    const json_t *health;
+    size_t asked;
+
+    canned_start(&server, answers);
+    snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", server.port);
+    world_register(world, "demo");
+    asked = server.requests;
+    world->services.access.locks = &locks;
+    answer = world_ok(world, "deployment_show", "{}");
+    world->services.access.locks = NULL;
+    canned_stop(&server);
+    assert_int_equal(server.requests, asked);
+    health = json_object_get(answer, "health");
+    assert_string_equal(json_get_text(health, "status", ""), "sleeps");
+    assert_non_null(strstr(json_get_text(health, "problem", ""), "model_health asks it"));
+    assert_null(json_object_get(health, "checked_at"));
+    assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "toy");
+    world_says(world, "Health     sleeps; not asked, so as not to wake it: model_health");
+}
+
 static void removes_only_what_is_confirmed(void **state)
 {
     struct world *world = *state;
@@ -284,6 +331,7 @@ int main(void)
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
+        cmocka_unit_test(does_not_wake_what_scales_to_zero),
         cmocka_unit_test(removes_only_what_is_confirmed),
         cmocka_unit_test(asks_the_person_where_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),
