@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/consent.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/core/digest.h"
 #include "base/json/json.h"
 #include "handlers/values.h"
 
@@ -14,13 +16,28 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
+/* A client that answers in a later round is asked again where another thing is shown by then: the
+ * answer is found by the question's key. */
+static void write_key(const struct consent *consent, char out[64])
+{
+    char digest[DIGEST_TEXT_SIZE];
+
+    text_copy(out, 64, consent->key);
+    if (consent->thing == NULL)
+        return;
+    digest_sha256_text(consent->thing, strlen(consent->thing), digest);
+    snprintf(out, 64, "%.40s-%.16s", consent->key, digest);
+}
+
 static CHECKED bool ask_person(struct call *call, const struct consent *consent,
                                struct error *error)
 {
     json_auto_t *shown = form(consent), *answers = NULL;
-    const struct question question = { consent->key, "elicitation/create", shown };
+    char key[64];
+    const struct question question = { key, "elicitation/create", shown };
     const json_t *answer;
 
+    write_key(consent, key);
     if (!call->ask(call, &question, 1, &answers, error)) {
         if (error->kind != ERROR_UNSUPPORTED)
             return false;
@@ -29,7 +46,7 @@ static CHECKED bool ask_person(struct call *call, const struct consent *consent,
         return error_set(error, ERROR_INVALID, "%s To do it, call again with \"confirm\": \"%s\"",
                          consent->summary, consent->name);
     }
-    answer = json_object_get(answers, consent->key);
+    answer = json_object_get(answers, key);
     if (strcmp(json_get_text(answer, "action", ""), "accept") == 0
         && json_get_boolean(json_object_get(answer, "content"), consent->key, false))
         return true;

@@ -66,6 +66,7 @@ bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *tit
     text_addf(&declined, "%s stays as it is", plan.row.deployment);
     const struct consent consent = { .name = plan.row.deployment,
                                      .key = "end",
+                                     .thing = plan.observed.uid,
                                      .title = title,
                                      .plan = text_string(&shown),
                                      .summary = text_string(&summary),

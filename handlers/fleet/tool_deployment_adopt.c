@@ -67,33 +67,72 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
                      wish.deployment, wish.target);
 }
 
-static CHECKED bool go_ahead(struct call *call, struct error *error)
+/* A person may take an hour to answer. Its state moves on by itself meanwhile, but the rights are
+ * over one server, and what is measured at its address may be sent a key. */
+static CHECKED bool check_same(const struct call *call, const struct observed *shown,
+                               struct error *error)
+{
+    struct managed_target target;
+    struct observed now;
+    const char *place;
+    bool same;
+
+    if (!find(call, &target, &place, &now, error))
+        return false;
+    same = strcmp(now.uid, shown->uid) == 0
+               ? strcmp(now.address, shown->address) == 0
+                     || error_set(error, ERROR_CONFLICT,
+                                  "%s is at \"%.200s\" by now, and \"%.200s\" was shown: call "
+                                  "deployment_adopt again",
+                                  call_text(call, "deployment"), now.address, shown->address)
+               : error_set(error, ERROR_CONFLICT,
+                           "%s is another server by now (%s) than was shown (%s): call "
+                           "deployment_adopt again",
+                           call_text(call, "deployment"), now.uid, shown->uid);
+    observed_finish(&now);
+    return same;
+}
+
+static CHECKED bool ask(struct call *call, const struct fleet_target *target,
+                        const struct observed *observed, struct error *error)
 {
     const char *name = call_text(call, "deployment");
     bool may_end = call_boolean(call, "may_end", false);
-    struct managed_target target;
-    struct observed observed;
-    const char *place;
     TEXT_AUTO plan = { 0 };
+    TEXT_AUTO thing = { 0 };
     TEXT_AUTO declined = { 0 };
 
-    if (!find(call, &target, &place, &observed, error))
-        return false;
+    text_addf(&thing, "%s %s", observed->uid, observed->address);
     text_addf(&plan,
               "Take %s on %s (%s%s%.200s) into the registry? It is then looked at once a minute%s. "
               "Nothing on the platform is changed.",
-              name, target.plain.name, observed.state, observed.address[0] == '\0' ? "" : ", ",
-              observed.address,
+              name, target->name, observed->state, observed->address[0] == '\0' ? "" : ", ",
+              observed->address,
               may_end ? ", and may be stopped and destroyed from here" : " and never changed");
     text_addf(&declined, "%s stays outside", name);
-    observed_finish(&observed);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
+                                     .thing = text_string(&thing),
                                      .title = "Take it over",
                                      .plan = text_string(&plan),
                                      .summary = text_string(&plan),
                                      .declined = text_string(&declined) };
     return consent_get(call, &consent, error);
+}
+
+static CHECKED bool go_ahead(struct call *call, struct error *error)
+{
+    struct managed_target target;
+    struct observed shown;
+    const char *place;
+    bool given;
+
+    if (!find(call, &target, &place, &shown, error))
+        return false;
+    given = ask(call, &target.plain, &shown, error)
+            && (call_text(call, "confirm") != NULL || check_same(call, &shown, error));
+    observed_finish(&shown);
+    return given;
 }
 
 /* One that is registered already keeps what it has. */

@@ -37,6 +37,7 @@ struct world {
     struct error error;
     int64_t requests;
     const char *says;     /* the client's answer to questions; NULL: it cannot be asked */
+    char asked[64];       /* the key of the last question, by which an answer is found */
     void (*thinks)(void); /* what happens before it answers; NULL: nothing */
     /* The progress messages of the last call. */
     char progress[WORLD_PROGRESS][256];
@@ -66,15 +67,17 @@ static inline void world_close_stream(struct call *call)
 static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
                              json_t **answers, struct error *error)
 {
-    const struct world *world = call->host;
+    struct world *world = call->host;
 
     if (world->says == NULL)
         return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked");
     if (world->thinks != NULL)
         world->thinks();
     *answers = json_object();
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        snprintf(world->asked, sizeof world->asked, "%s", questions[i].key);
         json_object_set_new(*answers, questions[i].key, json_loads(world->says, 0, NULL));
+    }
     return true;
 }
 

@@ -392,6 +392,65 @@ static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
     await(world, gone, "completed");
 }
 
+static void gives_it_another_address(void)
+{
+    text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
+}
+
+static void puts_another_theirs(void)
+{
+    fleet_world_find(cloud, "https://test/service/theirs")->created++;
+}
+
+static void what_changed_while_a_person_thought_is_not_adopted(void **state)
+{
+    static const struct {
+        void (*thinks)(void);
+        const char *says;
+    } cases[] = {
+        { gives_it_another_address,
+          "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
+        { puts_another_theirs, "is another server by now (1) than was shown (0)" },
+    };
+    static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
+    struct world *world = *state;
+
+    register_lab(world, "");
+    fleet_world_put(cloud, "https://test/service/theirs")->exists = true;
+    as(world, "root", ROLE_ADMIN, "{\"action\":\"accept\",\"content\":{\"adopt\":true}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world->thinks = cases[i].thinks;
+        world_refused(world, "deployment_adopt", theirs, ERROR_CONFLICT, cases[i].says);
+    }
+    world->thinks = NULL;
+    world_do(world, "deployment_adopt", theirs);
+}
+
+/* Where the answer comes with a later call, that call sees no other thing than the answer's. */
+static void an_answer_is_for_the_server_that_was_shown(void **state)
+{
+    static const struct {
+        const char *tool, *arguments;
+    } calls[] = {
+        { "deployment_destroy", "{\"deployment\":\"gemma\"}" },
+        { "deployment_adopt", "{\"deployment\":\"gemma\",\"target\":\"lab\"}" },
+    };
+    struct world *world = *state;
+    char first[sizeof world->asked];
+
+    deploy(world);
+    as(world, "root", ROLE_ADMIN, NO);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        text_copy(first, sizeof first, world->asked);
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        assert_string_equal(world->asked, first);
+        replaces_it();
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        assert_string_not_equal(world->asked, first);
+    }
+}
+
 /* The same plan, made a day ago. */
 static void age(struct world *world, const json_t *made, char id[ID_SIZE])
 {
@@ -819,6 +878,8 @@ int main(void)
         TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
         TEST(what_changed_while_a_person_thought_is_not_agreed_to),
         TEST(what_was_made_while_a_person_thought_is_not_destroyed),
+        TEST(what_changed_while_a_person_thought_is_not_adopted),
+        TEST(an_answer_is_for_the_server_that_was_shown),
         TEST(a_plan_that_is_over_is_not_agreed_to),
         TEST(a_plan_that_was_applied_is_answered_with_its_job),
         TEST(a_plan_that_failed_says_why),
