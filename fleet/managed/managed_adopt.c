@@ -9,7 +9,8 @@
 bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoption *adoption,
                    struct change *change, struct error *error)
 {
-    json_auto_t *wish = json_pack("{s:s}", "place", adoption->place);
+    json_auto_t *wish = json_pack("{s:s, s:s*}", "place", adoption->place, "at_end",
+                                  adoption->at_end[0] != '\0' ? adoption->at_end : NULL);
     json_auto_t *sighting = managed_document_sighting(adoption->observed);
     json_auto_t *door = managed_document_door(adoption->observed);
     FREE_AUTO char *wished = json_write(wish);

@@ -240,19 +240,28 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
+/* What becomes of it at its end is written on it. Where it is not, a stop can be undone. */
+static const char *end_of(const struct managed_target *target, const struct observed *orphan)
+{
+    bool stops = strcmp(orphan->at_end, "destroy") != 0
+                 && (target->provider->verbs & VERB_BIT(VERB_STOP)) != 0;
+
+    return stops ? "stop" : "destroy";
+}
+
 /* The end in its label has passed: it is adopted again, and the next round ends it like any other,
  * by a plan with a journal. */
-static bool take_back(const struct managed_reconciler *reconciler, const char *target,
-                      const struct observed *orphan)
+static bool take_back(const struct managed_reconciler *reconciler,
+                      const struct managed_target *target, const struct observed *orphan)
 {
     const struct fleet_frame *frame = reconciler->frame;
     const struct managed_adoption adoption = { .deployment = orphan->deployment,
-                                               .target = target,
+                                               .target = target->plain.name,
                                                .place = orphan->place,
                                                .observed = orphan,
                                                .rights = "created",
                                                .ends_ms = orphan->ends_ms,
-                                               .at_end = "destroy" };
+                                               .at_end = end_of(target, orphan) };
     struct error error;
 
     if (orphan->ends_ms == 0 || frame->now_ms() < orphan->ends_ms || only_reads(frame))
@@ -263,30 +272,41 @@ static bool take_back(const struct managed_reconciler *reconciler, const char *t
     return false;
 }
 
-static void report_orphan(const struct managed_reconciler *reconciler, const char *target,
-                          const struct observed *orphan)
+#define ENDED                                                                                      \
+    "it runs with this opsbrain's label, is not known here, and its end has passed: it is "
+
+static const char *sentence_of(const struct managed_target *target, const struct observed *orphan,
+                               bool taken)
+{
+    if (!taken)
+        return "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
+               "it over";
+    if (strcmp(end_of(target, orphan), "destroy") == 0)
+        return ENDED "removed";
+    return orphan->at_end[0] != '\0' ? ENDED "stopped"
+                                     : ENDED
+               "stopped, as it does not say whether its end destroys it: "
+               "deployment_destroy does";
+}
+
+static void report_orphan(const struct managed_reconciler *reconciler,
+                          const struct managed_target *target, const struct observed *orphan)
 {
     bool taken = take_back(reconciler, target, orphan);
 
-    tell(reconciler, orphan->deployment,
-         taken
-             ? "it runs with this opsbrain's label, is not known here, and its end has passed: it "
-               "is removed"
-             : "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
-               "it over",
-         true);
+    tell(reconciler, orphan->deployment, sentence_of(target, orphan, taken), true);
 }
 
 /* Its name is taken: it can only be ended on its platform. */
-static void report_twin(const struct managed_reconciler *reconciler, const char *target,
-                        const struct observed *twin)
+static void report_twin(const struct managed_reconciler *reconciler,
+                        const struct managed_target *target, const struct observed *twin)
 {
     char sentence[400];
 
     snprintf(sentence, sizeof sentence,
              "another of its name runs on %.63s%s%.63s with this opsbrain's label and is not "
              "managed: end it on its platform",
-             target, twin->place[0] == '\0' ? "" : " in ", twin->place);
+             target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
     tell(reconciler, twin->deployment, sentence, true);
 }
 
@@ -317,7 +337,7 @@ static void report_orphans(const struct managed_reconciler *reconciler,
             || (named != NULL && managed_sight_is_its(named, row->name, &list[i])))
             continue;
         round->orphans++;
-        (named == NULL ? report_orphan : report_twin)(reconciler, row->name, &list[i]);
+        (named == NULL ? report_orphan : report_twin)(reconciler, &target, &list[i]);
     }
     observed_list_free(list, count);
 }

@@ -15,9 +15,11 @@ json_t *google_labels(const struct desired *desired)
     json_t *out = json_pack("{s:s, s:s, s:s}", "managed-by", "opsbrain", GOOGLE_INSTANCE,
                             desired->instance, GOOGLE_DEPLOYMENT, desired->deployment);
 
-    if (desired->ends_ms > 0)
-        json_object_set_new(out, GOOGLE_ENDS,
-                            json_sprintf("%lld", (long long)(desired->ends_ms / 1000)));
+    if (desired->ends_ms == 0)
+        return out;
+    json_object_set_new(out, GOOGLE_ENDS,
+                        json_sprintf("%lld", (long long)(desired->ends_ms / 1000)));
+    json_object_set_new(out, GOOGLE_AT_END, json_string(desired_at_end(desired)));
     return out;
 }
 
@@ -27,6 +29,7 @@ json_t *google_all_labels(const struct desired *desired, const struct observed *
     json_auto_t *ours = google_labels(desired);
 
     json_object_del(out, GOOGLE_ENDS);
+    json_object_del(out, GOOGLE_AT_END);
     json_object_update(out, ours);
     return out;
 }
@@ -38,6 +41,7 @@ void google_read_labels(const json_t *labels, struct observed *out)
     text_copy(out->deployment, sizeof out->deployment,
               json_get_text(labels, GOOGLE_DEPLOYMENT, ""));
     out->ends_ms = google_integer(labels, GOOGLE_ENDS) % (INT64_C(1) << 40) * 1000;
+    text_copy(out->at_end, sizeof out->at_end, json_get_text(labels, GOOGLE_AT_END, ""));
 }
 
 json_t *google_mark(const struct desired *desired)

@@ -15,7 +15,8 @@
 
 #define GOOGLE_INSTANCE "opsbrain-instance"
 #define GOOGLE_DEPLOYMENT "opsbrain-deployment"
-#define GOOGLE_ENDS "opsbrain-ends" /* seconds since 1970 */
+#define GOOGLE_ENDS "opsbrain-ends"     /* seconds since 1970 */
+#define GOOGLE_AT_END "opsbrain-at-end" /* stop, destroy */
 
 json_t *google_labels(const struct desired *desired); /* new reference */
 /* Our labels merged over those that others wrote: a change replaces all of them. New reference. */

@@ -8,7 +8,8 @@
 
 #define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
 #define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
-#define KUBERNETES_ENDS "opsbrain/ends" /* an annotation: UTC, like 2026-11-23T04:50:00.000Z */
+#define KUBERNETES_ENDS "opsbrain/ends"     /* an annotation: UTC, like 2026-11-23T04:50:00.000Z */
+#define KUBERNETES_AT_END "opsbrain/at-end" /* another: stop, destroy */
 #define KUBERNETES_APPLY "application/apply-patch+yaml"
 #define KUBERNETES_ACCELERATORS                                                                    \
     {                                                                                              \
@@ -23,6 +24,8 @@ json_t *kubernetes_end_role(const struct desired *desired);
 json_t *kubernetes_end_binding(const struct desired *desired);
 json_t *kubernetes_end_job(const struct desired *desired);
 json_t *kubernetes_labels(const struct desired *desired);
+/* The annotations of its end: when, and what becomes of it. New reference. */
+json_t *kubernetes_end_notes(const struct desired *desired);
 
 /* The resource that a container of the recipe requests: "nvidia.com/gpu". */
 const char *kubernetes_accelerator(const struct recipe *recipe);

@@ -260,14 +260,23 @@ static json_t *pod_metadata(const struct desired *desired)
     return out;
 }
 
-static json_t *annotations(const struct desired *desired)
+json_t *kubernetes_end_notes(const struct desired *desired)
 {
     char ends[CLOCK_TEXT_SIZE] = "never";
 
     if (desired->ends_ms > 0)
         clock_format_utc(desired->ends_ms, ends);
-    return json_pack("{s:s, s:s, s:s}", KUBERNETES_ENDS, ends, "opsbrain/recipe",
-                     desired->recipe->name, "opsbrain/model", desired->recipe->model);
+    return json_pack("{s:s, s:s}", KUBERNETES_ENDS, ends, KUBERNETES_AT_END,
+                     desired_at_end(desired));
+}
+
+static json_t *annotations(const struct desired *desired)
+{
+    json_t *out = kubernetes_end_notes(desired);
+
+    json_object_set_new(out, "opsbrain/recipe", json_string(desired->recipe->name));
+    json_object_set_new(out, "opsbrain/model", json_string(desired->recipe->model));
+    return out;
 }
 
 json_t *kubernetes_deployment(const struct desired *desired)

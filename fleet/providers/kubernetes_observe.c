@@ -174,6 +174,7 @@ static void read_about(const json_t *about, struct observed *out)
     text_copy(out->revision, sizeof out->revision,
               json_get_text(notes, "deployment.kubernetes.io/revision", ""));
     out->ends_ms = read_time(json_get_text(notes, KUBERNETES_ENDS, ""));
+    text_copy(out->at_end, sizeof out->at_end, json_get_text(notes, KUBERNETES_AT_END, ""));
     snprintf(out->generation, sizeof out->generation, "%lld",
              (long long)json_get_integer(about, "generation", 0));
     observed_write(out->resource, sizeof out->resource,

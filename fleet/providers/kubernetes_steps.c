@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "fleet/providers/kubernetes.h"
@@ -229,18 +228,16 @@ static void add_end(const struct list *list, bool is_update)
 static void add_annotation(const struct list *list)
 {
     struct step *step = add(list, "annotation", "PATCH");
-    char ends[CLOCK_TEXT_SIZE] = "never";
+    json_t *notes = kubernetes_end_notes(list->desired);
 
-    if (list->desired->ends_ms > 0)
-        clock_format_utc(list->desired->ends_ms, ends);
     set_url(list, &server_objects[1], step);
     snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url),
              "?fieldManager=opsbrain");
     set_dry_run(step);
     snprintf(step->content_type, sizeof step->content_type, MERGE);
-    step->body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", KUBERNETES_ENDS, ends);
-    snprintf(step->summary, sizeof step->summary, "Writes its end, %s, on the Deployment %s", ends,
-             list->desired->deployment);
+    step->body = json_pack("{s:{s:o}}", "metadata", "annotations", notes);
+    snprintf(step->summary, sizeof step->summary, "Writes its end, %s, on the Deployment %s",
+             json_get_text(notes, KUBERNETES_ENDS, ""), list->desired->deployment);
 }
 
 /* An update keeps the number that an autoscaler or a person set: without the member, an apply by

@@ -38,6 +38,7 @@ struct desired {
     const char *request_seed;    /* the plan's id: the ids of its requests are derived from it */
 };
 
+const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
 /* The most servers at once: the requested number, or as many as the recipe scales to. */
 int64_t desired_replicas(const struct desired *desired);
 
@@ -93,6 +94,7 @@ struct observed {
     bool ours;                         /* its labels name our instance and this deployment */
     bool sleeps;                       /* without requests no server runs: it scales to zero */
     int64_t ends_ms;                   /* written on it; 0: none */
+    char at_end[16];                   /* written on it, as of desired_at_end; "": nothing is */
     int64_t replicas, ready_replicas;
     json_t *labels; /* all labels, if a change replaces them all; NULL */
     json_t *fields; /* the fields compared for drift, flat: {"image": ..., "replicas": 1}; NULL */

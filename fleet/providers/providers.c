@@ -121,6 +121,11 @@ struct observed *observed_list_add(struct observed **list, size_t *count)
     return &(*list)[(*count)++];
 }
 
+const char *desired_at_end(const struct desired *desired)
+{
+    return desired->end_destroys ? "destroy" : "stop";
+}
+
 int64_t desired_replicas(const struct desired *desired)
 {
     if (desired->replicas > 0 || desired->recipe == NULL)

@@ -52,6 +52,8 @@ static void read_server(const json_t *server, struct observed *out)
     copy(out->deployment, sizeof out->deployment, labels, THIS_MACHINE_DEPLOYMENT);
     snprintf(out->resource, sizeof out->resource, "/servers/%s", out->name);
     out->ends_ms = json_get_integer(server, "ends_ms", 0);
+    text_copy(out->at_end, sizeof out->at_end,
+              json_get_boolean(server, "end_destroys", true) ? "destroy" : "stop");
     out->replicas = 1;
     out->ready_replicas = strcmp(out->state, "ready") == 0;
     out->fields = fields_of(server);

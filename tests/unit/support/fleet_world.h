@@ -34,7 +34,8 @@ struct fleet_thing {
     char instance[64], deployment[64]; /* its labels */
     int created;                       /* how often */
     int64_t replicas, ends_ms;
-    int looks; /* since it was changed */
+    char at_end[16]; /* "": nothing is written on it */
+    int looks;       /* since it was changed */
 };
 
 /* What answers a request, beside what it does. */
@@ -383,6 +384,7 @@ static inline bool fleet_test_list(struct cloud *cloud, const struct fleet_targe
         snprintf(observed->instance, sizeof observed->instance, "%s", thing->instance);
         snprintf(observed->deployment, sizeof observed->deployment, "%s", thing->deployment);
         observed->ends_ms = thing->ends_ms;
+        text_copy(observed->at_end, sizeof observed->at_end, thing->at_end);
         snprintf(observed->uid, sizeof observed->uid, "%s%d",
                  strcmp(target->name, world->twins_on) == 0 ? "twin" : "", thing->created);
     }

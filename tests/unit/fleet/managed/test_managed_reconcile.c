@@ -258,22 +258,53 @@ static void one_of_the_same_name_elsewhere_is_reported(void **state)
     assert_int_equal(jobs_queued(rig), 0);
 }
 
-static void an_orphan_whose_own_end_has_passed_is_ended(void **state)
+static void expect_plan(struct rig *rig, const char *deployment, const char *verb)
 {
-    struct rig *rig = *state;
-    struct fleet_thing *lost = fleet_world_put(rig->world, "https://test/service/lost");
+    struct fleet_plan_row *plans;
+    size_t count;
 
-    lost->exists = true;
-    lost->replicas = 1;
-    lost->ends_ms = BEGIN_MS + 15 * MINUTE_MS;
-    snprintf(lost->instance, sizeof lost->instance, "%s", rig->frame.instance);
-    snprintf(lost->deployment, sizeof lost->deployment, "lost");
-    assert_int_equal(after(rig, 1).orphans, 1);
-    for (int i = 0; i < 30 && jobs_queued(rig) == 0; i++)
+    assert_done(rig, fleet_plan_list(rig->store, deployment, 5, &plans, &count, &rig->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(plans[0].verb, verb);
+    fleet_plan_rows_free(plans, count);
+}
+
+static void an_orphan_whose_own_end_has_passed_is_ended_as_is_written_on_it(void **state)
+{
+    static const struct {
+        const char *name, *at_end, *verb, *told;
+    } cases[] = {
+        { "removed", "destroy", "destroy", "its end has passed: it is removed" },
+        { "stopped", "stop", "stop", "its end has passed: it is stopped" },
+        { "older", "", "stop", "does not say whether its end destroys it: deployment_destroy" },
+    };
+    struct rig *rig = *state;
+    char url[64];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fleet_thing *lost;
+        size_t before = jobs_queued(rig);
+
+        snprintf(url, sizeof url, "https://test/service/%s", cases[i].name);
+        lost = fleet_world_put(rig->world, url);
+        lost->exists = true;
+        lost->replicas = 1;
+        lost->ends_ms = clock_ms + 15 * MINUTE_MS;
+        snprintf(lost->at_end, sizeof lost->at_end, "%s", cases[i].at_end);
+        snprintf(lost->instance, sizeof lost->instance, "%s", rig->frame.instance);
+        snprintf(lost->deployment, sizeof lost->deployment, "%s", cases[i].name);
+        for (int rounds = 0; rounds < 10; rounds++)
+            assert_int_equal(after(rig, 1).ended, 0);
+        while (strstr(rig->told, cases[i].told) == NULL
+               && clock_ms < lost->ends_ms + 20 * MINUTE_MS)
+            after(rig, 1);
+        assert_non_null(strstr(rig->told, cases[i].told));
+        assert_true(clock_ms >= lost->ends_ms);
         after(rig, 1);
-    assert_int_equal(jobs_queued(rig), 1);
-    assert_true(clock_ms >= lost->ends_ms);
-    assert_int_equal(rig->world->writes, 0); /* the job does it, with its journal */
+        assert_int_equal(jobs_queued(rig), before + 1);
+        expect_plan(rig, cases[i].name, cases[i].verb);
+    }
+    assert_int_equal(rig->world->writes, 0); /* the jobs do it, with their journals */
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -289,7 +320,7 @@ int main(void)
         TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
         TEST(orphans_are_reported_and_stay),
         TEST(one_of_the_same_name_elsewhere_is_reported),
-        TEST(an_orphan_whose_own_end_has_passed_is_ended),
+        TEST(an_orphan_whose_own_end_has_passed_is_ended_as_is_written_on_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

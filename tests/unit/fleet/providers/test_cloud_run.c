@@ -128,6 +128,7 @@ static void test_labels_of_others_stay(void **state)
         labels = json_object_get(json_object_get(world->fake.objects, SERVICE), "labels");
         assert_string_equal(json_get_text(labels, "team", ""), "search");
         assert_string_equal(json_get_text(labels, "opsbrain-ends", ""), "1764003600");
+        assert_string_equal(json_get_text(labels, "opsbrain-at-end", ""), "destroy");
     }
     before = look(world);
     must_apply(world, VERB_SCALE); /* somebody changes it */
@@ -139,8 +140,10 @@ static void test_labels_of_others_stay(void **state)
     observed_finish(&before);
     world->life.desired.ends_ms = 0;
     must_apply(world, VERB_EXTEND);
-    assert_null(json_object_get(
-        json_object_get(json_object_get(world->fake.objects, SERVICE), "labels"), "opsbrain-ends"));
+    for (size_t i = 0; i < 2; i++)
+        assert_null(json_object_get(
+            json_object_get(json_object_get(world->fake.objects, SERVICE), "labels"),
+            i == 0 ? "opsbrain-ends" : "opsbrain-at-end"));
 }
 
 static void test_a_service_without_a_least_number_of_instances_sleeps(void **state)

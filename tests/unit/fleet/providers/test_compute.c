@@ -27,6 +27,7 @@ static void test_a_whole_life(void **state)
     assert_string_equal(now.place, "us-central1-a");
     assert_string_equal(now.image_digest, "sha256:0123456789abcdef0123456789abcdef");
     assert_int_equal(now.ends_ms, INT64_C(1764003600000));
+    assert_string_equal(now.at_end, "destroy");
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "canary-door");
     observed_finish(&now);

@@ -71,7 +71,8 @@ static void test_the_bodies(void **state)
         "{\"name\":\"gemma\",\"description\":\"A small "
         "one\",\"labels\":{\"managed-by\":\"opsbrain\","
         "\"opsbrain-instance\":\"inst-1\",\"opsbrain-deployment\":\"gemma\","
-        "\"opsbrain-ends\":\"1764003600\",\"opsbrain-port\":\"8080\"},"
+        "\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":\"destroy\",\"opsbrain-port\":"
+        "\"8080\"},"
         "\"machineType\":\"zones/us-central1-a/machineTypes/g2-standard-4\","
         "\"disks\":[{\"boot\":true,\"autoDelete\":true,\"initializeParams\":{\"sourceImage\":"
         "\"projects/deeplearning-platform-release/global/images/family/common-cu129\","
@@ -97,7 +98,7 @@ static void test_the_bodies(void **state)
     check_body(world, "key",
                "{\"replication\":{\"automatic\":{}},\"labels\":{\"managed-by\":\"opsbrain\","
                "\"opsbrain-instance\":\"inst-1\",\"opsbrain-deployment\":\"gemma\","
-               "\"opsbrain-ends\":\"1764003600\"}}");
+               "\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":\"destroy\"}}");
     check_body(world, "key-right",
                "{\"policy\":{\"bindings\":[{\"role\":\"roles/secretmanager.secretVersionAdder\","
                "\"members\":[\"serviceAccount:server@p.iam.gserviceaccount.com\"]},"

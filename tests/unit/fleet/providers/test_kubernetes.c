@@ -259,6 +259,7 @@ static void test_a_whole_life(void **state)
     assert_string_equal(now.image_digest, "sha256:0123");
     assert_string_equal(now.place, world->life.desired.place);
     assert_int_equal(now.ends_ms, INT64_C(1764003600000));
+    assert_string_equal(now.at_end, "destroy");
     assert_int_equal(now.replicas, 1);
     assert_string_equal(json_get_text(now.fields, "image", ""), "vllm/vllm-openai:v0.23.0");
     assert_string_equal(now.last_changed_by, "opsbrain at 2026-01-01T00:00:00Z");

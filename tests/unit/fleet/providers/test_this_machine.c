@@ -336,6 +336,7 @@ static void it_lives_as_on_any_platform(void **state)
     now = look(world);
     assert_true(now.ours && now.ready_replicas == 1);
     assert_int_equal(now.ends_ms, world->life.desired.ends_ms);
+    assert_string_equal(now.at_end, "destroy");
     assert_string_equal(now.state, "ready");
     observed_finish(&now);
     world->life.desired.ends_ms += 3600000;

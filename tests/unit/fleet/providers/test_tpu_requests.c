@@ -105,7 +105,8 @@ static json_t *body_of(struct google_world *world)
     "\"serviceAccount\":{\"email\":\"server@p.iam.gserviceaccount.com\",\"scope\":"                \
     "[\"https://www.googleapis.com/auth/cloud-platform\"]},"                                       \
     "\"labels\":{\"managed-by\":\"opsbrain\",\"opsbrain-instance\":\"inst-1\","                    \
-    "\"opsbrain-deployment\":\"gemma\",\"opsbrain-ends\":\"1764003600\","                          \
+    "\"opsbrain-deployment\":\"gemma\",\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":"      \
+    "\"destroy\","                                                                                 \
     "\"opsbrain-port\":\"8080\"},"                                                                 \
     "\"metadata\":{\"startup-script\":\"SCRIPT\",\"enable-guest-attributes\":\"TRUE\","            \
     "\"block-project-ssh-keys\":\"TRUE\",\"opsbrain-image\":"                                      \
