@@ -10,28 +10,21 @@
 
 #define STOPPED "{\"scaling\":{\"scalingMode\":\"MANUAL\",\"manualInstanceCount\":0}}"
 
-struct list {
-    struct google_list google;
-    const struct desired *desired;
-    const struct observed *now;
-    char name[CLOUD_RUN_NAME_SIZE];
-    char url[512]; /* the service's */
-    struct google_end end;
-};
-
-static void name_parts(struct list *list)
+static void name_parts(struct google_list *list)
 {
-    cloud_run_name(list->desired, list->name);
-    snprintf(list->url, sizeof list->url, CLOUD_RUN "%s", list->name);
-    google_end_name(list->desired, list->name, list->desired->place, &list->end);
+    char name[CLOUD_RUN_NAME_SIZE];
+
+    cloud_run_name(list->desired, name);
+    snprintf(list->url, sizeof list->url, CLOUD_RUN "%s", name);
+    google_end_name(list->desired, name, list->desired->place, &list->end);
 }
 
 /* ---- Steps ---- */
 
-static struct step *add(const struct list *list, const char *name, const char *method,
+static struct step *add(const struct google_list *list, const char *name, const char *method,
                         const char *summary)
 {
-    return google_add(&list->google, name, method, list->url, summary);
+    return google_add(list, name, method, list->url, summary);
 }
 
 /* Called once its query is set. */
@@ -44,19 +37,19 @@ static void set_dry_run(struct step *step)
 }
 
 /* The request that the scheduler sends at the end. */
-static void add_end(const struct list *list, bool is_change)
+static void add_end(const struct google_list *list, bool is_change)
 {
     bool destroys = list->desired->end_destroys;
     char url[600];
 
     snprintf(url, sizeof url, "%s%s", list->url, destroys ? "" : "?updateMask=scaling");
-    (is_change ? google_end_add_change : google_end_add_job)(
-        &list->google, &list->end, destroys ? "DELETE" : "PATCH", url, destroys ? NULL : STOPPED);
+    (is_change ? google_end_add_change : google_end_add_job)(list, destroys ? "DELETE" : "PATCH",
+                                                             url, destroys ? NULL : STOPPED);
 }
 
 /* The service is new: nobody else has rights on it yet, and the project defines who may invoke
  * it. */
-static void add_right(const struct list *list)
+static void add_right(const struct google_list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Lets that account end");
 
@@ -72,7 +65,7 @@ static void set_etag(json_t *body, const struct observed *now)
         json_object_set_new(body, "etag", json_string(now->etag));
 }
 
-static void add_creation(const struct list *list)
+static void add_creation(const struct google_list *list)
 {
     struct step *step = add(list, "service", "POST", "Creates the Cloud Run service");
 
@@ -82,7 +75,7 @@ static void add_creation(const struct list *list)
     step->body = cloud_run_service(list->desired);
 }
 
-static void add_change(const struct list *list)
+static void add_change(const struct google_list *list)
 {
     struct step *step = add(list, "service", "PATCH", "Changes the Cloud Run service");
 
@@ -92,7 +85,7 @@ static void add_change(const struct list *list)
     set_etag(step->body, list->now);
 }
 
-static void add_wait(const struct list *list, const char *name, const char *summary)
+static void add_wait(const struct google_list *list, const char *name, const char *summary)
 {
     struct step *step = add(list, name, "GET", summary);
 
@@ -100,8 +93,8 @@ static void add_wait(const struct list *list, const char *name, const char *summ
 }
 
 /* Changes one member and creates no revision. */
-static void add_patch(const struct list *list, const char *name, const char *member, json_t *body,
-                      const char *summary)
+static void add_patch(const struct google_list *list, const char *name, const char *member,
+                      json_t *body, const char *summary)
 {
     struct step *step = add(list, name, "PATCH", summary);
 
@@ -110,13 +103,13 @@ static void add_patch(const struct list *list, const char *name, const char *mem
     step->body = body;
 }
 
-static void add_create(const struct list *list)
+static void add_create(const struct google_list *list)
 {
     bool ends = list->desired->ends_ms > 0;
 
-    google_add_secrets(&list->google);
+    google_add_secrets(list);
     if (ends) {
-        google_end_add_account(&list->google, &list->end);
+        google_end_add_account(list);
         add_end(list, false);
     }
     add_creation(list);
@@ -125,17 +118,17 @@ static void add_create(const struct list *list)
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-/* Its labels are deleted with the service. */
-static void add_update(const struct list *list)
+/* The change of the service writes its labels, too. */
+static void add_update(const struct google_list *list)
 {
-    google_add_secrets(&list->google);
+    google_add_secrets(list);
     if (observed_end_moves(list->now, list->desired))
         add_end(list, true);
     add_change(list);
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-static void add_extend(const struct list *list)
+static void add_extend(const struct google_list *list)
 {
     json_t *body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
 
@@ -143,34 +136,34 @@ static void add_extend(const struct list *list)
     if (list->desired->ends_ms > 0)
         add_end(list, true); /* the account and its right exist since the service was created */
     else
-        google_end_add_job_removal(&list->google, &list->end);
+        google_end_add_job_removal(list);
     add_patch(list, "label", "labels", body, "Writes its end on");
 }
 
-static void add_scale(const struct list *list)
+static void add_scale(const struct google_list *list)
 {
     add_patch(list, "scale", "scaling",
               json_pack("{s:o}", "scaling", cloud_run_scaling(list->desired)), "Scales");
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-static void add_start(const struct list *list)
+static void add_start(const struct google_list *list)
 {
     if (observed_end_moves(list->now, list->desired))
         add_extend(list);
     add_scale(list);
 }
 
-static void add_stop(const struct list *list)
+static void add_stop(const struct google_list *list)
 {
     add_patch(list, "scale", "scaling", json_loads(STOPPED, 0, NULL), "Stops every instance of");
     add_wait(list, "stopped", "Waits until it is stopped:");
 }
 
-static void add_removal(const struct list *list)
+static void add_removal(const struct google_list *list)
 {
-    struct step *step = google_add_removal(&list->google, "remove-service", list->url,
-                                           "Deletes the Cloud Run service");
+    struct step *step =
+        google_add_removal(list, "remove-service", list->url, "Deletes the Cloud Run service");
     TEXT_AUTO etag = { 0 };
 
     if (list->now == NULL || list->now->etag[0] == '\0')
@@ -179,13 +172,13 @@ static void add_removal(const struct list *list)
     google_add_query(step, "etag", text_string(&etag));
 }
 
-static void add_destroy(const struct list *list)
+static void add_destroy(const struct google_list *list)
 {
     if (list->now == NULL || list->now->exists)
         add_removal(list);
     add_wait(list, "gone", "Waits until it is gone:");
-    google_end_add_job_removal(&list->google, &list->end);
-    google_end_add_account_removal(&list->google, &list->end);
+    google_end_add_job_removal(list);
+    google_end_add_account_removal(list);
 }
 
 static CHECKED bool check_end(enum provider_verb verb, const struct desired *desired,
@@ -215,20 +208,19 @@ bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
                      const struct observed *now, struct step **out, size_t *count,
                      struct error *error)
 {
-    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
-        [VERB_CREATE] = add_create,   [VERB_UPDATE] = add_update, [VERB_START] = add_start,
-        [VERB_STOP] = add_stop,       [VERB_SCALE] = add_scale,   [VERB_EXTEND] = add_extend,
-        [VERB_DESTROY] = add_destroy,
+    static const struct google_verbs verbs = {
+        .check = check_state,
+        .name = name_parts,
+        .add = { [VERB_CREATE] = add_create,
+                 [VERB_UPDATE] = add_update,
+                 [VERB_START] = add_start,
+                 [VERB_STOP] = add_stop,
+                 [VERB_SCALE] = add_scale,
+                 [VERB_EXTEND] = add_extend,
+                 [VERB_DESTROY] = add_destroy },
     };
-    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
-    *out = NULL;
-    *count = 0;
-    if (!check_state(verb, desired, now, error))
-        return false;
-    name_parts(&list);
-    add_verb[verb](&list);
-    return true;
+    return google_steps(&verbs, verb, desired, now, out, count, error);
 }
 
 /* ---- Outcomes ---- */

@@ -7,15 +7,7 @@
 #include "fleet/providers/compute.h"
 #include "fleet/recipes/recipe.h"
 
-struct list {
-    struct google_list google;
-    const struct desired *desired;
-    const struct observed *now;
-    char url[512]; /* the instance's, by name */
-    struct google_machine machine;
-};
-
-static void name_parts(struct list *list)
+static void name_parts(struct google_list *list)
 {
     char name[COMPUTE_NAME_SIZE];
 
@@ -26,9 +18,9 @@ static void name_parts(struct list *list)
 
 /* ---- Steps ---- */
 
-static void add_wait(const struct list *list, const char *name, const char *summary)
+static void add_wait(const struct google_list *list, const char *name, const char *summary)
 {
-    struct step *step = google_add(&list->google, name, "GET", list->url, summary);
+    struct step *step = google_add(list, name, "GET", list->url, summary);
 
     step->absent_is_done = strcmp(name, "gone") == 0;
     if (strcmp(name, "running") == 0 && strcmp(list->desired->kind, "flex_start") == 0)
@@ -36,7 +28,7 @@ static void add_wait(const struct list *list, const char *name, const char *summ
 }
 
 /* By the platform's own id: never another machine of the same name. */
-static void set_method(const struct list *list, struct step *step, const char *method)
+static void set_method(const struct google_list *list, struct step *step, const char *method)
 {
     const char *uid = list->now != NULL ? list->now->uid : "";
 
@@ -49,16 +41,16 @@ static void set_method(const struct list *list, struct step *step, const char *m
 }
 
 /* `body` is taken. */
-static void add_method(const struct list *list, const char *name, const char *method, json_t *body,
-                       const char *summary)
+static void add_method(const struct google_list *list, const char *name, const char *method,
+                       json_t *body, const char *summary)
 {
-    struct step *step = google_add(&list->google, name, "POST", list->url, summary);
+    struct step *step = google_add(list, name, "POST", list->url, summary);
 
     set_method(list, step, method);
     step->body = body;
 }
 
-static void add_image(const struct list *list)
+static void add_image(const struct google_list *list)
 {
     const struct recipe *recipe = list->desired->recipe;
     struct step *step;
@@ -67,37 +59,36 @@ static void add_image(const struct list *list)
     snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/global/images/family/%.63s",
              recipe_text(recipe, "compute_engine.image_project", ""),
              recipe_text(recipe, "compute_engine.image_family", ""));
-    step =
-        google_add(&list->google, "image", "GET", url, "Looks whether there is a disk image for");
+    step = google_add(list, "image", "GET", url, "Looks whether there is a disk image for");
     text_copy(step->dry_run_url, sizeof step->dry_run_url, url);
 }
 
-static void add_create(const struct list *list)
+static void add_create(const struct google_list *list)
 {
     struct step *step;
     char summary[100];
 
-    google_add_secrets(&list->google);
+    google_add_secrets(list);
     add_image(list);
-    google_machine_add(&list->google, &list->machine);
+    google_machine_add(list);
     snprintf(summary, sizeof summary, "Creates the machine (%.32s, %.16s)",
              recipe_text(list->desired->recipe, "host.machine", ""),
              list->desired->kind[0] != '\0' ? list->desired->kind : "on_demand");
-    step = google_add(&list->google, "instance", "POST", list->url, summary);
+    step = google_add(list, "instance", "POST", list->url, summary);
     google_set_creation(step);
     google_machine_set_id(list->desired, step);
     step->body = compute_instance(list->desired, &list->machine);
     add_wait(list, "running", "Waits until it runs:");
 }
 
-static void add_scheduling(const struct list *list)
+static void add_scheduling(const struct google_list *list)
 {
     add_method(list, "scheduling", "/setScheduling", compute_scheduling(list->desired, list->now),
                "Moves the end of");
 }
 
 /* Refused if somebody has changed the labels since they were observed. */
-static void add_labels(const struct list *list)
+static void add_labels(const struct google_list *list)
 {
     add_method(list, "label", "/setLabels",
                json_pack("{s:o, s:s}", "labels", google_all_labels(list->desired, list->now),
@@ -105,25 +96,25 @@ static void add_labels(const struct list *list)
                "Writes its end on");
 }
 
-static void add_stop(const struct list *list, const char *summary)
+static void add_stop(const struct google_list *list, const char *summary)
 {
     add_method(list, "stop", "/stop", NULL, summary);
     add_wait(list, "stopped", "Waits until it is stopped:");
 }
 
-static void add_stopping(const struct list *list)
+static void add_stopping(const struct google_list *list)
 {
     add_stop(list, "Stops the machine");
 }
 
-static void add_start(const struct list *list)
+static void add_start(const struct google_list *list)
 {
     add_method(list, "start", "/start", NULL, "Starts the machine");
     add_wait(list, "running", "Waits until it runs:");
 }
 
 /* The platform changes the end of stopped machines only. */
-static void add_extend(const struct list *list)
+static void add_extend(const struct google_list *list)
 {
     bool runs = strcmp(list->now->state, "stopped") != 0;
 
@@ -136,7 +127,7 @@ static void add_extend(const struct list *list)
 }
 
 /* If the limit is a running time, it gets the rest of its life. */
-static void add_restart(const struct list *list)
+static void add_restart(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);
 
@@ -147,16 +138,16 @@ static void add_restart(const struct list *list)
     add_start(list);
 }
 
-static void add_destroy(const struct list *list)
+static void add_destroy(const struct google_list *list)
 {
     if (list->now == NULL || list->now->exists) {
-        struct step *step = google_add_removal(&list->google, "remove-instance", list->url,
+        struct step *step = google_add_removal(list, "remove-instance", list->url,
                                                "Deletes the machine, and its disk,");
 
         set_method(list, step, "");
     }
     add_wait(list, "gone", "Waits until it is gone:");
-    google_machine_add_removals(&list->google, &list->machine);
+    google_machine_add_removals(list);
 }
 
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
@@ -174,19 +165,17 @@ bool compute_steps(enum provider_verb verb, const struct desired *desired,
                    const struct observed *now, struct step **out, size_t *count,
                    struct error *error)
 {
-    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
-        [VERB_CREATE] = add_create, [VERB_START] = add_restart,   [VERB_STOP] = add_stopping,
-        [VERB_EXTEND] = add_extend, [VERB_DESTROY] = add_destroy,
+    static const struct google_verbs verbs = {
+        .check = check_state,
+        .name = name_parts,
+        .add = { [VERB_CREATE] = add_create,
+                 [VERB_START] = add_restart,
+                 [VERB_STOP] = add_stopping,
+                 [VERB_EXTEND] = add_extend,
+                 [VERB_DESTROY] = add_destroy },
     };
-    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
-    *out = NULL;
-    *count = 0;
-    if (!check_state(verb, desired, now, error))
-        return false;
-    name_parts(&list);
-    add_verb[verb](&list);
-    return true;
+    return google_steps(&verbs, verb, desired, now, out, count, error);
 }
 
 /* ---- Outcomes ---- */

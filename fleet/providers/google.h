@@ -42,11 +42,42 @@ int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
 
+/* What is made beside a machine: google_machine.h. */
+struct google_machine {
+    char tag[32];       /* on the machine, for the firewall to match; the firewall's name */
+    char secret[40];    /* the key's name in Secret Manager */
+    char firewall[512]; /* URLs */
+    char key[512];
+};
+/* A Cloud Scheduler job sends one request with an account that is created for it. */
+struct google_end {
+    char account[128]; /* its e-mail address */
+    char job[512];     /* URL */
+};
+
 struct google_list {
     const struct desired *desired;
+    const struct observed *now;
     struct step **steps;
     size_t *count;
+    /* As far as the provider has them: */
+    char url[512];    /* of the resource */
+    char queued[512]; /* of what asks for it, if that is a resource, too */
+    struct google_machine machine;
+    struct google_end end;
 };
+
+/* How a provider makes the steps of each verb. */
+struct google_verbs {
+    CHECKED bool (*check)(enum provider_verb verb, const struct desired *desired,
+                          const struct observed *now, struct error *error);
+    void (*name)(struct google_list *list); /* fills in its URLs */
+    void (*add[VERB_COUNT])(const struct google_list *list);
+};
+/* As provider.steps. */
+CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb verb,
+                          const struct desired *desired, const struct observed *now,
+                          struct step **out, size_t *count, struct error *error);
 
 /* Adds a step. `url` is also its resource; the deployment's name and place are appended to the
  * summary. */
@@ -75,25 +106,20 @@ void google_command(const struct desired *desired, const struct step *step,
 
 /* ---- Scheduled ends ---- */
 
-/* A Cloud Scheduler job sends one request with an account that is created for it. */
-struct google_end {
-    char account[128]; /* its e-mail address */
-    char job[512];     /* URL */
-};
 /* `what`: the resource's full name at the platform; `region`: the scheduler's. */
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out);
 /* Step "end-account": creates the account, without any rights. */
-void google_end_add_account(const struct google_list *list, const struct google_end *end);
+void google_end_add_account(const struct google_list *list);
 /* Steps "end-before" and "end": create the job. `body` NULL: its request has none. */
-void google_end_add_job(const struct google_list *list, const struct google_end *end,
-                        const char *method, const char *url, const char *body);
+void google_end_add_job(const struct google_list *list, const char *method, const char *url,
+                        const char *body);
 /* Step "end": changes the time of the existing job, so that a running server is never without an
  * end. */
-void google_end_add_change(const struct google_list *list, const struct google_end *end,
-                           const char *method, const char *url, const char *body);
-void google_end_add_job_removal(const struct google_list *list, const struct google_end *end);
-void google_end_add_account_removal(const struct google_list *list, const struct google_end *end);
+void google_end_add_change(const struct google_list *list, const char *method, const char *url,
+                           const char *body);
+void google_end_add_job_removal(const struct google_list *list);
+void google_end_add_account_removal(const struct google_list *list);
 /* INVALID: the end is too far away, since a schedule has no year. */
 CHECKED bool google_end_check(const struct desired *desired, const char *title,
                               struct error *error);

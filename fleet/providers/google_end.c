@@ -26,19 +26,19 @@ void google_end_name(const struct desired *desired, const char *what, const char
              project, region, tag);
 }
 
-static void account_url(const struct google_list *list, const struct google_end *end, char out[512])
+static void account_url(const struct google_list *list, char out[512])
 {
     snprintf(out, 512, GOOGLE_IAM "projects/%.63s/serviceAccounts/%s",
-             list->desired->target->project, end->account);
+             list->desired->target->project, list->end.account);
 }
 
-void google_end_add_account(const struct google_list *list, const struct google_end *end)
+void google_end_add_account(const struct google_list *list)
 {
-    FREE_AUTO char *id = strndup(end->account, strcspn(end->account, "@"));
+    FREE_AUTO char *id = strndup(list->end.account, strcspn(list->end.account, "@"));
     struct step *step;
     char url[512];
 
-    account_url(list, end, url);
+    account_url(list, url);
     step = google_add(list, "end-account", "POST", url, "Creates an account for the end of");
     google_set_creation(step);
     step->body =
@@ -55,12 +55,12 @@ static json_t *schedule(int64_t ends_ms)
     return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
 }
 
-static json_t *job_body(const struct google_list *list, const struct google_end *end,
-                        const char *method, const char *url, const char *body)
+static json_t *job_body(const struct google_list *list, const char *method, const char *url,
+                        const char *body)
 {
     json_t *request =
         json_pack("{s:s, s:s, s:{s:s, s:s}}", "httpMethod", method, "uri", url, "oauthToken",
-                  "serviceAccountEmail", end->account, "scope", GOOGLE_SCOPE);
+                  "serviceAccountEmail", list->end.account, "scope", GOOGLE_SCOPE);
     TEXT_AUTO encoded = { 0 };
 
     if (body != NULL) {
@@ -70,44 +70,45 @@ static json_t *job_body(const struct google_list *list, const struct google_end 
                             json_pack("{s:s}", "Content-Type", "application/json"));
     }
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:i, s:s}}", "name",
-                     end->job + strlen(SCHEDULER), "description", google_mark(list->desired),
+                     list->end.job + strlen(SCHEDULER), "description", google_mark(list->desired),
                      "schedule", schedule(list->desired->ends_ms), "timeZone", "Etc/UTC",
                      "httpTarget", request, "retryConfig", "retryCount", 5, "minBackoffDuration",
                      "30s");
 }
 
 /* A job left by an earlier resource of this name has another time: it is replaced. */
-void google_end_add_job(const struct google_list *list, const struct google_end *end,
-                        const char *method, const char *url, const char *body)
+void google_end_add_job(const struct google_list *list, const char *method, const char *url,
+                        const char *body)
 {
     struct step *step;
 
-    google_add_removal(list, "end-before", end->job, "Removes an earlier end of");
-    step = google_add(list, "end", "POST", end->job, "Creates the Cloud Scheduler job that ends");
+    google_add_removal(list, "end-before", list->end.job, "Removes an earlier end of");
+    step =
+        google_add(list, "end", "POST", list->end.job, "Creates the Cloud Scheduler job that ends");
     google_set_creation(step);
-    step->body = job_body(list, end, method, url, body);
+    step->body = job_body(list, method, url, body);
 }
 
-void google_end_add_change(const struct google_list *list, const struct google_end *end,
-                           const char *method, const char *url, const char *body)
+void google_end_add_change(const struct google_list *list, const char *method, const char *url,
+                           const char *body)
 {
     struct step *step =
-        google_add(list, "end", "PATCH", end->job, "Moves the Cloud Scheduler job that ends");
+        google_add(list, "end", "PATCH", list->end.job, "Moves the Cloud Scheduler job that ends");
 
     google_add_query(step, "updateMask", "description,schedule,timeZone,httpTarget");
-    step->body = job_body(list, end, method, url, body);
+    step->body = job_body(list, method, url, body);
 }
 
-void google_end_add_job_removal(const struct google_list *list, const struct google_end *end)
+void google_end_add_job_removal(const struct google_list *list)
 {
-    google_add_removal(list, "remove-end", end->job, "Removes the end of");
+    google_add_removal(list, "remove-end", list->end.job, "Removes the end of");
 }
 
-void google_end_add_account_removal(const struct google_list *list, const struct google_end *end)
+void google_end_add_account_removal(const struct google_list *list)
 {
     char url[512];
 
-    account_url(list, end, url);
+    account_url(list, url);
     google_add_removal(list, "remove-end-account", url, "Deletes the account of");
 }
 

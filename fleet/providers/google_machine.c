@@ -95,25 +95,25 @@ void google_machine_set_id(const struct desired *desired, struct step *step)
 
 /* ---- Steps ---- */
 
-static void add_key(const struct google_list *list, const struct google_machine *machine)
+static void add_key(const struct google_list *list)
 {
-    struct step *step = google_add(list, "key", "POST", machine->key,
+    struct step *step = google_add(list, "key", "POST", list->machine.key,
                                    "Creates the secret in which the machine writes its key:");
 
     google_set_creation(step);
-    google_add_query(step, "secretId", machine->secret);
+    google_add_query(step, "secretId", list->machine.secret);
     step->body = json_pack("{s:{s:{}}, s:o}", "replication", "automatic", "labels",
                            google_labels(list->desired));
 }
 
 /* The secret is new: nobody else has rights on it yet. */
-static void add_right(const struct google_list *list, const struct google_machine *machine)
+static void add_right(const struct google_list *list)
 {
     const char *account = list->desired->target->service_account;
-    struct step *step = google_add(list, "key-right", "POST", machine->key,
+    struct step *step = google_add(list, "key-right", "POST", list->machine.key,
                                    "Lets the machine's account write and read it:");
 
-    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", machine->key);
+    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", list->machine.key);
     step->body = json_pack("{s:{s:[{s:s, s:[s+]}, {s:s, s:[s+]}]}}", "policy", "bindings", "role",
                            "roles/secretmanager.secretVersionAdder", "members",
                            "serviceAccount:", account, "role", "roles/secretmanager.secretAccessor",
@@ -134,28 +134,27 @@ static json_t *firewall_body(const struct desired *desired, const struct google_
                      "sourceRanges", ranges, "targetTags", machine->tag);
 }
 
-static void add_firewall(const struct google_list *list, const struct google_machine *machine)
+static void add_firewall(const struct google_list *list)
 {
-    struct step *step = google_add(list, "firewall", "POST", machine->firewall,
+    struct step *step = google_add(list, "firewall", "POST", list->machine.firewall,
                                    "Lets the target's source ranges reach the port of");
 
     google_set_creation(step);
     google_machine_set_id(list->desired, step);
-    step->body = firewall_body(list->desired, machine);
+    step->body = firewall_body(list->desired, &list->machine);
 }
 
-void google_machine_add(const struct google_list *list, const struct google_machine *machine)
+void google_machine_add(const struct google_list *list)
 {
-    add_key(list, machine);
-    add_right(list, machine);
-    add_firewall(list, machine);
+    add_key(list);
+    add_right(list);
+    add_firewall(list);
 }
 
-void google_machine_add_removals(const struct google_list *list,
-                                 const struct google_machine *machine)
+void google_machine_add_removals(const struct google_list *list)
 {
-    google_add_removal(list, "remove-firewall", machine->firewall, "Closes the port of");
-    google_add_removal(list, "remove-key", machine->key, "Deletes the key of");
+    google_add_removal(list, "remove-firewall", list->machine.firewall, "Closes the port of");
+    google_add_removal(list, "remove-key", list->machine.key, "Deletes the key of");
 }
 
 /* ---- Outcomes ---- */

@@ -24,12 +24,6 @@
     "firewall lets only the target's source ranges come to its port"
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
-struct google_machine {
-    char tag[32];       /* on the machine, for the firewall to match; the firewall's name */
-    char secret[40];    /* the key's name in Secret Manager */
-    char firewall[512]; /* URLs */
-    char key[512];
-};
 /* `what`: the machine's full name at its platform. */
 void google_machine_name(const struct desired *desired, const char *what,
                          struct google_machine *out);
@@ -46,10 +40,9 @@ void google_machine_set_address(const char *address, int port, struct observed *
 json_t *google_machine_digest(const char *script);
 
 /* Adds the steps "key", "key-right" and "firewall", which precede the machine. */
-void google_machine_add(const struct google_list *list, const struct google_machine *machine);
+void google_machine_add(const struct google_list *list);
 /* Adds the steps "remove-firewall" and "remove-key", which follow it. */
-void google_machine_add_removals(const struct google_list *list,
-                                 const struct google_machine *machine);
+void google_machine_add_removals(const struct google_list *list);
 
 /* INVALID: no zone or service account, or source ranges that would open the server to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,

@@ -32,6 +32,21 @@ void google_add_query(struct step *step, const char *name, const char *value)
              strchr(step->url, '?') != NULL ? '&' : '?', name, value);
 }
 
+bool google_steps(const struct google_verbs *verbs, enum provider_verb verb,
+                  const struct desired *desired, const struct observed *now, struct step **out,
+                  size_t *count, struct error *error)
+{
+    struct google_list list = { .desired = desired, .now = now, .steps = out, .count = count };
+
+    *out = NULL;
+    *count = 0;
+    if (!verbs->check(verb, desired, now, error))
+        return false;
+    verbs->name(&list);
+    verbs->add[verb](&list);
+    return true;
+}
+
 bool google_check_state(enum provider_verb verb, const struct desired *desired,
                         const struct observed *now, const char *what, struct error *error)
 {

@@ -7,15 +7,7 @@
 #include "fleet/providers/tpu.h"
 #include "fleet/recipes/recipe.h"
 
-struct list {
-    struct google_list google;
-    const struct desired *desired;
-    const struct observed *now;
-    char queued[512], node[512]; /* URLs */
-    struct google_machine machine;
-};
-
-static void name_parts(struct list *list)
+static void name_parts(struct google_list *list)
 {
     const struct desired *desired = list->desired;
     const char *node = list->now != NULL ? tpu_node_of(list->now) : "";
@@ -23,7 +15,7 @@ static void name_parts(struct list *list)
 
     snprintf(list->queued, sizeof list->queued, TPU "%s",
              tpu_name(desired, "queuedResources", desired->deployment, name));
-    snprintf(list->node, sizeof list->node, TPU "%s",
+    snprintf(list->url, sizeof list->url, TPU "%s",
              tpu_name(desired, "nodes", node[0] != '\0' ? node : desired->deployment, name));
     google_machine_name(desired, tpu_name(desired, "nodes", desired->deployment, name),
                         &list->machine);
@@ -43,7 +35,7 @@ static bool has_node(const struct observed *now)
 /* ---- Steps ---- */
 
 /* Only one API version knows flex-start; the resource's URL uses the version that both have. */
-static void add_queued(const struct list *list)
+static void add_queued(const struct google_list *list)
 {
     const struct desired *desired = list->desired;
     struct step *step;
@@ -51,7 +43,7 @@ static void add_queued(const struct list *list)
 
     snprintf(summary, sizeof summary, "Asks for the TPU (%.24s, %.16s) of",
              recipe_text(desired->recipe, "cloud_tpu.accelerator_type", ""), desired->kind);
-    step = google_add(&list->google, "queued-resource", "POST", list->queued, summary);
+    step = google_add(list, "queued-resource", "POST", list->queued, summary);
     google_set_creation(step);
     snprintf(step->undo_url, sizeof step->undo_url, "%s?force=true", list->queued);
     text_copy(parent, sizeof parent, step->url + strlen(TPU));
@@ -62,44 +54,43 @@ static void add_queued(const struct list *list)
     step->body = tpu_queued_resource(desired, &list->machine);
 }
 
-static void add_create(const struct list *list)
+static void add_create(const struct google_list *list)
 {
-    google_add_secrets(&list->google);
-    google_machine_add(&list->google, &list->machine);
+    google_add_secrets(list);
+    google_machine_add(list);
     add_queued(list);
-    google_add(&list->google, "machine", "GET", list->queued, "Waits for the capacity of")->wait_s =
+    google_add(list, "machine", "GET", list->queued, "Waits for the capacity of")->wait_s =
         STEP_WAITS_TO_END;
 }
 
-static void add_label(const struct list *list)
+static void add_label(const struct google_list *list)
 {
-    struct step *step =
-        google_add(&list->google, "label", "PATCH", list->node, "Writes its end on");
+    struct step *step = google_add(list, "label", "PATCH", list->url, "Writes its end on");
 
     google_add_query(step, "updateMask", "labels");
     step->body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
 }
 
-static void add_method(const struct list *list, const char *name, const char *summary,
+static void add_method(const struct google_list *list, const char *name, const char *summary,
                        const char *state)
 {
-    struct step *step = google_add(&list->google, name, "POST", list->node, summary);
+    struct step *step = google_add(list, name, "POST", list->url, summary);
 
-    snprintf(step->url, sizeof step->url, "%s:%s", list->node, name);
+    snprintf(step->url, sizeof step->url, "%s:%s", list->url, name);
     step->body = json_object();
-    google_add(&list->google, state, "GET", list->node, "Waits for the machine of");
+    google_add(list, state, "GET", list->url, "Waits for the machine of");
 }
 
-static void add_gone(const struct list *list, const char *name, const char *url,
+static void add_gone(const struct google_list *list, const char *name, const char *url,
                      const char *summary)
 {
-    google_add(&list->google, name, "GET", url, summary)->absent_is_done = true;
+    google_add(list, name, "GET", url, summary)->absent_is_done = true;
 }
 
 /* With force, the node is deleted before its queued resource. */
-static void add_queued_removal(const struct list *list)
+static void add_queued_removal(const struct google_list *list)
 {
-    struct step *step = google_add_removal(&list->google, "remove-queued-resource", list->queued,
+    struct step *step = google_add_removal(list, "remove-queued-resource", list->queued,
                                            "Deletes the queued resource, and the TPU, of");
 
     google_machine_set_id(list->desired, step);
@@ -107,7 +98,7 @@ static void add_queued_removal(const struct list *list)
 }
 
 /* If it is already being deleted, there is only a wait. */
-static void add_removal(const struct list *list)
+static void add_removal(const struct google_list *list)
 {
     bool is_there =
         list->now == NULL || (list->now->exists && strcmp(list->now->state, "deleting") != 0);
@@ -115,14 +106,14 @@ static void add_removal(const struct list *list)
     if (is_there && has_queued(list->now))
         add_queued_removal(list);
     else if (is_there)
-        google_add_removal(&list->google, "remove-node", list->node, "Deletes the TPU of");
+        google_add_removal(list, "remove-node", list->url, "Deletes the TPU of");
     if (has_queued(list->now))
         add_gone(list, "gone", list->queued, "Waits until the queued resource is gone:");
-    add_gone(list, "node-gone", list->node, "Waits until the TPU is gone:");
+    add_gone(list, "node-gone", list->url, "Waits until the TPU is gone:");
 }
 
 /* Without a machine there is only a request, which might still be fulfilled. */
-static void add_stop(const struct list *list)
+static void add_stop(const struct google_list *list)
 {
     if (has_node(list->now))
         add_method(list, "stop", "Stops the machine", "stopped");
@@ -130,17 +121,17 @@ static void add_stop(const struct list *list)
         add_removal(list);
 }
 
-static void add_start(const struct list *list)
+static void add_start(const struct google_list *list)
 {
     if (observed_end_moves(list->now, list->desired))
         add_label(list);
     add_method(list, "start", "Starts the machine", "running");
 }
 
-static void add_destroy(const struct list *list)
+static void add_destroy(const struct google_list *list)
 {
     add_removal(list);
-    google_machine_add_removals(&list->google, &list->machine);
+    google_machine_add_removals(list);
 }
 
 /* ---- Refusals ---- */
@@ -180,19 +171,17 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
 bool tpu_steps(enum provider_verb verb, const struct desired *desired, const struct observed *now,
                struct step **out, size_t *count, struct error *error)
 {
-    static void (*const add_verb[VERB_COUNT])(const struct list *list) = {
-        [VERB_CREATE] = add_create, [VERB_START] = add_start,     [VERB_STOP] = add_stop,
-        [VERB_EXTEND] = add_label,  [VERB_DESTROY] = add_destroy,
+    static const struct google_verbs verbs = {
+        .check = check_state,
+        .name = name_parts,
+        .add = { [VERB_CREATE] = add_create,
+                 [VERB_START] = add_start,
+                 [VERB_STOP] = add_stop,
+                 [VERB_EXTEND] = add_label,
+                 [VERB_DESTROY] = add_destroy },
     };
-    struct list list = { .google = { desired, out, count }, .desired = desired, .now = now };
 
-    *out = NULL;
-    *count = 0;
-    if (!check_state(verb, desired, now, error))
-        return false;
-    name_parts(&list);
-    add_verb[verb](&list);
-    return true;
+    return google_steps(&verbs, verb, desired, now, out, count, error);
 }
 
 /* ---- gcloud ---- */
