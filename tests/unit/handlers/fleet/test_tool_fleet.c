@@ -1,107 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tools of the fleet, on the test's cloud: targets, plans, the go-ahead, and their job. */
-#include "tests/unit/support/fleet_world.h"
-#include "tests/unit/support/tool_world.h"
-
-static struct fleet_world *cloud; /* of the test that runs */
-static struct fleet_frame frame;
-
-static int fleet_set_up(void **state)
-{
-    struct world *world;
-
-    world_set_up_alone(state, job_kinds);
-    world = *state;
-    cloud = fleet_world_create();
-    frame = fleet_world_frame(cloud, world->services.store);
-    frame.catalog = world->services.catalog;
-    world->services.fleet = &frame;
-    return 0;
-}
-
-static int fleet_tear_down(void **state)
-{
-    world_tear_down(state);
-    munmap(cloud, sizeof *cloud);
-    return 0;
-}
-
-#define LAB                                                                                        \
-    "\"name\":\"lab\",\"provider\":\"kubernetes\",\"credential\":\"none\",\"project\":\"p\","      \
-    "\"regions\":[\"east\",\"west\"],\"usd_per_hour\":10,\"total_usd_per_hour\":20,"               \
-    "\"life_limit_s\":86400"
-#define GEMMA                                                                                      \
-    "\"deployment\":\"gemma\",\"target\":\"lab\",\"recipe\":\"gemma-small\",\"life_s\":7200"
-#define YES "{\"action\":\"accept\",\"content\":{\"agree\":true}}"
-#define NO "{\"action\":\"decline\"}"
-
-static void as(struct world *world, const char *principal, enum role role, const char *says)
-{
-    world->principal = principal;
-    world->role = role;
-    world->says = says;
-}
-
-static void register_lab(struct world *world, const char *more)
-{
-    char arguments[600];
-
-    as(world, "root", ROLE_ADMIN, NULL);
-    snprintf(arguments, sizeof arguments, "{" LAB "%s}", more);
-    world_do(world, "target_register", arguments);
-    as(world, "alice", ROLE_OPERATOR, NULL);
-}
-
-/* Plans it, and returns the plan. */
-static json_t *plan(struct world *world, const char *more)
-{
-    char arguments[600];
-
-    snprintf(arguments, sizeof arguments, "{" GEMMA "%s}", more);
-    return world_ok(world, "deployment_plan", arguments);
-}
-
-static const char *with_plan(const json_t *made, const char *more)
-{
-    static char arguments[300];
-
-    snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"%s}", json_get_text(made, "plan", ""),
-             more);
-    return arguments;
-}
-
-static const char *confirmed(const json_t *made)
-{
-    char more[100];
-
-    snprintf(more, sizeof more, ",\"confirm\":\"%s\"", json_get_text(made, "digest", ""));
-    return with_plan(made, more);
-}
-
-static void await(struct world *world, const json_t *begun, const char *state)
-{
-    char arguments[120];
-    json_auto_t *shown = NULL;
-
-    snprintf(arguments, sizeof arguments, "{\"job\":\"%s\",\"wait_s\":20}",
-             json_get_text(begun, "job", ""));
-    shown = world_ok(world, "job_show", arguments);
-    if (strstr(text_string(&world->text), state) == NULL)
-        fail_msg("not %s: %s", state, text_string(&world->text));
-}
-
-static void deploy(struct world *world)
-{
-    json_auto_t *made = NULL, *begun = NULL;
-
-    register_lab(world, "");
-    made = plan(world, "");
-    world->says = YES;
-    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
-    await(world, begun, "completed");
-}
-
-/* ---- Targets ---- */
+#include "tests/unit/support/fleet_tools.h"
 
 static void a_target_is_an_admins_and_names_its_credential(void **state)
 {
@@ -144,8 +43,6 @@ static void a_target_is_removed_with_consent_and_without_deployments(void **stat
     world_do(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}");
     world_refused(world, "target_show", "{\"target\":\"lab\"}", ERROR_NOT_FOUND, "there is none");
 }
-
-/* ---- Plans ---- */
 
 static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
 {
@@ -238,7 +135,26 @@ static void what_nothing_ends_says_so_first(void **state)
     assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS IT", 15), 0);
 }
 
-/* ---- The go-ahead ---- */
+static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
+{
+    struct world *world = *state;
+
+    register_lab(world, "");
+    world_refused(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}",
+                  ERROR_CONFLICT, "is not managed by opsbrain");
+    world_refused(world, "deployment_apply", "{\"plan\":\"pln_none\"}", ERROR_NOT_FOUND,
+                  "no plan has the id");
+    world->services.fleet = NULL;
+    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED, "deploys nothing");
+}
+
+static const char *confirmed(const json_t *made)
+{
+    char more[100];
+
+    snprintf(more, sizeof more, ",\"confirm\":\"%s\"", json_get_text(made, "digest", ""));
+    return with_plan(made, more);
+}
 
 static void nothing_is_deployed_without_a_person(void **state)
 {
@@ -324,6 +240,20 @@ static void a_plan_whose_world_changed_is_refused_with_the_difference(void **sta
     assert_int_equal(cloud->writes, 0);
 }
 
+/* One of the same name that was made since has another id. */
+static void a_plan_is_for_this_very_server(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *scaled = NULL;
+
+    deploy(world);
+    scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
+    fleet_world_find(cloud, "https://test/service/gemma")->created++;
+    world->says = YES;
+    world_refused(world, "deployment_apply", with_plan(scaled, ""), ERROR_CONFLICT,
+                  "uid \"1\" -> \"2\"");
+}
+
 /* ---- A person who answers late ---- */
 
 static void makes_it_dearer(void)
@@ -392,40 +322,6 @@ static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
     await(world, gone, "completed");
 }
 
-static void gives_it_another_address(void)
-{
-    text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
-}
-
-static void puts_another_theirs(void)
-{
-    fleet_world_find(cloud, "https://test/service/theirs")->created++;
-}
-
-static void what_changed_while_a_person_thought_is_not_adopted(void **state)
-{
-    static const struct {
-        void (*thinks)(void);
-        const char *says;
-    } cases[] = {
-        { gives_it_another_address,
-          "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
-        { puts_another_theirs, "is another server by now (1) than was shown (0)" },
-    };
-    static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
-    struct world *world = *state;
-
-    register_lab(world, "");
-    fleet_world_put(cloud, "https://test/service/theirs")->exists = true;
-    as(world, "root", ROLE_ADMIN, "{\"action\":\"accept\",\"content\":{\"adopt\":true}}");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        world->thinks = cases[i].thinks;
-        world_refused(world, "deployment_adopt", theirs, ERROR_CONFLICT, cases[i].says);
-    }
-    world->thinks = NULL;
-    world_do(world, "deployment_adopt", theirs);
-}
-
 /* Where the answer comes with a later call, that call sees no other thing than the answer's. */
 static void an_answer_is_for_the_server_that_was_shown(void **state)
 {
@@ -487,6 +383,8 @@ static void a_plan_that_is_over_is_not_agreed_to(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
+/* ---- What becomes of it ---- */
+
 static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
 {
     struct world *world = *state;
@@ -522,8 +420,6 @@ static void a_plan_that_failed_says_why(void **state)
     world_says(world, "state: failed: service: not allowed, planned by alice");
     world_says(world, "agreed: alice (person)");
 }
-
-/* ---- Life ---- */
 
 static void a_managed_deployment_is_not_only_forgotten(void **state)
 {
@@ -751,6 +647,40 @@ static void what_runs_on_a_target_is_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
+static void gives_it_another_address(void)
+{
+    text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
+}
+
+static void puts_another_theirs(void)
+{
+    fleet_world_find(cloud, "https://test/service/theirs")->created++;
+}
+
+static void what_changed_while_a_person_thought_is_not_adopted(void **state)
+{
+    static const struct {
+        void (*thinks)(void);
+        const char *says;
+    } cases[] = {
+        { gives_it_another_address,
+          "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
+        { puts_another_theirs, "is another server by now (1) than was shown (0)" },
+    };
+    static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
+    struct world *world = *state;
+
+    register_lab(world, "");
+    fleet_world_put(cloud, "https://test/service/theirs")->exists = true;
+    as(world, "root", ROLE_ADMIN, "{\"action\":\"accept\",\"content\":{\"adopt\":true}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world->thinks = cases[i].thinks;
+        world_refused(world, "deployment_adopt", theirs, ERROR_CONFLICT, cases[i].says);
+    }
+    world->thinks = NULL;
+    world_do(world, "deployment_adopt", theirs);
+}
+
 /* Fifty of others around it, and none is touched. */
 static void what_is_only_watched_is_never_changed(void **state)
 {
@@ -833,71 +763,42 @@ static void what_is_adopted_has_a_plain_name(void **state)
     assert_int_equal(cloud->events, 0);
 }
 
-/* One of the same name that was made since has another id. */
-static void a_plan_is_for_this_very_server(void **state)
-{
-    struct world *world = *state;
-    json_auto_t *scaled = NULL;
-
-    deploy(world);
-    scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
-    fleet_world_find(cloud, "https://test/service/gemma")->created++;
-    world->says = YES;
-    world_refused(world, "deployment_apply", with_plan(scaled, ""), ERROR_CONFLICT,
-                  "uid \"1\" -> \"2\"");
-}
-
-static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
-{
-    struct world *world = *state;
-
-    register_lab(world, "");
-    world_refused(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}",
-                  ERROR_CONFLICT, "is not managed by opsbrain");
-    world_refused(world, "deployment_apply", "{\"plan\":\"pln_none\"}", ERROR_NOT_FOUND,
-                  "no plan has the id");
-    world->services.fleet = NULL;
-    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED, "deploys nothing");
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fleet_set_up, fleet_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_target_is_an_admins_and_names_its_credential),
-        TEST(a_target_is_removed_with_consent_and_without_deployments),
-        TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
-        TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
-        TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
-        TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
-        TEST(what_nothing_ends_says_so_first),
-        TEST(nothing_is_deployed_without_a_person),
-        TEST(an_agent_applies_up_to_its_ceiling),
-        TEST(two_people_agree_before_it_begins),
-        TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
-        TEST(what_changed_while_a_person_thought_is_not_agreed_to),
-        TEST(what_was_made_while_a_person_thought_is_not_destroyed),
-        TEST(what_changed_while_a_person_thought_is_not_adopted),
-        TEST(an_answer_is_for_the_server_that_was_shown),
-        TEST(a_plan_that_is_over_is_not_agreed_to),
-        TEST(a_plan_that_was_applied_is_answered_with_its_job),
-        TEST(a_plan_that_failed_says_why),
-        TEST(a_managed_deployment_is_not_only_forgotten),
-        TEST(what_is_managed_is_shown_with_cost_end_and_drift),
-        TEST(stop_and_destroy_show_what_goes_and_ask),
-        TEST(an_update_of_a_managed_deployment_is_a_plan),
-        TEST(what_runs_outlives_its_recipe),
-        TEST(an_extension_leaves_a_sweep_its_server),
-        TEST(an_update_costs_what_the_kept_servers_cost),
-        TEST(the_address_of_a_managed_deployment_is_its_platforms),
-        TEST(what_runs_on_a_target_is_listed_and_adopted),
-        TEST(what_is_only_watched_is_never_changed),
-        TEST(a_label_alone_makes_nothing_managed),
-        TEST(a_name_alone_makes_nothing_managed),
-        TEST(what_is_adopted_has_a_plain_name),
-        TEST(a_plan_is_for_this_very_server),
-        TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
+        FLEET_TEST(a_target_is_an_admins_and_names_its_credential),
+        FLEET_TEST(a_target_is_removed_with_consent_and_without_deployments),
+        FLEET_TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
+        FLEET_TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
+        FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
+        FLEET_TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
+        FLEET_TEST(what_nothing_ends_says_so_first),
+        FLEET_TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
+        FLEET_TEST(nothing_is_deployed_without_a_person),
+        FLEET_TEST(an_agent_applies_up_to_its_ceiling),
+        FLEET_TEST(two_people_agree_before_it_begins),
+        FLEET_TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
+        FLEET_TEST(a_plan_is_for_this_very_server),
+        FLEET_TEST(what_changed_while_a_person_thought_is_not_agreed_to),
+        FLEET_TEST(what_was_made_while_a_person_thought_is_not_destroyed),
+        FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
+        FLEET_TEST(a_plan_that_is_over_is_not_agreed_to),
+        FLEET_TEST(a_plan_that_was_applied_is_answered_with_its_job),
+        FLEET_TEST(a_plan_that_failed_says_why),
+        FLEET_TEST(a_managed_deployment_is_not_only_forgotten),
+        FLEET_TEST(what_is_managed_is_shown_with_cost_end_and_drift),
+        FLEET_TEST(stop_and_destroy_show_what_goes_and_ask),
+        FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
+        FLEET_TEST(what_runs_outlives_its_recipe),
+        FLEET_TEST(an_extension_leaves_a_sweep_its_server),
+        FLEET_TEST(an_update_costs_what_the_kept_servers_cost),
+        FLEET_TEST(the_address_of_a_managed_deployment_is_its_platforms),
+        FLEET_TEST(what_runs_on_a_target_is_listed_and_adopted),
+        FLEET_TEST(what_changed_while_a_person_thought_is_not_adopted),
+        FLEET_TEST(what_is_only_watched_is_never_changed),
+        FLEET_TEST(a_label_alone_makes_nothing_managed),
+        FLEET_TEST(a_name_alone_makes_nothing_managed),
+        FLEET_TEST(what_is_adopted_has_a_plain_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
