@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The go-ahead to a plan: whose it is, for what it is, and what becomes of it. */
+#include "tests/unit/support/fleet_tools.h"
+
+static const char *confirmed(const json_t *made)
+{
+    char more[100];
+
+    snprintf(more, sizeof more, ",\"confirm\":\"%s\"", json_get_text(made, "digest", ""));
+    return with_plan(made, more);
+}
+
+static void nothing_is_deployed_without_a_person(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
+                  "opsbrain plan approve");
+    world_refused(world, "deployment_apply", confirmed(made), ERROR_FORBIDDEN,
+                  "an agent's word does not count");
+    world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
+                  "opsbrain plan approve");
+    world->says = NO;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CANCELLED,
+                  "did not consent");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void an_agent_applies_up_to_its_ceiling(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *begun = NULL;
+
+    register_lab(world, ",\"options\":[\"agent_usd_per_hour=1\",\"agent_usd_per_life=2\"]");
+    made = plan(world, "");
+    world_refused(world, "deployment_apply",
+                  with_plan(made, ",\"confirm\":\"0123456789abcdef0123456789abcdef0123456789abcdef"
+                                  "0123456789abcdef\""),
+                  ERROR_INVALID, "the digest of the plan");
+    begun = world_ok(world, "deployment_apply", confirmed(made));
+    await(world, begun, "completed");
+    assert_int_equal(fleet_world_existing(cloud), 3);
+}
+
+static void two_people_agree_before_it_begins(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *first = NULL, *begun = NULL, *again = NULL;
+
+    register_lab(world, ",\"options\":[\"needs_two=true\"]");
+    made = plan(world, "");
+    world->says = YES;
+    first = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_false(json_get_boolean(first, "started", true));
+    again = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_false(json_get_boolean(again, "started", true));
+    assert_int_equal(cloud->writes, 0);
+    as(world, "bob", ROLE_OPERATOR, YES);
+    world_do(world, "plan_approve", with_plan(made, ""));
+    world->says = NULL;
+    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_true(json_get_boolean(begun, "started", false));
+    await(world, begun, "completed");
+}
+
+static void a_plan_whose_world_changed_is_refused_with_the_difference(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+    struct fleet_thing *other;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world->says = YES;
+    cloud->recipe_revision = 2;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT, "the recipe");
+    cloud->recipe_revision = 1;
+    cloud->usd = 1.5;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "usd_per_hour 1.0 -> 1.5");
+    cloud->usd = 1;
+    other = fleet_world_put(cloud, "https://test/service/gemma");
+    other->exists = true;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "is not opsbrain's");
+    other->exists = false;
+    register_lab(world, ",\"options\":[\"needs_two=true\"]");
+    world->says = YES;
+    world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
+                  "revision 1 -> 2");
+    assert_int_equal(cloud->writes, 0);
+}
+
+/* One of the same name that was made since has another id. */
+static void a_plan_is_for_this_very_server(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *scaled = NULL;
+
+    deploy(world);
+    scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
+    fleet_world_find(cloud, "https://test/service/gemma")->created++;
+    world->says = YES;
+    world_refused(world, "deployment_apply", with_plan(scaled, ""), ERROR_CONFLICT,
+                  "uid \"1\" -> \"2\"");
+}
+
+/* ---- A person who answers late ---- */
+
+static void makes_it_dearer(void)
+{
+    cloud->usd = 1.5;
+}
+
+static void makes_another_one(void)
+{
+    fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
+}
+
+static void moves_the_database(void)
+{
+    static const atomic_bool only_reads = true;
+
+    frame.only_reads = &only_reads;
+}
+
+static void what_changed_while_a_person_thought_is_not_agreed_to(void **state)
+{
+    static const struct {
+        void (*thinks)(void);
+        enum error_kind kind;
+        const char *says;
+    } cases[] = {
+        { makes_it_dearer, ERROR_CONFLICT, "usd_per_hour 1.0 -> 1.5" },
+        { makes_another_one, ERROR_CONFLICT, "is not opsbrain's" },
+        { moves_the_database, ERROR_FORBIDDEN, "only reads the clouds" },
+    };
+    struct world *world = *state;
+
+    register_lab(world, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_auto_t *made = plan(world, "");
+
+        world->says = YES;
+        world->thinks = cases[i].thinks;
+        world_refused(world, "deployment_apply", with_plan(made, ""), cases[i].kind, cases[i].says);
+        world->thinks = NULL;
+        cloud->usd = 1;
+        fleet_world_put(cloud, "https://test/service/gemma")->exists = false;
+        frame.only_reads = NULL;
+    }
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void replaces_it(void)
+{
+    fleet_world_find(cloud, "https://test/service/gemma")->created++;
+}
+
+static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *gone = NULL;
+
+    deploy(world);
+    world->says = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
+    world->thinks = replaces_it;
+    world_refused(world, "deployment_destroy", "{\"deployment\":\"gemma\"}", ERROR_CONFLICT,
+                  "is another server by now");
+    world->thinks = NULL;
+    assert_int_equal(fleet_world_existing(cloud), 3);
+    gone = world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\"}");
+    await(world, gone, "completed");
+}
+
+/* Where the answer comes with a later call, that call sees no other thing than the answer's. */
+static void an_answer_is_for_the_server_that_was_shown(void **state)
+{
+    static const struct {
+        const char *tool, *arguments;
+    } calls[] = {
+        { "deployment_destroy", "{\"deployment\":\"gemma\"}" },
+        { "deployment_adopt", "{\"deployment\":\"gemma\",\"target\":\"lab\"}" },
+    };
+    struct world *world = *state;
+    char first[sizeof world->asked];
+
+    deploy(world);
+    as(world, "root", ROLE_ADMIN, NO);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        text_copy(first, sizeof first, world->asked);
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        assert_string_equal(world->asked, first);
+        replaces_it();
+        world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
+        assert_string_not_equal(world->asked, first);
+    }
+}
+
+/* The same plan, made a day ago. */
+static void age(struct world *world, const json_t *made, char id[ID_SIZE])
+{
+    struct change change = { .actor = { "alice", "operator", "test/1", "req_1" },
+                             .tool = "deployment_plan",
+                             .arguments = "{}" };
+    struct fleet_plan_row row, stored;
+
+    assert_true(fleet_plan_find(world->services.store, json_get_text(made, "plan", ""), &row,
+                                &world->error));
+    row.id[0] = '\0';
+    row.created_ms -= PLAN_GOOD_MS;
+    row.good_until_ms -= PLAN_GOOD_MS;
+    row.ends_ms -= PLAN_GOOD_MS;
+    assert_true(fleet_plan_add(world->services.store, &row, &change, &stored, &world->error));
+    text_copy(id, ID_SIZE, stored.id);
+    fleet_plan_finish(&row);
+    fleet_plan_finish(&stored);
+}
+
+static void a_plan_that_is_over_is_not_agreed_to(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL;
+    char id[ID_SIZE], arguments[80];
+
+    register_lab(world, "");
+    made = plan(world, "");
+    age(world, made, id);
+    snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"}", id);
+    world->says = YES;
+    world_refused(world, "deployment_apply", arguments, ERROR_CONFLICT, "make a new plan");
+    world_refused(world, "plan_approve", arguments, ERROR_CONFLICT, "24 hours");
+    assert_int_equal(cloud->writes, 0);
+}
+
+/* ---- What becomes of it ---- */
+
+static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *first = NULL, *second = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    world->says = YES;
+    first = world_ok(world, "deployment_apply", with_plan(made, ""));
+    as(world, "bob", ROLE_OPERATOR, YES);
+    second = world_ok(world, "deployment_apply", with_plan(made, ""));
+    assert_string_equal(json_get_text(first, "job", "1"), json_get_text(second, "job", "2"));
+    assert_false(json_get_boolean(second, "started", true));
+    await(world, first, "completed");
+    assert_int_equal(fleet_world_find(cloud, "https://test/service/gemma")->created, 1);
+}
+
+static void a_plan_that_failed_says_why(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *made = NULL, *begun = NULL, *shown = NULL;
+
+    register_lab(world, "");
+    made = plan(world, "");
+    cloud->fault = FAULT_REFUSE;
+    cloud->faults_left = 1;
+    snprintf(cloud->fault_at, sizeof cloud->fault_at, "/service/");
+    world->says = YES;
+    begun = world_ok(world, "deployment_apply", with_plan(made, ""));
+    await(world, begun, "failed");
+    shown = world_ok(world, "plan_show", with_plan(made, ""));
+    assert_string_equal(json_get_text(shown, "reason", ""), "service: not allowed");
+    world_says(world, "state: failed: service: not allowed, planned by alice");
+    world_says(world, "agreed: alice (person)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLEET_TEST(nothing_is_deployed_without_a_person),
+        FLEET_TEST(an_agent_applies_up_to_its_ceiling),
+        FLEET_TEST(two_people_agree_before_it_begins),
+        FLEET_TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
+        FLEET_TEST(a_plan_is_for_this_very_server),
+        FLEET_TEST(what_changed_while_a_person_thought_is_not_agreed_to),
+        FLEET_TEST(what_was_made_while_a_person_thought_is_not_destroyed),
+        FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
+        FLEET_TEST(a_plan_that_is_over_is_not_agreed_to),
+        FLEET_TEST(a_plan_that_was_applied_is_answered_with_its_job),
+        FLEET_TEST(a_plan_that_failed_says_why),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
