@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools of the fleet, on the test's cloud: targets, plans, the go-ahead, and their job. */
+/* Targets: registered, listed, checked, and removed. */
 #include "tests/unit/support/fleet_tools.h"
 
 static void a_target_is_an_admins_and_names_its_credential(void **state)
@@ -44,121 +44,11 @@ static void a_target_is_removed_with_consent_and_without_deployments(void **stat
     world_refused(world, "target_show", "{\"target\":\"lab\"}", ERROR_NOT_FOUND, "there is none");
 }
 
-static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
-{
-    struct world *world = *state;
-    json_auto_t *made = NULL;
-
-    cloud->scale_max = 3;
-    register_lab(world, "");
-    made = plan(world, "");
-    assert_true(json_get_number(made, "usd_per_hour", 0) > 2.9);
-}
-
-static void a_plan_shows_requests_cost_end_and_door_and_changes_nothing(void **state)
-{
-    struct world *world = *state;
-    json_auto_t *made = NULL;
-
-    register_lab(world, "");
-    made = plan(world, ",\"replicas\":2");
-    assert_int_equal(json_array_size(json_object_get(made, "requests")), 3);
-    assert_true(json_get_number(made, "usd_per_hour", 0) > 1.9);
-    assert_string_equal(json_get_text(made, "ends_by", ""), "the guard ends it");
-    assert_string_equal(json_get_text(made, "lock", ""), "only the test can call it.");
-    assert_non_null(strstr(text_string(&world->text), "POST https://test/service/gemma"));
-    assert_non_null(strstr(text_string(&world->text), "1 x L4 (the test, today)"));
-    assert_int_equal(cloud->writes, 0);
-    world_audited(world, "deployment_plan", "ok", json_get_text(made, "plan", ""));
-}
-
-static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
-{
-    struct world *world = *state;
-
-    register_lab(world, ",\"recipes\":[\"gemma-small\"]");
-    world_refused(world, "deployment_plan",
-                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"other\"}", ERROR_FORBIDDEN,
-                  "does not allow the recipe other");
-    world_refused(world, "deployment_plan",
-                  "{" GEMMA ",\"overrides\":{\"max_model_len\":\"110000\"}}", ERROR_INVALID,
-                  "does not fit");
-    world_refused(world, "deployment_plan", "{" GEMMA ",\"overrides\":{\"image\":\"evil\"}}",
-                  ERROR_INVALID, "image");
-    world_refused(world, "deployment_plan", "{" GEMMA ",\"region\":\"north\"}", ERROR_INVALID,
-                  "east, west");
-    world_refused(world, "deployment_plan", "{" GEMMA ",\"replicas\":11}", ERROR_FORBIDDEN,
-                  "allows 10.00");
-    world_refused(world, "deployment_plan",
-                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"gemma-small\"}",
-                  ERROR_FORBIDDEN, "demands an end");
-    world_refused(world, "deployment_plan",
-                  "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
-                  "\"life_s\":7200}",
-                  ERROR_FORBIDDEN, "nothing ends unguarded");
-    cloud->usd = -1;
-    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_FORBIDDEN, "is not known");
-    cloud->usd = 1;
-    cloud->fault = FAULT_REFUSE;
-    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_CONFLICT, "quota of 0");
-    assert_int_equal(cloud->writes, 0);
-}
-
-/* What runs is not ended by a rule that is newer than it. */
-static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
-{
-    static const char rule[] = "lets whoever reaches the server change it";
-    struct world *world = *state;
-    json_auto_t *extended = NULL;
-
-    deploy(world);
-    cloud->recipe_breaks_rule = true;
-    world_refused(world, "deployment_plan",
-                  "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
-                  "\"life_s\":7200}",
-                  ERROR_INVALID, rule);
-    world_refused(world, "deployment_update",
-                  "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}", ERROR_INVALID, rule);
-    extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
-    world_says(world, rule);
-}
-
-static void what_nothing_ends_says_so_first(void **state)
-{
-    struct world *world = *state;
-    json_auto_t *made = NULL;
-
-    register_lab(world, ",\"options\":[\"allows_no_guard=true\"]");
-    made = world_ok(world, "deployment_plan",
-                    "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
-                    "\"life_s\":7200}");
-    assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS IT", 15), 0);
-}
-
-static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
-{
-    struct world *world = *state;
-
-    register_lab(world, "");
-    world_refused(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}",
-                  ERROR_CONFLICT, "is not managed by opsbrain");
-    world_refused(world, "deployment_apply", "{\"plan\":\"pln_none\"}", ERROR_NOT_FOUND,
-                  "no plan has the id");
-    world->services.fleet = NULL;
-    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED, "deploys nothing");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(a_target_is_an_admins_and_names_its_credential),
         FLEET_TEST(a_target_is_removed_with_consent_and_without_deployments),
-        FLEET_TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
-        FLEET_TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
-        FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
-        FLEET_TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
-        FLEET_TEST(what_nothing_ends_says_so_first),
-        FLEET_TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
