@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What runs on a target already: whose it is, and how it is adopted. */
+#include "tests/unit/support/fleet_tools.h"
+
+static struct fleet_thing *put_foreign(const char *name)
+{
+    struct fleet_thing *theirs;
+    char url[128];
+
+    snprintf(url, sizeof url, "https://test/service/%s", name);
+    theirs = fleet_world_put(cloud, url);
+    theirs->exists = true;
+    theirs->replicas = 1;
+    return theirs;
+}
+
+static void expect_whose(struct world *world, const char *target, const char *name,
+                         const char *whose)
+{
+    json_auto_t *found = NULL;
+    const json_t *server;
+    char arguments[80];
+    size_t i;
+
+    snprintf(arguments, sizeof arguments, "{\"target\":\"%s\"}", target);
+    found = world_ok(world, "deployment_discover", arguments);
+    json_array_foreach(json_object_get(found, "servers"), i, server)
+        if (strcmp(json_get_text(server, "name", ""), name) == 0) {
+            assert_string_equal(json_get_text(server, "whose", ""), whose);
+            return;
+        }
+    fail_msg("%s is not listed", name);
+}
+
+static void adopt(struct world *world, const char *name, const char *more)
+{
+    char arguments[200];
+
+    as(world, "root", ROLE_ADMIN, NULL);
+    snprintf(arguments, sizeof arguments,
+             "{\"deployment\":\"%s\",\"target\":\"lab\",\"confirm\":\"%s\"%s}", name, name, more);
+    world_do(world, "deployment_adopt", arguments);
+}
+
+static const json_t *managed_of(const json_t *shown)
+{
+    return json_object_get(shown, "managed");
+}
+
+static void what_runs_on_a_target_is_listed_and_adopted(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *shown = NULL, *stopped = NULL;
+
+    register_lab(world, "");
+    put_foreign("theirs");
+    put_foreign("asleep")->replicas = 0;
+    expect_whose(world, "lab", "theirs", "foreign");
+    world_refused(world, "deployment_adopt",
+                  "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}",
+                  ERROR_FORBIDDEN, "role admin");
+    adopt(world, "theirs", "");
+    expect_whose(world, "lab", "theirs", "managed");
+    shown = world_ok(world, "deployment_show", "{\"deployment\":\"theirs\"}");
+    assert_string_equal(json_get_text(managed_of(shown), "rights", ""), "watched");
+    assert_string_equal(json_get_text(managed_of(shown), "actual", ""), "starting");
+    assert_non_null(json_get_text(managed_of(shown), "seen_at", NULL));
+    adopt(world, "asleep", ",\"may_end\":true");
+    stopped = world_ok(world, "deployment_show", "{\"deployment\":\"asleep\"}");
+    assert_string_equal(json_get_text(managed_of(stopped), "rights", ""), "adopted");
+    assert_string_equal(json_get_text(managed_of(stopped), "state", ""), "stopped");
+    assert_int_equal(cloud->writes, 0);
+}
+
+static void gives_it_another_address(void)
+{
+    text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
+}
+
+static void puts_another_theirs(void)
+{
+    fleet_world_find(cloud, "https://test/service/theirs")->created++;
+}
+
+static void what_changed_while_a_person_thought_is_not_adopted(void **state)
+{
+    static const struct {
+        void (*thinks)(void);
+        const char *says;
+    } cases[] = {
+        { gives_it_another_address,
+          "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
+        { puts_another_theirs, "is another server by now (1) than was shown (0)" },
+    };
+    static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
+    struct world *world = *state;
+
+    register_lab(world, "");
+    fleet_world_put(cloud, "https://test/service/theirs")->exists = true;
+    as(world, "root", ROLE_ADMIN, "{\"action\":\"accept\",\"content\":{\"adopt\":true}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world->thinks = cases[i].thinks;
+        world_refused(world, "deployment_adopt", theirs, ERROR_CONFLICT, cases[i].says);
+    }
+    world->thinks = NULL;
+    world_do(world, "deployment_adopt", theirs);
+}
+
+/* Fifty of others around it, and none is touched. */
+static void what_is_only_watched_is_never_changed(void **state)
+{
+    static const struct {
+        const char *tool, *more;
+    } calls[] = {
+        { "deployment_stop", ",\"confirm\":\"theirs\"" },
+        { "deployment_destroy", ",\"confirm\":\"theirs\"" },
+        { "deployment_start", "" },
+        { "deployment_scale", ",\"replicas\":2" },
+        { "deployment_extend", ",\"life_s\":7200" },
+        { "deployment_update", ",\"recipe\":\"gemma-small\"" },
+    };
+    struct world *world = *state;
+    char arguments[120], name[32];
+
+    register_lab(world, ",\"options\":[\"allows_no_end=true\"]");
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "other-%d", i);
+        put_foreign(name);
+    }
+    put_foreign("theirs");
+    adopt(world, "theirs", "");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        snprintf(arguments, sizeof arguments, "{\"deployment\":\"theirs\"%s}", calls[i].more);
+        world_refused(world, calls[i].tool, arguments, ERROR_FORBIDDEN, "without the right");
+    }
+    expect_whose(world, "lab", "theirs", "managed");
+    expect_whose(world, "lab", "other-49", "foreign");
+    assert_int_equal(cloud->writes, 0);
+    assert_int_equal(fleet_world_existing(cloud), 51);
+}
+
+/* Another target shows the same server, or one that has its name. */
+static void a_label_alone_makes_nothing_managed(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    as(world, "root", ROLE_ADMIN, NULL);
+    world_do(world, "target_register",
+             "{\"name\":\"attic\",\"provider\":\"kubernetes\",\"credential\":\"none\",\"project\":"
+             "\"p\",\"regions\":[\"east\"]}");
+    expect_whose(world, "attic", "gemma", "managed");
+    text_copy(cloud->twins_on, sizeof cloud->twins_on, "attic");
+    expect_whose(world, "attic", "gemma", "orphan");
+    expect_whose(world, "lab", "gemma", "managed");
+}
+
+/* Another's server on another target has the name of ours. */
+static void a_name_alone_makes_nothing_managed(void **state)
+{
+    struct world *world = *state;
+
+    deploy(world);
+    expect_whose(world, "lab", "gemma", "managed");
+    snprintf(fleet_world_find(cloud, "https://test/service/gemma")->instance, 64, "ins_another");
+    expect_whose(world, "lab", "gemma", "other opsbrain");
+    fleet_world_find(cloud, "https://test/service/gemma")->instance[0] = '\0';
+    expect_whose(world, "lab", "gemma", "foreign");
+}
+
+/* It becomes a part of the requests' paths. */
+static void what_is_adopted_has_a_plain_name(void **state)
+{
+    static const char *const names[] = {
+        "a/scale", "a?b=c", "%2e%2e", "../secrets/x", "-a", "a b"
+    };
+    struct world *world = *state;
+    char arguments[160];
+
+    register_lab(world, "");
+    as(world, "root", ROLE_ADMIN, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "{\"deployment\":\"%s\",\"target\":\"lab\",\"confirm\":\"%s\"}", names[i],
+                 names[i]);
+        world_refused(world, "deployment_adopt", arguments, ERROR_INVALID, "begins with a letter");
+    }
+    assert_int_equal(cloud->events, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLEET_TEST(what_runs_on_a_target_is_listed_and_adopted),
+        FLEET_TEST(what_changed_while_a_person_thought_is_not_adopted),
+        FLEET_TEST(what_is_only_watched_is_never_changed),
+        FLEET_TEST(a_label_alone_makes_nothing_managed),
+        FLEET_TEST(a_name_alone_makes_nothing_managed),
+        FLEET_TEST(what_is_adopted_has_a_plain_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
