@@ -61,10 +61,12 @@ static inline void test_database_lose(const char *folder)
         test_database_do(folder, "DROP SCHEMA", "CASCADE");
 }
 
-/* Valid until the next call in this thread. */
+/* Its sessions bear the name of the schema or database. Valid until the next call in this thread.
+ */
 static inline const char *test_database(const char *folder)
 {
     static _Thread_local char place[1024];
+    unsigned long long digest = test_database_digest(folder);
     const char *server = getenv("OPSBRAIN_TEST_DATABASE");
     bool pooled = test_database_is_pooled();
 
@@ -74,8 +76,8 @@ static inline const char *test_database(const char *folder)
         test_database_do(folder, "CREATE DATABASE", "TEMPLATE template0");
     else
         test_database_do(folder, "CREATE SCHEMA IF NOT EXISTS", "");
-    snprintf(place, sizeof place, "%s%c%st%016llx", server, strchr(server, '?') == NULL ? '?' : '&',
-             pooled ? "dbname=" : "options=-csearch_path%3D",
-             (unsigned long long)test_database_digest(folder));
+    snprintf(place, sizeof place, "%s%capplication_name=t%016llx&%st%016llx", server,
+             strchr(server, '?') == NULL ? '?' : '&', digest,
+             pooled ? "dbname=" : "options=-csearch_path%3D", digest);
     return place;
 }

@@ -187,11 +187,12 @@ static void both_engines_have_the_same_tables_columns_and_guards(void **state)
 
 /* ---- Sessions ---- */
 
+/* Other tests have theirs on the same server. */
 static void end_sessions(const struct ledger *ledger)
 {
-    backdoor_run(ledger->folder, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                                 "WHERE pid <> pg_backend_pid() AND datname = current_database() "
-                                 "AND application_name = 'opsbrain'");
+    backdoor_run(ledger->folder,
+                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+                 "pg_backend_pid() AND application_name = current_setting('application_name')");
 }
 
 static void lost_sessions_are_had_again(void **state)
