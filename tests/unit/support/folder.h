@@ -2,12 +2,10 @@
 /* A temporary folder for a test, removed with everything in it. */
 #pragma once
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,38 +44,4 @@ static inline void folder_remove(const char *folder)
     snprintf(marker, sizeof marker, "%s.keys", folder);
     unlink(marker);
     nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static inline void folder_copy_file(int from, int to, const char *name)
-{
-    int in = openat(from, name, O_RDONLY), out;
-    struct stat status;
-
-    if (in < 0 || fstat(in, &status) != 0)
-        abort();
-    if (S_ISREG(status.st_mode)) {
-        out = openat(to, name, O_WRONLY | O_CREAT, 0600);
-        if (out < 0)
-            abort();
-        while (sendfile(out, in, NULL, 1 << 20) > 0)
-            continue;
-        close(out);
-    }
-    close(in);
-}
-
-/* Copies its files into an empty folder: the state that a process would leave if it were killed
- * now. */
-static inline void folder_copy(const char *from, const char *to)
-{
-    DIR *files = opendir(from);
-    int target = open(to, O_RDONLY | O_DIRECTORY);
-    const struct dirent *entry;
-
-    if (files == NULL || target < 0)
-        abort();
-    while ((entry = readdir(files)) != NULL)
-        folder_copy_file(dirfd(files), target, entry->d_name);
-    close(target);
-    closedir(files);
 }

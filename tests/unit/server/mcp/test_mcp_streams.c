@@ -11,6 +11,7 @@
 
 #include "server/streams/notifier.h"
 #include "server/streams/session.h"
+#include "store/copy/copy.h"
 #include "store/ledger/events.h"
 #include "store/ledger/jobs.h"
 #include "tests/unit/support/mcp_client.h"
@@ -426,6 +427,21 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     peer_end(&peer);
 }
 
+/* The database as a process that is killed now would leave it, in whichever engine. */
+static void copy_database(const struct served *from, const struct served *to)
+{
+    char database[1024], path[FOLDER_SIZE + 16];
+    struct copy_place place = { from->folder, database };
+    struct copy_report report;
+    struct error error;
+
+    snprintf(database, sizeof database, "%s", test_database(from->folder));
+    snprintf(path, sizeof path, "%s/backup", from->folder);
+    assert_true(copy_backup(&place, path, "", &report, &error));
+    place = (struct copy_place){ to->folder, test_database(to->folder) };
+    assert_true(copy_restore(path, "", &place, &report, &error));
+}
+
 /* Nothing more is stored than when the client learned of the stream. */
 static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed(void **state)
 {
@@ -439,7 +455,7 @@ static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resume
     assert_true(peer_receive(&peer));
     assert_int_equal(peer.event.length, 0); /* it primes */
     served_create(&revived);
-    folder_copy(served.folder, revived.folder);
+    copy_database(&served, &revived);
     served_start(&revived, NULL);
     peer_hang_up(&peer);
     peer.at = &revived;
