@@ -23,19 +23,20 @@ struct options {
 };
 
 /* What libpq takes where neither the URI nor the environment says it. A server that does not answer
- * is given up after 10 s, one that is gone in the middle of a session after 15 s. */
+ * is given up after 10 s, one that is gone in the middle of a session after 15 s. With a file of
+ * certificates, libpq would verify in every sslmode. */
 static const struct option_default {
     const char *name, *value;
-    bool for_other_machines;
+    enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY } when;
 } defaults[] = {
-    { "fallback_application_name", "opsbrain", false },
-    { "connect_timeout", "10", false },
-    { "keepalives_idle", "5", false },
-    { "keepalives_interval", "5", false },
-    { "keepalives_count", "2", false },
-    { "tcp_user_timeout", "15000", false }, /* ms */
-    { "sslmode", "verify-full", true },
-    { "sslrootcert", SYSTEM_CERTIFICATES, true },
+    { "fallback_application_name", "opsbrain", IN_ANY_CASE },
+    { "connect_timeout", "10", IN_ANY_CASE },
+    { "keepalives_idle", "5", IN_ANY_CASE },
+    { "keepalives_interval", "5", IN_ANY_CASE },
+    { "keepalives_count", "2", IN_ANY_CASE },
+    { "tcp_user_timeout", "15000", IN_ANY_CASE }, /* ms */
+    { "sslmode", "verify-full", TO_OTHER_MACHINES },
+    { "sslrootcert", SYSTEM_CERTIFICATES, TO_VERIFY },
 };
 
 static void add_option(struct options *options, const char *name, const char *value)
@@ -71,18 +72,24 @@ static bool is_this_machine(const PQconninfoOption *parsed)
            || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
 }
 
+static bool applies(const struct option_default *each, const PQconninfoOption *parsed)
+{
+    const char *mode = value_of(parsed, "sslmode");
+
+    if (value_of(parsed, each->name) != NULL)
+        return false;
+    if (each->when == TO_VERIFY && access(each->value, R_OK) != 0)
+        return false;
+    if (each->when == TO_VERIFY && mode != NULL)
+        return strncmp(mode, "verify", strlen("verify")) == 0;
+    return each->when == IN_ANY_CASE || !is_this_machine(parsed);
+}
+
 static void add_defaults(struct options *options, const PQconninfoOption *parsed)
 {
-    bool is_local = is_this_machine(parsed);
-
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
-        const struct option_default *each = &defaults[i];
-
-        if ((each->for_other_machines && is_local) || value_of(parsed, each->name) != NULL
-            || (each->value[0] == '/' && access(each->value, R_OK) != 0))
-            continue;
-        add_option(options, each->name, each->value);
-    }
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (applies(&defaults[i], parsed))
+            add_option(options, defaults[i].name, defaults[i].value);
 }
 
 /* libpq would take an "@" or a "/" in a password as the end of it, and name the rest as a host or a
@@ -112,7 +119,13 @@ static bool has_ports(const PQconninfoOption *parsed)
 /* The problem that libpq reports may have the password in it. */
 static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
 {
-    *parsed = is_clear(place) ? PQconninfoParse(place, NULL) : NULL;
+    *parsed = NULL;
+    if (strpbrk(place, "\r\n") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the address of the database has a line break, as at the end of a file: "
+                         "leave it out");
+    if (is_clear(place))
+        *parsed = PQconninfoParse(place, NULL);
     if (*parsed != NULL && has_ports(*parsed))
         return true;
     PQconninfoFree(*parsed);

@@ -5,11 +5,13 @@
 
 #include "store/engine/postgres_private.h"
 
-/* `state`: its beginning; "": there was no answer. BUSY: it passes, and may be tried again. */
+/* `state`: its beginning; "": there was no answer, and libpq's message has these words. BUSY: it
+ * passes, and may be tried again. */
 static const struct problem {
     const char *state;
     enum error_kind kind;
     const char *advice;
+    const char *words;
 } problems[] = {
     { POSTGRES_DISK_FULL, ERROR_BUSY,
       "the disk of the database server is full: free some space there" },
@@ -28,22 +30,51 @@ static const struct problem {
     { POSTGRES_READ_ONLY, ERROR_BUSY,
       "the database can only be read (a standby, or read-only by its settings): connect to the "
       "primary" },
-    { "28", ERROR_INTERNAL,
+    { "28P01", ERROR_INTERNAL,
       "the database refuses the user or the password: check both; a password belongs into "
       "PGPASSFILE or PGPASSWORD" },
+    { "28", ERROR_INTERNAL,
+      "the database does not let this user in: check the user, the database's name, sslmode and "
+      "the server's pg_hba.conf" },
     { "3D000", ERROR_INTERNAL, "there is no such database: make it with createdb" },
     { "3F000", ERROR_INTERNAL, "there is no such schema: make it with CREATE SCHEMA" },
     { "42501", ERROR_INTERNAL,
       "the user lacks a right in the database: make it the owner of the database" },
     { "XX", ERROR_INTERNAL, "the database server reports damage: look at its log" },
-    { "", ERROR_BUSY, "the database cannot be reached: check that it runs, and its address" },
+    { "", ERROR_INTERNAL,
+      "the database asks for a password, and there is none: put it into PGPASSWORD, or name in "
+      "PGPASSFILE a file with HOST:PORT:DATABASE:USER:PASSWORD and the mode 0600",
+      "no password supplied" },
+    { "", ERROR_INTERNAL,
+      "the database's certificate cannot be verified: name the file of its authority, "
+      "sslrootcert=FILE, and check that it has not expired",
+      "certificate verify failed" },
+    { "", ERROR_INTERNAL,
+      "the database's certificate is for another name: connect to the name that it has",
+      "does not match host name" },
+    { "", ERROR_INTERNAL, "the file of sslrootcert cannot be read: name the authority's file",
+      "root certificate file" },
+    { "", ERROR_INTERNAL,
+      "the database has no TLS, which other machines need: switch it on there, or say "
+      "sslmode=disable",
+      "does not support SSL" },
+    { "", ERROR_INTERNAL,
+      "sslmode must be disable, allow, prefer, require, verify-ca or verify-full",
+      "invalid sslmode" },
+    { "", ERROR_BUSY, "the database cannot be reached: check that it runs, and its address", "" },
 };
 
-static const struct problem *find_problem(const char *state)
+static bool fits(const struct problem *problem, const struct postgres_connection *connection)
+{
+    if (problem->words != NULL)
+        return connection->state[0] == '\0' && strstr(connection->message, problem->words) != NULL;
+    return strncmp(connection->state, problem->state, strlen(problem->state)) == 0;
+}
+
+static const struct problem *find_problem(const struct postgres_connection *connection)
 {
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
-        if (strncmp(state, problems[i].state, strlen(problems[i].state)) == 0
-            && (problems[i].state[0] != '\0' || state[0] == '\0'))
+        if (fits(&problems[i], connection))
             return &problems[i];
     return NULL;
 }
@@ -51,7 +82,7 @@ static const struct problem *find_problem(const char *state)
 bool postgres_explain(struct sql_connection *connection, struct error *error)
 {
     const struct postgres_connection *own = postgres_of(connection);
-    const struct problem *problem = find_problem(own->state);
+    const struct problem *problem = find_problem(own);
 
     if (problem == NULL)
         return error_set(error, ERROR_INTERNAL, "database %s: %s (SQLSTATE %s)", connection->place,

@@ -35,7 +35,8 @@ const connects = (port) =>
 
 class Postgres {
     async start() {
-        const options = ['-k', this.folder, '-p', this.port, '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off', '-c', 'max_connections=200'];
+        const usual = ['listen_addresses=127.0.0.1', 'fsync=off', 'max_connections=200'];
+        const options = ['-k', this.folder, '-p', this.port, ...[...usual, ...this.settings].flatMap((setting) => ['-c', setting])];
         await until('PostgreSQL to start', async () => {
             if (this.program === undefined || this.program.exitCode !== null || this.program.signalCode !== null) {
                 this.program = spawn(`${this.bin}/postgres`, ['-D', `${this.folder}/data`, ...options], { stdio: 'ignore', ...this.as });
@@ -77,12 +78,14 @@ class Postgres {
     rows = (query) => JSON.parse(this.query(`SELECT coalesce(json_agg(t), '[]') FROM (${query}) AS t`));
 }
 
-// startPostgres(t, bin): a new, empty server; its database `postgres` is opsbrain's.
-export async function startPostgres(t, bin) {
+// startPostgres(t, bin, {settings, prepare}): a new, empty server; its database `postgres` is opsbrain's. `prepare` gets its
+// folder, and the user and group that the files there must belong to, before it is started.
+export async function startPostgres(t, bin, { settings = [], prepare = async () => {} } = {}) {
     const as = user();
     const server = new Postgres();
-    Object.assign(server, { bin, as, folder: await folderFor(t, as), port: await freePort() });
+    Object.assign(server, { bin, as, settings, folder: await folderFor(t, as), port: await freePort() });
     execFileSync(`${bin}/initdb`, ['-D', `${server.folder}/data`, '-U', 'postgres', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync'], { stdio: 'ignore', cwd: '/', ...as });
+    await prepare(server.folder, as);
     atEnd(t, () => server.end('SIGQUIT'));
     await server.start();
     return server;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways to connect to PostgreSQL, with and without TLS, and the sentence for each way that fails.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { run, temporaryFolder } from './support/harness.mjs';
+import { findPostgres, startPostgres } from './support/postgres_server.mjs';
+
+const PASSWORD = 'p@ss/word';
+const NAMED = 'postgresql://alice:p%40ss%2Fword@';
+const BARE = 'postgresql://alice@';
+const ACCESS = `local all all trust
+hostssl crypted alice 0.0.0.0/0 scram-sha-256
+host plain alice 0.0.0.0/0 scram-sha-256
+`;
+
+// certify(folder, {uid, gid}): an authority of its own, and a certificate of it for db.test.
+async function certify(folder, { uid, gid }) {
+    const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+    const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout'];
+    openssl('req', '-x509', ...key, 'ca.key', '-out', 'ca.crt', '-subj', '/CN=authority');
+    openssl('req', ...key, 'server.key', '-out', 'server.csr', '-subj', '/CN=db.test');
+    openssl('x509', '-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-out', 'server.crt');
+    await chmod(path.join(folder, 'server.key'), 0o600);
+    if (uid !== undefined) for (const name of ['server.key', 'server.crt']) await chown(path.join(folder, name), uid, gid);
+    await writeFile(path.join(folder, 'data/pg_hba.conf'), ACCESS);
+}
+
+async function startWithTls(t) {
+    const settings = ['listen_addresses=127.0.0.1,127.0.0.2', 'ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'];
+    const server = await startPostgres(t, await findPostgres(), { settings, prepare: certify });
+    server.query(`CREATE ROLE alice LOGIN PASSWORD '${PASSWORD}'`);
+    for (const name of ['crypted', 'plain']) server.query(`CREATE DATABASE ${name} OWNER alice`);
+    return server;
+}
+
+// passwordFile(t, text, mode): its path.
+async function passwordFile(t, text, mode) {
+    const file = path.join(await temporaryFolder(t), 'password');
+    await writeFile(file, text, { mode });
+    return file;
+}
+
+const skip = (await findPostgres()) ? false : 'PostgreSQL is not installed';
+
+test('each way to connect works, or says why not', { skip }, async (t) => {
+    const server = await startWithTls(t);
+    const authority = path.join(server.folder, 'ca.crt');
+    const data = await temporaryFolder(t);
+    const here = `127.0.0.1:${server.port}`;
+    const there = (database, more = '') => `db.test:${server.port}/${database}?hostaddr=127.0.0.2${more}`;
+    const trusted = `&sslrootcert=${authority}`;
+    const line = `127.0.0.1:${server.port}:*:alice:${PASSWORD}\n`;
+    const connect = async (address, env = {}) => (await run(['key', 'list', '--data', data], { ...env, OPSBRAIN_DATABASE: address })).output;
+    const works = async (...way) => assert.match(await connect(...way), /^\| id /, way[0]);
+    const fails = async (sentence, ...way) => {
+        const output = await connect(...way);
+        assert.match(output, sentence, way[0]);
+        assert.doesNotMatch(output, /p@ss|p%40ss|hunter2/, way[0]);
+    };
+
+    for (const mode of ['require', 'verify-ca', 'verify-full']) await works(NAMED + there('crypted', `${trusted}&sslmode=${mode}`));
+    for (const mode of ['allow', 'prefer', 'require']) await works(NAMED + there('crypted', `&sslmode=${mode}`));
+    for (const mode of ['disable', 'verify-full']) await works(NAMED + there('plain', `${trusted}&sslmode=${mode}`));
+    await works(NAMED + there('crypted'), { PGSSLROOTCERT: authority });
+    await works(`${NAMED}${here}/plain`);
+    await works(`${BARE}${here}/plain`, { PGPASSWORD: PASSWORD });
+    await works(`${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o600) });
+    await works(`${BARE}${here}/plain?passfile=${await passwordFile(t, line, 0o600)}`);
+    await works(`postgresql://postgres@/plain?host=${server.folder}&port=${server.port}`);
+
+    const untrusted = /the database's certificate cannot be verified: name the file of its authority, sslrootcert=FILE/;
+    for (const more of ['', '&sslmode=verify-ca', '&sslmode=verify-full']) await fails(untrusted, NAMED + there('crypted', more));
+    await fails(/certificate is for another name: connect to the name that it has/, `${NAMED}127.0.0.2:${server.port}/crypted?${trusted.slice(1)}`);
+    await fails(/the file of sslrootcert cannot be read/, NAMED + there('crypted', '&sslrootcert=/none.crt'));
+    await fails(/sslmode must be disable, allow, prefer, require, verify-ca or verify-full/, NAMED + there('crypted', '&sslmode=strange'));
+    await fails(/does not let this user in.*pg_hba\.conf/, NAMED + there('crypted', '&sslmode=disable'));
+    await fails(/refuses the user or the password/, `postgresql://alice:hunter2@${here}/plain`);
+
+    const unasked = /the database asks for a password, and there is none: .*PGPASSWORD.*PGPASSFILE.*HOST:PORT:DATABASE:USER:PASSWORD.*mode 0600/;
+    await fails(unasked, `${BARE}${here}/plain`);
+    await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
+    await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
+
+    await fails(/the address of the database has a line break/, `${NAMED}${here}/plain\n`);
+    await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}127.0.0.1:1/plain`);
+    await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}nowhere.invalid/plain`);
+});
