@@ -53,10 +53,13 @@ static void recall_row(struct apply *apply, const struct fleet_journal_row *row)
     for (size_t i = 0; step < plan->step_count && i < sizeof stages / sizeof *stages; i++)
         if (strcmp(stages[i].action, row->action) == 0
             && strcmp(stages[i].outcome, row->outcome) == 0) {
-            apply->steps[step].stage = stages[i].stage;
-            apply->steps[step].since_ms = row->at_ms;
-            text_copy(apply->steps[step].poll_url, sizeof apply->steps[step].poll_url,
-                      row->poll_url);
+            struct apply_step *own = &apply->steps[step];
+
+            own->stage = stages[i].stage;
+            own->since_ms = row->at_ms;
+            text_copy(own->poll_url, sizeof own->poll_url, row->poll_url);
+            text_copy(own->refusal, sizeof own->refusal,
+                      own->stage == STAGE_WAITS ? row->detail : "");
         }
     if (strcmp(row->action, "undo") == 0 && row->detail[0] != '\0' && apply->problem[0] == '\0')
         text_copy(apply->problem, sizeof apply->problem, row->detail);

@@ -21,6 +21,7 @@ struct apply_step {
     enum apply_stage stage;
     int64_t since_ms; /* when it was accepted, possibly by an earlier process */
     char poll_url[1024];
+    char refusal[256]; /* the platform's sentence, where what is there decides all the same */
 };
 
 struct apply {

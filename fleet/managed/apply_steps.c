@@ -39,6 +39,10 @@ static CHECKED enum step_state judge(struct apply *apply, size_t index,
     state = apply->plan.target.provider->outcome(step, reply, next, error);
     if (state == STEP_WAIT && next[0] != '\0')
         text_copy(own->poll_url, sizeof own->poll_url, next);
+    if (state == STEP_WAIT && reply->verdict == CLOUD_REFUSED)
+        text_copy(own->refusal, sizeof own->refusal, reply->message);
+    if (state == STEP_FAILED && own->refusal[0] != '\0')
+        error_set(error, error->kind, "%s; it was refused with: %s", error->message, own->refusal);
     return state;
 }
 
@@ -50,12 +54,14 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
         [STEP_DONE] = STAGE_DONE,  [STEP_WAIT] = STAGE_WAITS,   [STEP_RETRY] = STAGE_NEW,
         [STEP_LOST] = STAGE_MAYBE, [STEP_EXISTS] = STAGE_MAYBE, [STEP_FAILED] = STAGE_FAILED,
     };
-    bool said = state != STEP_DONE && state != STEP_WAIT;
+    struct apply_step *own = &apply->steps[index];
+    const char *said = state == STEP_DONE   ? ""
+                       : state == STEP_WAIT ? own->refusal
+                                            : problem->message;
 
-    apply->steps[index].stage = after[state];
-    apply->steps[index].since_ms = apply->frame->now_ms();
-    return apply_note(apply, index, action, outcome_names[state], apply->steps[index].poll_url,
-                      said ? problem->message : "", error);
+    own->stage = after[state];
+    own->since_ms = apply->frame->now_ms();
+    return apply_note(apply, index, action, outcome_names[state], own->poll_url, said, error);
 }
 
 /* A platform whose parts agree late says of what it has just made that it is absent. */
@@ -79,6 +85,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     struct error problem = { 0 };
 
     apply->steps[index].poll_url[0] = '\0';
+    apply->steps[index].refusal[0] = '\0';
     if (!apply_note(apply, index, "do", "", "", "", error))
         return false;
     error_ignore(apply->frame->call(apply->cloud, step->method, step->url, content_type_of(step),

@@ -44,6 +44,7 @@ enum fleet_fault {
     FAULT_BUSY,   /* 503 before the effect */
     FAULT_LOST,   /* no answer after the effect */
     FAULT_REFUSE, /* 403 */
+    FAULT_DOUBT,  /* 400: what is there says whether it was done before */
     FAULT_BREAK,  /* the operation ends with an error; what it made stays */
 };
 
@@ -196,6 +197,8 @@ static inline bool fleet_call(struct cloud *cloud, const char *method, const cha
                    : fleet_reply(out, 200, CLOUD_DONE, "", error);
     if (fleet_takes_fault(world, url, FAULT_REFUSE))
         return fleet_reply(out, 403, CLOUD_REFUSED, "not allowed", error);
+    if (fleet_takes_fault(world, url, FAULT_DOUBT))
+        return fleet_reply(out, 400, CLOUD_REFUSED, "it is busy with another request", error);
     done = fleet_write(world, method, url, body, out, error);
     fleet_world_event(world);
     if (fleet_takes_fault(world, url, FAULT_LOST))
@@ -273,6 +276,10 @@ static inline enum step_state fleet_test_outcome(const struct step *step,
         return error_set(error, ERROR_UPSTREAM, "%s", reply->message) ? STEP_DONE : STEP_LOST;
     if (reply->status == 409)
         return error_set(error, ERROR_CONFLICT, "%s", reply->message) ? STEP_DONE : STEP_EXISTS;
+    if (reply->status == 400) {
+        snprintf(poll_url, 1024, "%.1000s?operation", step->url);
+        return STEP_WAIT;
+    }
     if (reply->verdict == CLOUD_REFUSED
         || (json_get_boolean(reply->body, "broken", false)
             && json_get_boolean(reply->body, "done", false)))

@@ -409,6 +409,27 @@ static void what_fails_is_undone_with_the_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
+/* Also where another process goes on, which knows it from the journal. */
+static void what_is_refused_and_not_there_fails_with_both_reasons(void **state)
+{
+    struct rig *rig = *state;
+
+    for (int i = 0; i < 2; i++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], id[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_DOUBT, "/service/", 1);
+        begin(rig, VERB_CREATE, name, 0, &begun, id);
+        if (i > 0)
+            assert_true(killed_at(rig, begun.job_id, 4)); /* at the look that follows */
+        assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
+        check_reason(rig, id,
+                     "service: it does not exist; it was refused with: it is busy with another "
+                     "request");
+    }
+}
+
 static _Atomic int64_t ahead_ms; /* of the real clock */
 
 static int64_t later_ms(void)
@@ -613,6 +634,7 @@ int main(void)
         TEST(what_cannot_be_undone_is_said_with_the_reason),
         TEST(a_lost_answer_is_settled_by_what_is_there),
         TEST(what_fails_is_undone_with_the_reason),
+        TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         TEST(what_is_accepted_and_never_done_is_given_up),
         TEST(what_waits_is_undone_when_it_is_cancelled),
         TEST(what_is_anothers_is_not_touched),
