@@ -124,6 +124,14 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
+/* What JSON of protocol buffers leaves out. */
+static bool is_default(const json_t *value)
+{
+    return json_is_null(value) || json_is_false(value)
+           || (json_is_number(value) && json_number_value(value) == 0)
+           || (json_is_string(value) && json_string_length(value) == 0);
+}
+
 /* Whether all that is wanted is there; a platform may add to it. */
 static bool has_all(const json_t *there, const json_t *wanted)
 {
@@ -139,7 +147,7 @@ static bool has_all(const json_t *there, const json_t *wanted)
         return same;
     }
     if (!json_is_object(wanted))
-        return json_equal(there, wanted);
+        return json_equal(there, wanted) || (there == NULL && is_default(wanted));
     json_object_foreach(json_iterable(wanted), name, value)
         if (strcmp(name, "etag") != 0 && !has_all(json_object_get(there, name), value))
             return false;

@@ -36,6 +36,7 @@ struct fleet_thing {
     int64_t replicas, ends_ms;
     char at_end[16]; /* "": nothing is written on it */
     int looks;       /* since it was changed */
+    int changes;
 };
 
 /* What answers a request, beside what it does. */
@@ -61,6 +62,7 @@ struct fleet_world {
     double usd; /* of a recipe; below 0: not known */
     int recipe_revision, scale_max;
     bool recipe_is_gone, recipe_breaks_rule;
+    bool needs_etag; /* a change is for the revision that it names, and what is 0 is not shown */
     bool extends_stopped; /* the end of a server can only be moved while it is stopped */
     char address[64];     /* of every server; "": one that nobody is behind */
     char twins_on[64];    /* a target on which others have the names of the servers; "": none */
@@ -131,6 +133,9 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
                  json_get_text(labels, "instance", ""));
         snprintf(thing->deployment, sizeof thing->deployment, "%s",
                  json_get_text(labels, "deployment", ""));
+    } else if (world->needs_etag && strcmp(method, "PATCH") == 0
+               && json_get_integer(body, "etag", -1) != thing->changes) {
+        return fleet_reply(out, 403, CLOUD_REFUSED, "its etag is another", error);
     } else if (!thing->exists) {
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
     } else if (strncmp(thing->instance, "ins_", 4) != 0) {
@@ -140,8 +145,10 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
         thing->exists = false;
     thing->replicas = json_get_integer(body, "replicas", thing->replicas);
     thing->ends_ms = json_get_integer(body, "ends_ms", thing->ends_ms);
-    if (strcmp(method, "PATCH") == 0)
+    if (strcmp(method, "PATCH") == 0) {
         thing->looks = 0;
+        thing->changes++;
+    }
     out->body = json_pack("{s:s}", "operation", url);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
 }
@@ -164,6 +171,11 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
     else
         out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", thing->instance, "deployment",
                               thing->deployment);
+    if (operation == NULL && world->needs_etag) {
+        json_object_set_new(out->body, "ends_ms", json_integer(thing->ends_ms));
+        if (thing->replicas > 0)
+            json_object_set_new(out->body, "replicas", json_integer(thing->replicas));
+    }
     if (operation == NULL && strstr(url, "/grant/") != NULL) /* one has them deeper */
         out->body = json_pack("{s:o}", "part", out->body);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
@@ -254,6 +266,8 @@ static inline bool fleet_test_steps(enum provider_verb verb, const struct desire
     }
     *count = 1;
     fleet_add_step(&steps[0], verb == VERB_EXTEND ? "guard" : "service", "PATCH", desired);
+    if (now->etag[0] != '\0')
+        json_object_set_new(steps[0].body, "etag", json_integer(strtol(now->etag, NULL, 10)));
     if (verb == VERB_STOP)
         json_object_set_new(steps[0].body, "replicas", json_integer(0));
     if (verb == VERB_UPDATE) {
@@ -333,6 +347,8 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
         text_copy(out->machine, sizeof out->machine, FLEET_EXTENDS_STOPPED);
     snprintf(out->place, sizeof out->place, "%s", desired->place);
     snprintf(out->uid, sizeof out->uid, "%d", thing->created);
+    if (world->needs_etag)
+        snprintf(out->etag, sizeof out->etag, "%d", thing->changes);
     out->fields = json_pack("{s:I}", "replicas", (json_int_t)thing->replicas);
     return true;
 }

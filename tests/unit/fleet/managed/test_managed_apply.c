@@ -555,6 +555,24 @@ static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
+static void a_lost_change_is_not_sent_twice(void **state)
+{
+    static const struct {
+        enum provider_verb verb;
+        int replicas;
+    } changes[] = { { VERB_SCALE, 3 }, { VERB_STOP, 0 } };
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    rig->world->needs_etag = true;
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        set_fault(rig, FAULT_LOST, "/service/", 1);
+        assert_int_equal(change(rig, changes[i].verb, "gemma", changes[i].replicas), JOB_COMPLETED);
+    }
+    assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
+}
+
 /* A platform that moves the end of stopped servers only starts it again: done is what is ready. */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
@@ -639,6 +657,7 @@ int main(void)
         TEST(what_waits_is_undone_when_it_is_cancelled),
         TEST(what_is_anothers_is_not_touched),
         TEST(it_is_scaled_stopped_started_extended_and_destroyed),
+        TEST(a_lost_change_is_not_sent_twice),
         TEST(an_extension_is_done_when_its_server_is_ready_again),
         TEST(kill_9_while_destroying_destroys_all_the_same),
         TEST(a_moved_database_changes_nothing_until_it_is_resumed),
