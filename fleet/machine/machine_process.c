@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
+#include "base/core/process_stat.h"
 #include "base/core/text.h"
 #include "base/json/json.h"
 
@@ -22,79 +22,33 @@
 #define KILLED_MS 5000 /* how long a killed process may take to end */
 #define ENVIRONMENT_BYTES 65536
 
-struct about {
-    char state;
-    pid_t parent, group;
-    unsigned long long ticks;
-};
-
-static ssize_t read_file(const char *path, char *out, size_t size)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? -1 : read(file, out, size - 1);
-
-    if (file >= 0)
-        close(file);
-    if (length >= 0)
-        out[length] = '\0';
-    return length;
-}
-
-/* A program's name may have blanks and brackets: the last ")" ends it. */
-static bool read_about(pid_t pid, struct about *out)
-{
-    char path[64], line[1024];
-    const char *rest;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (pid <= 0 || read_file(path, line, sizeof line) <= 0)
-        return false;
-    rest = strrchr(line, ')');
-    return rest != NULL
-           && sscanf(rest + 1,
-                     " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-                     "%llu",
-                     &out->state, &out->parent, &out->group, &out->ticks)
-                  == 4;
-}
-
-static void read_boot(char out[40])
-{
-    char line[64] = "";
-
-    if (read_file("/proc/sys/kernel/random/boot_id", line, sizeof line) < 0)
-        line[0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    text_copy(out, 40, line);
-}
-
 bool machine_process_find(pid_t pid, struct machine_process *out)
 {
-    struct about about;
+    struct process_stat stat;
 
     *out = (struct machine_process){ .pid = pid };
-    if (!read_about(pid, &about))
+    if (!process_stat_read(pid, &stat))
         return false;
-    out->ticks = about.ticks;
-    read_boot(out->boot);
+    out->ticks = stat.start;
+    process_stat_boot(out->boot);
     return true;
 }
 
 /* True also for a zombie: its number is still its own. */
-static bool is_there(const struct machine_process *process, struct about *about)
+static bool is_there(const struct machine_process *process, struct process_stat *stat)
 {
-    char boot[40];
+    char boot[PROCESS_STAT_BOOT_SIZE];
 
-    read_boot(boot);
-    return process->pid > 1 && read_about(process->pid, about) && about->ticks == process->ticks
-           && strcmp(boot, process->boot) == 0;
+    process_stat_boot(boot);
+    return process->pid > 1 && process_stat_read(process->pid, stat)
+           && stat->start == process->ticks && strcmp(boot, process->boot) == 0;
 }
 
 bool machine_process_lives(const struct machine_process *process)
 {
-    struct about about;
+    struct process_stat stat;
 
-    return is_there(process, &about) && about.state != 'Z' && about.state != 'X';
+    return is_there(process, &stat) && !process_stat_has_ended(&stat);
 }
 
 /* ---- Ending it ---- */
@@ -114,11 +68,11 @@ static void wait_until_dead(const struct machine_process *process, int64_t limit
 
 static void signal_group(const struct machine_process *process, int number)
 {
-    struct about about;
+    struct process_stat stat;
 
-    if (is_there(process, &about) && about.group == process->pid)
+    if (is_there(process, &stat) && stat.group == process->pid)
         kill(-process->pid, number);
-    else if (is_there(process, &about)) /* it had no group of its own yet */
+    else if (is_there(process, &stat)) /* it had no group of its own yet */
         kill(process->pid, number);
 }
 
@@ -129,15 +83,16 @@ struct remains {
     const char *home;
 };
 
-typedef bool process_test(const struct about *about, pid_t pid, const struct remains *remains);
+typedef bool process_test(const struct process_stat *stat, pid_t pid,
+                          const struct remains *remains);
 
-static bool is_child(const struct about *about, pid_t pid, const struct remains *remains)
+static bool is_child(const struct process_stat *stat, pid_t pid, const struct remains *remains)
 {
     (void)pid, (void)remains;
-    return about->parent == getpid();
+    return stat->parent == getpid();
 }
 
-static bool has_home(const struct about *about, pid_t pid, const struct remains *remains)
+static bool has_home(const struct process_stat *stat, pid_t pid, const struct remains *remains)
 {
     FREE_AUTO char *variables = memory_zeroed(ENVIRONMENT_BYTES, 1);
     size_t length = strlen(remains->home);
@@ -145,8 +100,9 @@ static bool has_home(const struct about *about, pid_t pid, const struct remains 
     ssize_t got;
 
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    got =
-        about->ticks < remains->process->ticks ? -1 : read_file(path, variables, ENVIRONMENT_BYTES);
+    got = stat->start < remains->process->ticks
+              ? -1
+              : process_stat_file(path, variables, ENVIRONMENT_BYTES);
     for (const char *at = variables; got > 0 && at < variables + got; at += strlen(at) + 1)
         if (strncmp(at, "HOME=", 5) == 0 && strlen(at + 5) == length
             && strcmp(at + 5, remains->home) == 0)
@@ -158,10 +114,10 @@ static bool has_home(const struct about *about, pid_t pid, const struct remains 
 static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_one)
 {
     int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
-    struct about about;
-    bool found = descriptor >= 0 && read_about(pid, &about) && is_one(&about, pid, remains);
+    struct process_stat stat;
+    bool found = descriptor >= 0 && process_stat_read(pid, &stat) && is_one(&stat, pid, remains);
 
-    if (found && about.state != 'Z')
+    if (found && !process_stat_has_ended(&stat))
         pidfd_send_signal(descriptor, SIGKILL, NULL, 0);
     if (descriptor >= 0)
         close(descriptor);
@@ -198,15 +154,15 @@ static void end_each(const struct remains *remains, process_test *is_one)
  * group's. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
-    struct about about;
+    struct process_stat stat;
 
-    if (!is_there(process, &about))
+    if (!is_there(process, &stat))
         return;
     signal_group(process, SIGTERM);
     wait_until_dead(process, grace_ms);
     signal_group(process, SIGKILL);
     wait_until_dead(process, KILLED_MS);
-    if (about.parent != getpid())
+    if (stat.parent != getpid())
         return;
     waitpid(process->pid, NULL, WNOHANG);
     end_each(NULL, is_child);
@@ -215,9 +171,9 @@ void machine_process_end(const struct machine_process *process, int grace_ms)
 void machine_process_end_remains(const struct machine_process *process, const char *home)
 {
     const struct remains remains = { process, home };
-    char boot[40];
+    char boot[PROCESS_STAT_BOOT_SIZE];
 
-    read_boot(boot);
+    process_stat_boot(boot);
     if (strcmp(boot, process->boot) == 0)
         end_each(&remains, has_home);
 }

@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/core/process_stat.h"
+
 struct machine_process {
     pid_t pid;                /* 0: none */
-    unsigned long long ticks; /* from boot to its start (/proc/PID/stat, field 22) */
-    char boot[40];            /* the machine's boot, as the kernel names it */
+    unsigned long long ticks; /* from boot to its start */
+    char boot[PROCESS_STAT_BOOT_SIZE];
 };
 
 /* The process that has this number now; false: none has. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc says of a process. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define PROCESS_STAT_BOOT_SIZE 40
+
+struct process_stat {
+    char state; /* 'R', 'S', ...: proc_pid_stat(5) */
+    pid_t parent, group;
+    unsigned long long start; /* in ticks since the machine's boot */
+};
+
+/* False: there is no such process, or /proc hides it. */
+bool process_stat_read(pid_t pid, struct process_stat *out);
+/* It is a zombie. */
+bool process_stat_has_ended(const struct process_stat *stat);
+/* The machine's boot, as the kernel names it; "" where it does not. A process is known by its
+ * number, its start and this. */
+void process_stat_boot(char out[PROCESS_STAT_BOOT_SIZE]);
+/* What fits of a file in /proc, with a NUL after it; its length, -1: it cannot be read. */
+ssize_t process_stat_file(const char *path, char *out, size_t size);
