@@ -92,8 +92,8 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* libpq would take an "@" or a "/" in a password as the end of it, and name the rest as a host or a
- * database in its errors. */
+/* libpq would take an "@" or a "/" in a password as the end of it, and the password as a port where
+ * no host follows; and it names the ports, hosts and databases that it cannot use. */
 static bool is_clear(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -105,30 +105,21 @@ static bool is_clear(const char *place)
     user = strcspn(rest, "@/");
     if (rest[user] == '@')
         rest += user + 1;
+    else if (memchr(rest, ':', strcspn(rest, "/?")) != NULL)
+        return false;
     return memchr(rest, '@', strcspn(rest, "?")) == NULL;
-}
-
-/* A password that no host follows is taken for a port. */
-static bool has_ports(const PQconninfoOption *parsed)
-{
-    const char *ports = find_option(parsed, "port")->val;
-
-    return ports == NULL || ports[strspn(ports, "0123456789,")] == '\0';
 }
 
 /* The problem that libpq reports may have the password in it. */
 static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
 {
-    *parsed = NULL;
     if (strpbrk(place, "\r\n") != NULL)
         return error_set(error, ERROR_INVALID,
                          "the address of the database has a line break, as at the end of a file: "
                          "leave it out");
-    if (is_clear(place))
-        *parsed = PQconninfoParse(place, NULL);
-    if (*parsed != NULL && has_ports(*parsed))
+    *parsed = is_clear(place) ? PQconninfoParse(place, NULL) : NULL;
+    if (*parsed != NULL)
         return true;
-    PQconninfoFree(*parsed);
     return error_set(error, ERROR_INVALID,
                      "the address of the database is not valid: write it as "
                      "postgresql://USER@HOST:PORT/DATABASE; in a name or a password, @ is %%40, "

@@ -28,7 +28,10 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
         "postgresql://u:hunter2@more@h/db",   "postgresql://u:hunt?er2@more@h/db",
         "postgresql://u:hunter2@h/db?a=b",    "postgresql://u@h/db?password=hunter2&sslmode",
         "postgres://u:hunter2:more/x@h:1/db", "host=h password='hunter2",
-        "postgresql://u:hunter2/db",
+        "postgresql://u:hunter2/db",          "postgresql://u:65536/db",
+        "postgresql://u:65536,5432/db",       "postgresql://u:5432,65536/db",
+        "postgresql://u:655360000000/db",     "postgresql://u:00065536/db",
+        "postgresql://u:65536x/db",           "postgresql://u:00000/db",
     };
 
     (void)state;
@@ -41,6 +44,8 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
             fail_msg("%s: %s", places[i], error.message);
         assert_null(strstr(error.message, "hun"));
         assert_null(strstr(error.message, "more"));
+        assert_null(strstr(error.message, "65536"));
+        assert_null(strstr(error.message, "00000"));
         assert_non_null(strstr(error.message, "postgresql://USER@HOST:PORT/DATABASE"));
     }
 }
