@@ -13,7 +13,41 @@
 #include "base/json/json.h"
 #include "store/copy/copy_side.h"
 
+/* ---- Signals ---- */
+
+/* Without those that are ignored: they would wait, too. */
+static sigset_t ending_signals(void)
+{
+    static const int all[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction action;
+    sigset_t out;
+
+    sigemptyset(&out);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (sigaction(all[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&out, all[i]);
+    return out;
+}
+
+static CHECKED bool check_signals(const struct backup_writer *writer, struct error *error)
+{
+    sigset_t pending, ending = ending_signals();
+
+    sigpending(&pending);
+    sigandset(&pending, &pending, &ending);
+    return sigisemptyset(&pending)
+           || error_set(error, ERROR_CANCELLED, "the backup was interrupted: %.200s is not written",
+                        writer->file.path);
+}
+
 /* ---- Pieces ---- */
+
+static CHECKED bool write_piece(struct backup_writer *writer, char kind, const void *bytes,
+                                size_t length, struct error *error)
+{
+    return check_signals(writer, error)
+           && backup_file_write(&writer->file, kind, bytes, length, error);
+}
 
 static CHECKED bool write_document(struct backup_writer *writer, const char *engine,
                                    struct error *error)
@@ -29,7 +63,7 @@ static CHECKED bool write_document(struct backup_writer *writer, const char *eng
                   (json_int_t)versions[COPY_MAIN], "scrapes", (json_int_t)versions[COPY_SCRAPES]);
     FREE_AUTO char *json = json_write(document);
 
-    return backup_file_write(&writer->file, 'd', json, strlen(json), error);
+    return write_piece(writer, 'd', json, strlen(json), error);
 }
 
 static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)
@@ -37,7 +71,7 @@ static CHECKED bool take(void *context, size_t table, const struct text *rows, s
     struct backup_writer *writer = context;
 
     (void)table;
-    return backup_file_write(&writer->file, 'r', rows->data, rows->length, error);
+    return write_piece(writer, 'r', rows->data, rows->length, error);
 }
 
 static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,
@@ -51,7 +85,7 @@ static CHECKED bool finish(void *context, size_t table, const struct copy_tally 
     memcpy(bytes, &rows, sizeof rows);
     memcpy(bytes + sizeof rows, tally->digest, DIGEST_BYTES);
     text_add_bytes(&writer->digests, (const char *)tally->digest, DIGEST_BYTES);
-    return backup_file_write(&writer->file, 't', bytes, sizeof bytes, error);
+    return write_piece(writer, 't', bytes, sizeof bytes, error);
 }
 
 struct copy_sink backup_writer_sink(struct backup_writer *writer)
@@ -96,7 +130,10 @@ static CHECKED bool create(struct backup_writer *writer, struct error *error)
 bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                          struct backup_writer *out, struct error *error)
 {
+    const sigset_t ending = ending_signals();
+
     *out = (struct backup_writer){ .file = { .path = path } };
+    pthread_sigmask(SIG_BLOCK, &ending, &out->blocked);
     if (create(out, error) && backup_file_begin(&out->file, key_path, error)
         && write_document(out, engine, error))
         return true;
@@ -157,8 +194,7 @@ bool backup_writer_end(struct backup_writer *writer, struct error *error)
     uint8_t digest[DIGEST_BYTES];
 
     digest_sha256(writer->digests.data, writer->digests.length, digest);
-    return backup_file_write(&writer->file, 'e', digest, sizeof digest, error)
-           && publish(writer, error);
+    return write_piece(writer, 'e', digest, sizeof digest, error) && publish(writer, error);
 }
 
 void backup_writer_finish(struct backup_writer *writer)
@@ -170,4 +206,5 @@ void backup_writer_finish(struct backup_writer *writer)
     free(writer->temporary);
     text_finish(&writer->digests);
     explicit_bzero(writer->file.key, sizeof writer->file.key);
+    pthread_sigmask(SIG_SETMASK, &writer->blocked, NULL);
 }

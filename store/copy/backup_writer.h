@@ -2,6 +2,8 @@
 /* Writes a backup. Private to store/copy/. */
 #pragma once
 
+#include <signal.h>
+
 #include "base/core/random.h"
 #include "store/copy/backup_file.h"
 #include "store/copy/copy_rows.h"
@@ -16,9 +18,12 @@ struct backup_writer {
     struct backup_file file;
     char *temporary;     /* its path until it is complete */
     struct text digests; /* of the tables so far */
+    sigset_t blocked;    /* of the thread's signals, before */
 };
 
-/* Begins a file beside `path` (borrowed). CONFLICT: there is something at `path`. */
+/* Begins a file beside `path` (borrowed). CONFLICT: there is something at `path`. Until the writer
+ * is finished, signals that end the process wait, so that nothing is left of the file: the next
+ * piece is refused (CANCELLED). */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);
 struct copy_sink backup_writer_sink(struct backup_writer *writer);

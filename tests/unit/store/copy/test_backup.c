@@ -3,8 +3,10 @@
  * before anything is restored. */
 #include <endian.h>
 #include <errno.h>
+#include <glob.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -159,6 +161,56 @@ static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(vo
         skip();
     assert_int_equal(status, 0);
     assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
+}
+
+/* ---- Interruptions ---- */
+
+/* Writes a piece after the signal. */
+static int is_interrupted(const struct vault *vault, int signal)
+{
+    const struct text rows = { .data = (char[]){ "x" }, .length = 1 };
+    struct backup_writer writer;
+    struct error error;
+
+    if (!backup_writer_begin(vault->path, "", "test", &writer, &error))
+        return 2;
+    const struct copy_sink sink = backup_writer_sink(&writer);
+    raise(signal);
+    bool taken = sink.take(sink.context, 0, &rows, &error);
+    backup_writer_finish(&writer);
+    return taken;
+}
+
+static void expect_end(const struct vault *vault, int signal, int expected)
+{
+    pid_t child = fork();
+    TEXT_AUTO names = { 0 };
+    glob_t found = { 0 };
+    int status;
+
+    if (child == 0)
+        _exit(is_interrupted(vault, signal));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, expected);
+    text_addf(&names, "%s*", vault->path);
+    assert_int_equal(glob(text_string(&names), 0, NULL, &found), GLOB_NOMATCH);
+    globfree(&found);
+}
+
+static void nothing_is_left_of_a_backup_that_a_signal_ended(void **state)
+{
+    static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        expect_end(*state, signals[i], signals[i]);
+}
+
+/* As by nohup. */
+static void a_signal_that_is_ignored_ends_no_backup(void **state)
+{
+    signal(SIGHUP, SIG_IGN);
+    expect_end(*state, SIGHUP, 1 << 8);
+    signal(SIGHUP, SIG_DFL);
 }
 
 /* ---- Keys ---- */
@@ -419,6 +471,8 @@ int main(void)
         TEST(every_row_is_restored),
         TEST(a_backup_is_made_while_the_store_is_used),
         TEST(a_file_system_that_cannot_rename_without_replacing_takes_a_backup),
+        TEST(nothing_is_left_of_a_backup_that_a_signal_ended),
+        TEST(a_signal_that_is_ignored_ends_no_backup),
         TEST(the_wrong_key_opens_nothing),
         TEST(every_damage_is_noticed),
         TEST(every_damage_is_noticed_if_encrypted),
