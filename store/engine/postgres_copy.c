@@ -19,12 +19,14 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                || postgres_read_version(connection, postgres_set_name(migrations), out, error));
 }
 
-/* The transaction begins to see the database with its first read. */
+/* The transaction begins to see the database with its first read. It stands still while what was
+ * read is written elsewhere, and compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
-    return postgres_run(postgres_of(reader), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                        error)
-           && postgres_run(postgres_of(reader), "SELECT 1", error);
+    return postgres_run(postgres_of(reader),
+                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                        "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1",
+                        error);
 }
 
 bool postgres_copy_begin(struct sql_connection *writer, struct error *error)
@@ -43,8 +45,11 @@ bool postgres_copy_begin(struct sql_connection *writer, struct error *error)
     return postgres_run(postgres_of(writer), script, error);
 }
 
+/* All rows are looked at, which takes as long as there are rows. Nobody takes the database over
+ * meanwhile: the transaction has locked the row of its holder. */
 bool postgres_copy_end(struct sql_connection *writer, struct error *error)
 {
+    static const char patience[] = "SET LOCAL statement_timeout = 0";
     static const char references[] =
         "DO $$ DECLARE r record; BEGIN "
         "IF to_regclass('" REFERENCES "') IS NULL THEN RETURN; END IF; "
@@ -60,6 +65,7 @@ bool postgres_copy_end(struct sql_connection *writer, struct error *error)
         "quote_ident(r.table_name), r.column_name, r.column_name, r.table_name); "
         "END LOOP; END $$";
 
-    return postgres_run(postgres_of(writer), references, error)
+    return postgres_run(postgres_of(writer), patience, error)
+           && postgres_run(postgres_of(writer), references, error)
            && postgres_run(postgres_of(writer), sequences, error);
 }

@@ -226,6 +226,35 @@ static void a_source_is_held_while_what_arrived_is_compared(void **state)
     assert_int_equal(held, COPY_SETS);
 }
 
+/* A constraint that takes longer than a statement may. */
+static void references_are_checked_for_as_long_as_that_takes(void **state)
+{
+    struct road *road = *state;
+    const struct copy_place to = middle(road);
+    int64_t versions[COPY_SETS];
+    struct copy_tables tables;
+    struct copy_side side;
+    struct copy_target target = { .side = &side, .tables = &tables };
+    bool done;
+
+    if (test_database_is_files())
+        skip();
+    copy_side_versions(versions);
+    assert_ok(road, copy_tables_read(versions, &tables, &road->error));
+    assert_ok(road, copy_side_open_target(&to, versions, &tables, "x", &side, &road->error));
+    backdoor_run(road->over, "INSERT INTO principals (id, name, role, created_ms) "
+                             "VALUES (1, 'a', 'viewer', 0); "
+                             "INSERT INTO opsbrain_references VALUES "
+                             "('principals', 'slow', 'CHECK (pg_sleep(1) IS NOT NULL)')");
+    for (int set = 0; set < COPY_SETS; set++)
+        assert_ok(road, sql_connection_run(side.writers[set], "SET statement_timeout = '500ms'",
+                                           &road->error));
+    done = copy_target_end(&target, &road->error);
+    copy_side_close(&side);
+    copy_tables_finish(&tables);
+    assert_ok(road, done);
+}
+
 /* ---- Refusals ---- */
 
 static void a_source_in_use_is_refused(void **state)
@@ -354,6 +383,7 @@ int main(void)
         TEST(a_killed_move_goes_on_and_nobody_serves_what_is_half_there),
         TEST(a_copy_goes_on_from_the_same_source_only),
         TEST(a_source_is_held_while_what_arrived_is_compared),
+        TEST(references_are_checked_for_as_long_as_that_takes),
         TEST(a_source_in_use_is_refused),
         TEST(a_source_of_another_version_is_refused),
         TEST(references_must_hold),

@@ -285,6 +285,22 @@ static void a_transaction_that_stands_still_is_ended(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
+static void a_snapshot_may_stand_still(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *reader;
+    char limits[40];
+
+    assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_READER,
+                                           &reader, &ledger->error));
+    assert_ok(ledger, sql_connection_run(reader, "SET idle_in_transaction_session_timeout = '1s'",
+                                         &ledger->error));
+    assert_ok(ledger, postgres_engine.snapshot(reader, &ledger->error));
+    assert_ok(ledger, read_limits(reader, limits, &ledger->error));
+    sql_connection_close(reader);
+    assert_string_equal(limits, test_database_is_pooled() ? "0 0" : "0 1min");
+}
+
 /* ---- Commits whose answer is lost ---- */
 
 static struct sql_connection *open_writer(struct ledger *ledger)
@@ -551,6 +567,7 @@ int main(void)
         cmocka_unit_test(lost_sessions_are_had_again),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
+        cmocka_unit_test(a_snapshot_may_stand_still),
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
         cmocka_unit_test(what_was_not_committed_is_run_again),
