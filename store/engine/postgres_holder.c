@@ -214,42 +214,50 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
            && (sql_changes(&sql) == 1 || lost(writer, error));
 }
 
-/* In a new session: was that batch committed? The row is locked, so that the former session, which
- * may not have ended yet, has no transaction open any more. */
-static CHECKED bool look_up_batch(struct postgres_connection *writer, bool *committed,
+enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
+
+/* In a new session: what became of that batch? The row is locked, so that the former session, which
+ * may not have ended yet, has no transaction open any more. It tells of this holder's batches, and,
+ * if another has followed it, of its last one; after a third nobody knows. */
+static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {
     SQL_AUTO sql = sql_begin(&writer->base, "SELECT fence, batch, batch_before FROM "
                                             "opsbrain_holder WHERE name = ?1 FOR UPDATE");
+    int64_t followers;
     bool found;
 
     sql_bind_text(&sql, 1, writer->set);
     if (!ensure_session(writer, error) || !sql_find(&sql, &found, error))
         return false;
-    if (found && sql_integer(&sql, 0) == writer->fence)
-        *committed = sql_integer(&sql, 1) >= writer->batch;
+    followers = found ? sql_integer(&sql, 0) - writer->fence : -1;
+    if (followers == 0 || followers == 1)
+        *fate = sql_integer(&sql, 1 + (int)followers) >= writer->batch ? FATE_COMMITTED : FATE_LOST;
     else
-        *committed = found && sql_integer(&sql, 0) == writer->fence + 1
-                     && sql_integer(&sql, 2) >= writer->batch;
+        *fate = FATE_UNKNOWN;
     return true;
 }
 
 static CHECKED bool find_out(struct postgres_connection *writer, struct error *error)
 {
+    static const char look[] = "so it may be stored or not: look before you try again";
     int64_t until_ns = clock_monotonic_ns() + COMMIT_PATIENCE_NS;
     const struct error reason = *error;
-    bool committed;
+    enum fate fate;
 
-    while (!look_up_batch(writer, &committed, error)) {
+    while (!look_up_batch(writer, &fate, error)) {
         if (clock_monotonic_ns() > until_ns)
-            return error_set(error, ERROR_BUSY,
-                             "the database was lost while it stored this, so it may be stored or "
-                             "not: look before you try again");
+            return error_set(error, ERROR_BUSY, "the database was lost while it stored this, %s",
+                             look);
         sleep_ns(LOOK_INTERVAL_NS);
     }
-    if (!committed)
+    if (fate == FATE_UNKNOWN)
+        return error_set(error, ERROR_CONFLICT,
+                         "database %s was taken over by another opsbrain while it stored this, %s",
+                         writer->base.place, look);
+    if (fate == FATE_LOST)
         *error = reason;
-    return committed;
+    return fate == FATE_COMMITTED;
 }
 
 bool postgres_commit(struct sql_connection *connection, struct error *error)

@@ -352,6 +352,18 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     sql_connection_close(writer);
 }
 
+static void a_commit_that_two_others_came_after_may_have_taken_place(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    cut(writer);
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence + 2");
+    assert_refused(ledger, postgres_engine.commit(writer, &ledger->error), ERROR_CONFLICT,
+                   "may be stored or not");
+    sql_connection_close(writer);
+}
+
 static bool count_and_note(struct sql_connection *connection, void *context, struct error *error)
 {
     ++*(int *)context;
@@ -570,6 +582,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_may_stand_still),
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
+        cmocka_unit_test(a_commit_that_two_others_came_after_may_have_taken_place),
         cmocka_unit_test(what_was_not_committed_is_run_again),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
