@@ -152,12 +152,14 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
     };
     struct error ignored; /* it is kept for postgres_explain */
 
+    connection->is_begun = false;
     if (PQstatus(connection->link) != CONNECTION_OK)
         return postgres_note_failure(connection, NULL);
     connection->session++;
-    return find_pooler(connection)
-           && (connection->is_pooled
-               || postgres_run(connection, scripts[connection->kind], &ignored));
+    connection->is_begun =
+        find_pooler(connection)
+        && (connection->is_pooled || postgres_run(connection, scripts[connection->kind], &ignored));
+    return connection->is_begun;
 }
 
 /* After a fail-over the address may lead to another server, which can be written. */
@@ -168,7 +170,7 @@ static bool found_read_only(const struct postgres_connection *connection)
 
 bool postgres_is_usable(struct postgres_connection *connection)
 {
-    bool is_connected = PQstatus(connection->link) == CONNECTION_OK;
+    bool is_connected = PQstatus(connection->link) == CONNECTION_OK && connection->is_begun;
     bool is_due = clock_monotonic_ns() - connection->tried_ns >= RETRY_INTERVAL_NS;
 
     if (is_connected && !(found_read_only(connection) && is_due))

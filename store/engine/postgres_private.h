@@ -23,6 +23,7 @@ struct postgres_connection {
     enum sql_connection_kind kind;
     /* Counts the servers' sessions that were had: a prepared statement belongs to one. 0: none. */
     unsigned session;
+    bool is_begun; /* the present session: it has its limits */
     bool
         is_pooled; /* a pooler lends another session to each transaction: nothing may stay in one */
     unsigned names; /* of prepared statements, so far */

@@ -285,6 +285,27 @@ static void a_transaction_that_stands_still_is_ended(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
+/* It is asked for the process that serves it first, here in vain. */
+static void a_session_that_could_not_begin_is_not_used(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *reader;
+    char place[1100];
+
+    if (test_database_is_pooled())
+        skip();
+    snprintf(place, sizeof place, "%s%%2Cpg_catalog", test_database(ledger->folder));
+    assert_ok(ledger, postgres_engine.open(place, SQL_CONNECTION_READER, &reader, &ledger->error));
+    backdoor_run(ledger->folder,
+                 "CREATE FUNCTION pg_backend_pid() RETURNS int LANGUAGE plpgsql AS $$ BEGIN "
+                 "RAISE EXCEPTION 'refused'; END $$");
+    assert_int_equal(shutdown(PQsocket(postgres_of(reader)->link), SHUT_RDWR), 0);
+    for (int i = 0; i < 3; i++)
+        assert_false(sql_connection_run(reader, "SELECT 1", &ledger->error));
+    assert_non_null(strstr(ledger->error.message, "refused"));
+    sql_connection_close(reader);
+}
+
 static void a_snapshot_may_stand_still(void **state)
 {
     struct ledger *ledger = *state;
@@ -579,6 +600,7 @@ int main(void)
         cmocka_unit_test(lost_sessions_are_had_again),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
+        cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_stand_still),
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
