@@ -55,13 +55,23 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
     return check_versions(reader, error);
 }
 
+static CHECKED bool go_to_start(const struct backup_reader *reader, struct error *error)
+{
+    return fseek(reader->file.stream, 0, SEEK_SET) == 0
+           || error_set(error, ERROR_INVALID,
+                        "%.200s cannot be read twice (%s), as restoring does: write it into a file "
+                        "first",
+                        reader->file.path, strerror(errno));
+}
+
 bool backup_reader_open(const char *path, const char *key_path, struct backup_reader *out,
                         struct error *error)
 {
     *out = (struct backup_reader){ .file = { .path = path, .stream = fopen(path, "re") } };
     if (out->file.stream == NULL)
         return error_set(error, ERROR_INVALID, "%.200s cannot be read: %s", path, strerror(errno));
-    if (backup_file_open(&out->file, key_path, error) && read_document(out, error))
+    if (go_to_start(out, error) && backup_file_open(&out->file, key_path, error)
+        && read_document(out, error))
         return true;
     backup_reader_close(out);
     return false;
@@ -71,10 +81,10 @@ bool backup_reader_rewind(struct backup_reader *reader, const char *key_path, st
 {
     const struct backup_document before = reader->document;
 
-    rewind(reader->file.stream);
     reader->file.pieces = 0;
     reader->file.bytes = 0;
-    if (!backup_file_open(&reader->file, key_path, error) || !read_document(reader, error))
+    if (!go_to_start(reader, error) || !backup_file_open(&reader->file, key_path, error)
+        || !read_document(reader, error))
         return false;
     return memcmp(before.versions, reader->document.versions, sizeof before.versions) == 0
            || not_ours(reader, error);

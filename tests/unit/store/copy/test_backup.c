@@ -366,6 +366,21 @@ static void a_damaged_file_leaves_the_database_untouched(void **state)
                    "after its end");
 }
 
+/* It is read twice. */
+static void a_backup_from_a_pipe_is_refused_at_once(void **state)
+{
+    struct vault *vault = *state;
+    char path[32];
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    close(ends[1]);
+    assert_refused(vault, restore(vault, path, "", vault->to, ""), ERROR_INVALID,
+                   "cannot be read twice");
+    close(ends[0]);
+}
+
 /* A file that was made to do harm has the right seals, but not the rows of a table. */
 static void rows_of_no_table_are_refused(void **state)
 {
@@ -477,6 +492,7 @@ int main(void)
         TEST(every_damage_is_noticed),
         TEST(every_damage_is_noticed_if_encrypted),
         TEST(a_damaged_file_leaves_the_database_untouched),
+        TEST(a_backup_from_a_pipe_is_refused_at_once),
         TEST(rows_of_no_table_are_refused),
         TEST(a_document_of_any_size_or_name_is_refused),
         TEST(an_older_backup_is_restored_and_brought_up_to_date),
