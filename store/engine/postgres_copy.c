@@ -45,11 +45,8 @@ bool postgres_copy_begin(struct sql_connection *writer, struct error *error)
     return postgres_run(postgres_of(writer), script, error);
 }
 
-/* All rows are looked at, which takes as long as there are rows. Nobody takes the database over
- * meanwhile: the transaction has locked the row of its holder. */
 bool postgres_copy_end(struct sql_connection *writer, struct error *error)
 {
-    static const char patience[] = "SET LOCAL statement_timeout = 0";
     static const char references[] =
         "DO $$ DECLARE r record; BEGIN "
         "IF to_regclass('" REFERENCES "') IS NULL THEN RETURN; END IF; "
@@ -65,7 +62,7 @@ bool postgres_copy_end(struct sql_connection *writer, struct error *error)
         "quote_ident(r.table_name), r.column_name, r.column_name, r.table_name); "
         "END LOOP; END $$";
 
-    return postgres_run(postgres_of(writer), patience, error)
+    return postgres_run(postgres_of(writer), POSTGRES_NO_LIMIT, error)
            && postgres_run(postgres_of(writer), references, error)
            && postgres_run(postgres_of(writer), sequences, error);
 }

@@ -16,6 +16,9 @@
 #define POSTGRES_WRITER_LIMITS(set)                                                                \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'"
+/* For a transaction of the holder that goes over all rows, as long as that takes. Nobody takes the
+ * database over meanwhile: it has locked the holder's row. */
+#define POSTGRES_NO_LIMIT "SET LOCAL statement_timeout = 0"
 
 struct postgres_connection {
     struct sql_connection base;

@@ -59,16 +59,19 @@ static CHECKED bool check_identity(struct sql_connection *writer, struct error *
 static CHECKED bool apply(struct sql_connection *writer, const struct migration_set *migrations,
                           int64_t version, struct error *error)
 {
-    TEXT_AUTO script = { 0 };
+    TEXT_AUTO mark = { 0 };
 
-    text_add(&script, migrations->rows[version].sql);
-    text_addf(&script,
-              ";INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %lld) "
+    if (!postgres_run(postgres_of(writer), POSTGRES_NO_LIMIT, error))
+        return false;
+    for (int i = (int)version; i < migrations->count; i++)
+        if (!postgres_run(postgres_of(writer), migrations->rows[i].sql, error))
+            return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
+                             error->message);
+    text_addf(&mark,
+              "INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %d) "
               "ON CONFLICT (name) DO UPDATE SET version = excluded.version",
-              postgres_set_name(migrations), (long long)version + 1);
-    return postgres_run(postgres_of(writer), text_string(&script), error)
-           || error_set(error, error->kind, "migration %s: %s", migrations->rows[version].name,
-                        error->message);
+              postgres_set_name(migrations), migrations->count);
+    return postgres_run(postgres_of(writer), text_string(&mark), error);
 }
 
 static CHECKED bool check_version(struct sql_connection *writer,
@@ -97,17 +100,16 @@ static CHECKED bool identify(struct sql_connection *writer, const struct migrati
            && postgres_run(connection, "COMMIT", error);
 }
 
-/* The next one, in a transaction of the holder. *done: there is no more. */
-static CHECKED bool migrate_one(struct sql_connection *writer,
-                                const struct migration_set *migrations, bool *done,
-                                struct error *error)
+/* All that are missing in one transaction of the holder: after a failure, the version before still
+ * serves it. */
+static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
+                            struct error *error)
 {
     int64_t version;
 
-    if (!postgres_begin(writer, error) || !check_version(writer, migrations, &version, error))
-        return false;
-    *done = version == migrations->count;
-    return (*done || apply(writer, migrations, version, error)) && postgres_commit(writer, error);
+    return postgres_begin(writer, error) && check_version(writer, migrations, &version, error)
+           && (version == migrations->count || apply(writer, migrations, version, error))
+           && postgres_commit(writer, error);
 }
 
 static bool roll_back(struct postgres_connection *connection)
@@ -123,15 +125,11 @@ bool postgres_prepare_schema(struct sql_connection *writer, const struct migrati
                              struct error *error)
 {
     struct postgres_connection *connection = postgres_of(writer);
-    bool done = false;
 
     connection->set = postgres_set_name(migrations);
     if (!identify(writer, migrations, error))
         return roll_back(connection);
     if (!postgres_holder_take(connection, error))
         return false;
-    while (!done)
-        if (!migrate_one(writer, migrations, &done, error))
-            return roll_back(connection);
-    return true;
+    return migrate(writer, migrations, error) || roll_back(connection);
 }

@@ -190,6 +190,33 @@ static void both_engines_have_the_same_tables_columns_and_guards(void **state)
     folder_remove(files);
 }
 
+/* The last one fails: the one before it, which takes its time, is not kept either. */
+static void an_upgrade_that_fails_leaves_the_version_before(void **state)
+{
+    struct migration rows[64];
+    struct migration_set upgraded = { rows, migrations_postgres_main.count };
+    struct ledger *ledger = *state;
+    struct sql_connection *writer;
+
+    memcpy(rows, migrations_postgres_main.rows, (size_t)upgraded.count * sizeof *rows);
+    rows[upgraded.count++] =
+        (struct migration){ "9998_more.sql", "CREATE TABLE more (id BIGINT); SELECT pg_sleep(1)" };
+    rows[upgraded.count++] =
+        (struct migration){ "9999_wrong.sql", "ALTER TABLE nothing ADD COLUMN why TEXT" };
+    store_close(ledger->store);
+    ledger->store = NULL;
+    assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_WRITER,
+                                           &writer, &ledger->error));
+    assert_ok(ledger,
+              test_database_is_pooled()
+                  || sql_connection_run(writer, "SET statement_timeout = '500ms'", &ledger->error));
+    assert_refused(ledger, postgres_engine.prepare_schema(writer, &upgraded, &ledger->error),
+                   ERROR_INTERNAL, "migration 9999_wrong.sql: ");
+    postgres_engine.upkeep(writer, SQL_UPKEEP_END);
+    sql_connection_close(writer);
+    ledger_reopen(ledger);
+}
+
 /* ---- Sessions ---- */
 
 /* Other tests have theirs on the same server. */
@@ -597,6 +624,7 @@ int main(void)
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_have_the_same_tables_columns_and_guards),
+        cmocka_unit_test(an_upgrade_that_fails_leaves_the_version_before),
         cmocka_unit_test(lost_sessions_are_had_again),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
