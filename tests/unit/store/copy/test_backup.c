@@ -19,13 +19,13 @@
 #include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
+#include "tests/unit/support/road.h"
 
 #define HEAD_BYTES 51 /* of a file (store/copy/backup_file.h) */
 
 struct vault {
-    char from[FOLDER_SIZE], over[FOLDER_SIZE], to[FOLDER_SIZE];
+    struct road road;
     char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16], key[FOLDER_SIZE + 16];
-    struct error error;
 };
 
 static void write_file(const char *path, const char *content)
@@ -41,12 +41,10 @@ static int set_up(void **state)
 {
     struct vault *vault = calloc(1, sizeof *vault);
 
-    folder_create_in_memory(vault->from);
-    folder_create_in_memory(vault->over);
-    folder_create_in_memory(vault->to);
-    snprintf(vault->path, sizeof vault->path, "%s/backup", vault->from);
-    snprintf(vault->other, sizeof vault->other, "%s/other", vault->from);
-    snprintf(vault->key, sizeof vault->key, "%s/key", vault->from);
+    road_begin(&vault->road);
+    snprintf(vault->path, sizeof vault->path, "%s/backup", vault->road.from);
+    snprintf(vault->other, sizeof vault->other, "%s/other", vault->road.from);
+    snprintf(vault->key, sizeof vault->key, "%s/key", vault->road.from);
     write_file(vault->key, "0123456789abcdef0123456789abcdef\n");
     *state = vault;
     return 0;
@@ -56,11 +54,7 @@ static int tear_down(void **state)
 {
     struct vault *vault = *state;
 
-    folder_remove(vault->from);
-    folder_remove(vault->over);
-    test_database(vault->over); /* makes it if it was not used */
-    test_database_lose(vault->over);
-    folder_remove(vault->to);
+    road_end(&vault->road);
     free(vault);
     return 0;
 }
@@ -71,7 +65,7 @@ static bool back_up(struct vault *vault, const char *folder, const char *databas
     const struct copy_place place = { folder, database };
     struct copy_report report;
 
-    return copy_backup(&place, path, key, &report, &vault->error);
+    return copy_backup(&place, path, key, &report, &vault->road.error);
 }
 
 static bool restore(struct vault *vault, const char *path, const char *key, const char *folder,
@@ -80,7 +74,7 @@ static bool restore(struct vault *vault, const char *path, const char *key, cons
     const struct copy_place place = { folder, database };
     struct copy_report report;
 
-    return copy_restore(path, key, &place, &report, &vault->error);
+    return copy_restore(path, key, &place, &report, &vault->road.error);
 }
 
 static void every_row_is_restored(void **state)
@@ -88,19 +82,20 @@ static void every_row_is_restored(void **state)
     struct vault *vault = *state;
     struct stat status;
 
-    every_row_fill(vault->from, 3);
-    assert_ok(vault, back_up(vault, vault->from, "", vault->path, ""));
-    assert_refused(vault, back_up(vault, vault->from, "", vault->path, ""), ERROR_CONFLICT,
-                   "there is a file");
+    every_row_fill(vault->road.from, 3);
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""));
+    assert_refused(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""),
+                   ERROR_CONFLICT, "there is a file");
     assert_int_equal(stat(vault->path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_ok(vault, restore(vault, vault->path, "", vault->over, test_database(vault->over)));
-    assert_ok(vault,
-              back_up(vault, vault->over, test_database(vault->over), vault->other, vault->key));
-    assert_ok(vault, restore(vault, vault->other, vault->key, vault->to, ""));
-    every_row_compare(vault->from, vault->to);
-    assert_refused(vault, restore(vault, vault->other, vault->key, vault->to, ""), ERROR_CONFLICT,
-                   "not empty");
+    assert_ok(&vault->road,
+              restore(vault, vault->path, "", vault->road.over, test_database(vault->road.over)));
+    assert_ok(&vault->road, back_up(vault, vault->road.over, test_database(vault->road.over),
+                                    vault->other, vault->key));
+    assert_ok(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""));
+    every_row_compare(vault->road.from, vault->road.to);
+    assert_refused(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""),
+                   ERROR_CONFLICT, "not empty");
 }
 
 static void a_backup_is_made_while_the_store_is_used(void **state)
@@ -109,15 +104,16 @@ static void a_backup_is_made_while_the_store_is_used(void **state)
     struct ledger ledger = { 0 };
     struct store *store;
 
-    memcpy(ledger.folder, vault->over, sizeof ledger.folder);
-    assert_ok(&ledger,
-              store_open(vault->over, test_database(vault->over), 2, &ledger.store, &ledger.error));
+    memcpy(ledger.folder, vault->road.over, sizeof ledger.folder);
+    assert_ok(&ledger, store_open(vault->road.over, test_database(vault->road.over), 2,
+                                  &ledger.store, &ledger.error));
     ledger_deployment(&ledger, "gemma");
-    assert_ok(vault, back_up(vault, vault->over, test_database(vault->over), vault->path, ""));
+    assert_ok(&vault->road,
+              back_up(vault, vault->road.over, test_database(vault->road.over), vault->path, ""));
     ledger_deployment(&ledger, "llama");
     store_close(ledger.store);
-    assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
-    assert_ok(vault, store_open(vault->to, "", 2, &store, &vault->error));
+    assert_ok(&vault->road, restore(vault, vault->path, "", vault->road.to, ""));
+    assert_ok(&vault->road, store_open(vault->road.to, "", 2, &store, &vault->road.error));
     store_close(store);
 }
 
@@ -146,21 +142,21 @@ static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(vo
     pid_t child;
     int status;
 
-    every_row_fill(vault->from, 1);
+    every_row_fill(vault->road.from, 1);
     child = fork();
     if (child == 0) {
         if (!forbid_flags_of_rename())
             _exit(NO_FILTER);
-        bool done = back_up(vault, vault->from, "", vault->path, "");
+        bool done = back_up(vault, vault->road.from, "", vault->path, "");
         if (!done)
-            fprintf(stderr, "%s\n", vault->error.message);
+            fprintf(stderr, "%s\n", vault->road.error.message);
         _exit(done ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER)
         skip();
     assert_int_equal(status, 0);
-    assert_ok(vault, restore(vault, vault->path, "", vault->to, ""));
+    assert_ok(&vault->road, restore(vault, vault->path, "", vault->road.to, ""));
 }
 
 /* ---- Interruptions ---- */
@@ -231,23 +227,23 @@ static void the_wrong_key_opens_nothing(void **state)
     struct vault *vault = *state;
     char other[FOLDER_SIZE + 16];
 
-    every_row_fill(vault->from, 1);
-    assert_ok(vault, back_up(vault, vault->from, "", vault->path, vault->key));
+    every_row_fill(vault->road.from, 1);
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, vault->key));
     shows_nothing(vault->path);
-    snprintf(other, sizeof other, "%s/short", vault->from);
+    snprintf(other, sizeof other, "%s/short", vault->road.from);
     write_file(other, "too short\n");
-    assert_refused(vault, restore(vault, vault->path, other, vault->to, ""), ERROR_INVALID,
-                   "at least 32");
+    assert_refused(&vault->road, restore(vault, vault->path, other, vault->road.to, ""),
+                   ERROR_INVALID, "at least 32");
     write_file(other, "0123456789abcdef0123456789abcdeg\n");
-    assert_refused(vault, restore(vault, vault->path, other, vault->to, ""), ERROR_INVALID,
-                   "another key");
-    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_FORBIDDEN,
-                   "is encrypted");
-    assert_refused(vault, restore(vault, vault->path, "/nowhere", vault->to, ""), ERROR_INVALID,
-                   "cannot be read");
-    assert_ok(vault, back_up(vault, vault->from, "", vault->other, ""));
-    assert_refused(vault, restore(vault, vault->other, vault->key, vault->to, ""), ERROR_FORBIDDEN,
-                   "is not encrypted");
+    assert_refused(&vault->road, restore(vault, vault->path, other, vault->road.to, ""),
+                   ERROR_INVALID, "another key");
+    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""),
+                   ERROR_FORBIDDEN, "is encrypted");
+    assert_refused(&vault->road, restore(vault, vault->path, "/nowhere", vault->road.to, ""),
+                   ERROR_INVALID, "cannot be read");
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->other, ""));
+    assert_refused(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""),
+                   ERROR_FORBIDDEN, "is not encrypted");
 }
 
 /* ---- Damage ---- */
@@ -259,9 +255,9 @@ static bool read_all(struct vault *vault, const struct copy_tables *tables, cons
     struct copy_report report;
     bool done;
 
-    if (!backup_reader_open(vault->path, key, &reader, &vault->error))
+    if (!backup_reader_open(vault->path, key, &reader, &vault->road.error))
         return false;
-    done = backup_reader_run(&reader, tables, &nowhere, &report, &vault->error);
+    done = backup_reader_run(&reader, tables, &nowhere, &report, &vault->road.error);
     backup_reader_close(&reader);
     return done;
 }
@@ -272,14 +268,14 @@ static int64_t make_small_backup(struct vault *vault, const char *key, struct co
     struct stat status;
 
     copy_side_versions(versions);
-    assert_ok(vault, copy_tables_read(versions, tables, &vault->error));
+    assert_ok(&vault->road, copy_tables_read(versions, tables, &vault->road.error));
     char path[FOLDER_SIZE + 32];
     for (int set = 0; set < 2; set++) {
-        snprintf(path, sizeof path, "%s/%s", vault->from, every_row_files[set]);
+        snprintf(path, sizeof path, "%s/%s", vault->road.from, every_row_files[set]);
         every_row_fill_file(path, set == 0 ? &migrations_sqlite_main : &migrations_sqlite_scrapes,
                             1, NULL);
     }
-    assert_ok(vault, back_up(vault, vault->from, "", vault->path, key));
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, key));
     assert_true(read_all(vault, tables, key));
     assert_int_equal(stat(vault->path, &status), 0);
     return status.st_size;
@@ -322,14 +318,14 @@ static void every_damage_is_noticed_in(struct vault *vault, const char *key)
         flip(vault, at);
     }
     assert_true(read_all(vault, &tables, key));
-    assert_ok(vault, back_up(vault, vault->from, "", vault->other, key));
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->other, key));
     for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
         assert_int_equal(truncate(vault->path, length), 0);
         if (read_all(vault, &tables, key))
             fail_msg("it was cut off at %lld unnoticed", (long long)length);
-        assert_non_null(strstr(vault->error.message, vault->path));
+        assert_non_null(strstr(vault->road.error.message, vault->path));
     }
-    assert_ok(vault, rename(vault->other, vault->path) == 0);
+    assert_ok(&vault->road, rename(vault->other, vault->path) == 0);
     huge_lengths_are_noticed(vault, &tables, key);
     copy_tables_finish(&tables);
 }
@@ -355,14 +351,15 @@ static void a_damaged_file_leaves_the_database_untouched(void **state)
 
     copy_tables_finish(&tables);
     flip(vault, size - 100);
-    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_INVALID, "damaged");
-    snprintf(path, sizeof path, "%s/opsbrain.db", vault->to);
+    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""), ERROR_INVALID,
+                   "damaged");
+    snprintf(path, sizeof path, "%s/opsbrain.db", vault->road.to);
     assert_int_not_equal(access(path, F_OK), 0);
     flip(vault, size - 100);
     FILE *file = fopen(vault->path, "a");
     fputs("more", file);
     fclose(file);
-    assert_refused(vault, restore(vault, vault->path, "", vault->to, ""), ERROR_INVALID,
+    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""), ERROR_INVALID,
                    "after its end");
 }
 
@@ -376,7 +373,7 @@ static void a_backup_from_a_pipe_is_refused_at_once(void **state)
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     close(ends[1]);
-    assert_refused(vault, restore(vault, path, "", vault->to, ""), ERROR_INVALID,
+    assert_refused(&vault->road, restore(vault, path, "", vault->road.to, ""), ERROR_INVALID,
                    "cannot be read twice");
     close(ends[0]);
 }
@@ -391,22 +388,23 @@ static void rows_of_no_table_are_refused(void **state)
     int64_t versions[COPY_SETS];
 
     copy_side_versions(versions);
-    assert_ok(vault, copy_tables_read(versions, &tables, &vault->error));
+    assert_ok(&vault->road, copy_tables_read(versions, &tables, &vault->road.error));
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct backup_writer writer;
         struct text rows = { 0 };
 
         unlink(vault->path);
-        assert_ok(vault, backup_writer_begin(vault->path, "", "test", &writer, &vault->error));
+        assert_ok(&vault->road,
+                  backup_writer_begin(vault->path, "", "test", &writer, &vault->road.error));
         text_add(&rows, bodies[i]);
         const struct copy_sink sink = backup_writer_sink(&writer);
         if (rows.length > 0)
-            assert_ok(vault, sink.take(sink.context, 0, &rows, &vault->error));
-        assert_ok(vault, backup_writer_end(&writer, &vault->error));
+            assert_ok(&vault->road, sink.take(sink.context, 0, &rows, &vault->road.error));
+        assert_ok(&vault->road, backup_writer_end(&writer, &vault->road.error));
         backup_writer_finish(&writer);
         text_finish(&rows);
         assert_false(read_all(vault, &tables, ""));
-        assert_non_null(strstr(vault->error.message, "damaged"));
+        assert_non_null(strstr(vault->road.error.message, "damaged"));
     }
     copy_tables_finish(&tables);
 }
@@ -426,11 +424,12 @@ static void a_document_of_any_size_or_name_is_refused(void **state)
         for (size_t length = 0; i > 0 && length < 65536; length++)
             text_add_char(&document, ' ');
         text_add(&document, "\",\"main\":1,\"scrapes\":1}");
-        assert_ok(vault, backup_file_begin(&file, "", &vault->error));
-        assert_ok(vault,
-                  backup_file_write(&file, 'd', document.data, document.length, &vault->error));
+        assert_ok(&vault->road, backup_file_begin(&file, "", &vault->road.error));
+        assert_ok(&vault->road, backup_file_write(&file, 'd', document.data, document.length,
+                                                  &vault->road.error));
         assert_int_equal(fclose(file.stream), 0);
-        assert_refused(vault, backup_reader_open(vault->path, "", &reader, &vault->error),
+        assert_refused(&vault->road,
+                       backup_reader_open(vault->path, "", &reader, &vault->road.error),
                        ERROR_INVALID, "not valid");
     }
 }
@@ -444,10 +443,11 @@ static void make_older(struct vault *vault, const struct copy_place *place)
     struct copy_tables tables;
     struct copy_side side;
 
-    assert_ok(vault, copy_tables_read(versions, &tables, &vault->error));
-    assert_ok(vault, copy_side_open_target(place, versions, &tables, "x", &side, &vault->error));
+    assert_ok(&vault->road, copy_tables_read(versions, &tables, &vault->road.error));
+    assert_ok(&vault->road,
+              copy_side_open_target(place, versions, &tables, "x", &side, &vault->road.error));
     struct copy_target target = { .side = &side, .tables = &tables };
-    assert_ok(vault, copy_target_end(&target, &vault->error));
+    assert_ok(&vault->road, copy_target_end(&target, &vault->road.error));
     copy_side_close(&side);
     copy_tables_finish(&tables);
 }
@@ -455,28 +455,29 @@ static void make_older(struct vault *vault, const struct copy_place *place)
 static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
 {
     struct vault *vault = *state;
-    const struct copy_place place = { vault->over, test_database(vault->over) };
+    const struct copy_place place = road_middle(&vault->road);
     struct store *store;
 
     make_older(vault, &place);
-    assert_ok(vault, store_open(vault->over, place.database, 1, &store, &vault->error));
+    assert_ok(&vault->road,
+              store_open(vault->road.over, place.database, 1, &store, &vault->road.error));
     store_close(store);
 }
 
 static void an_older_database_that_is_refused_stays_as_it_was(void **state)
 {
     struct vault *vault = *state;
-    const struct copy_place place = { vault->over, test_database(vault->over) };
+    const struct copy_place place = road_middle(&vault->road);
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    every_row_fill(vault->from, 1);
-    assert_ok(vault, back_up(vault, vault->from, "", vault->path, ""));
+    every_row_fill(vault->road.from, 1);
+    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""));
     make_older(vault, &place);
-    backdoor_run(vault->over, "INSERT INTO principals (id, name, role, created_ms) "
-                              "VALUES (1, 'a', 'viewer', 0)");
-    assert_refused(vault, restore(vault, vault->path, "", vault->over, place.database),
+    backdoor_run(vault->road.over, "INSERT INTO principals (id, name, role, created_ms) "
+                                   "VALUES (1, 'a', 'viewer', 0)");
+    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.over, place.database),
                    ERROR_CONFLICT, "not empty");
-    assert_int_equal(backdoor_try(vault->over, "SELECT * FROM fleet_instance", message), -1);
+    assert_int_equal(backdoor_try(vault->road.over, "SELECT * FROM fleet_instance", message), -1);
 }
 
 int main(void)

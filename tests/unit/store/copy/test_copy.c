@@ -11,52 +11,29 @@
 #include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
+#include "tests/unit/support/road.h"
 
 #define ROWS 40
-
-/* Files, a database of the tests' engine, files. */
-struct road {
-    char from[FOLDER_SIZE], over[FOLDER_SIZE], to[FOLDER_SIZE];
-    struct error error;
-};
 
 static int set_up(void **state)
 {
     struct road *road = calloc(1, sizeof *road);
 
-    folder_create_in_memory(road->from);
-    folder_create_in_memory(road->over);
-    folder_create_in_memory(road->to);
+    road_begin(road);
     *state = road;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct road *road = *state;
-
-    folder_remove(road->from);
-    folder_remove(road->over);
-    test_database(road->over); /* makes it if it was not used */
-    test_database_lose(road->over);
-    folder_remove(road->to);
-    free(road);
+    road_end(*state);
+    free(*state);
     return 0;
-}
-
-static struct copy_place files(const char *folder)
-{
-    return (struct copy_place){ folder, "" };
-}
-
-static struct copy_place middle(const struct road *road)
-{
-    return (struct copy_place){ road->over, test_database(road->over) };
 }
 
 static bool move_there(struct road *road)
 {
-    const struct copy_place from = files(road->from), to = middle(road);
+    const struct copy_place from = road_files(road->from), to = road_middle(road);
     struct copy_report report;
 
     return copy_move(&from, &to, &report, &road->error);
@@ -64,7 +41,7 @@ static bool move_there(struct road *road)
 
 static bool move_back(struct road *road)
 {
-    const struct copy_place from = middle(road), to = files(road->to);
+    const struct copy_place from = road_middle(road), to = road_files(road->to);
     struct copy_report report;
 
     return copy_move(&from, &to, &report, &road->error);
@@ -113,7 +90,7 @@ static bool burn(void *context, size_t table, const struct text *rows, struct er
 
 static bool copy_some(const struct road *road, int pages, struct error *error)
 {
-    const struct copy_place from = files(road->from), to = middle(road);
+    const struct copy_place from = road_files(road->from), to = road_middle(road);
     int64_t versions[COPY_SETS];
     struct copy_tables tables;
     struct copy_side source, side;
@@ -174,7 +151,7 @@ static void a_killed_move_goes_on_and_nobody_serves_what_is_half_there(void **st
 static void a_copy_goes_on_from_the_same_source_only(void **state)
 {
     struct road *road = *state;
-    const struct copy_place other = files(road->to), to = middle(road);
+    const struct copy_place other = road_files(road->to), to = road_middle(road);
     struct copy_report report;
     char message[BACKDOOR_MESSAGE_SIZE];
 
@@ -193,7 +170,7 @@ static void a_copy_goes_on_from_the_same_source_only(void **state)
 static void a_source_is_held_while_what_arrived_is_compared(void **state)
 {
     struct road *road = *state;
-    const struct copy_place from = middle(road), to = files(road->to);
+    const struct copy_place from = road_middle(road), to = road_files(road->to);
     char message[BACKDOOR_MESSAGE_SIZE];
     int64_t versions[COPY_SETS], held;
     struct copy_tables tables;
@@ -230,7 +207,7 @@ static void a_source_is_held_while_what_arrived_is_compared(void **state)
 static void references_are_checked_for_as_long_as_that_takes(void **state)
 {
     struct road *road = *state;
-    const struct copy_place to = middle(road);
+    const struct copy_place to = road_middle(road);
     int64_t versions[COPY_SETS];
     struct copy_tables tables;
     struct copy_side side;
