@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if a migration of one engine is missing for the other. (What they make is compared by test_postgres.)
+# Fails if a migration of one engine is missing for the other. (What they make is compared by test_postgres_schema.)
 cd "$(dirname "$0")/../migrations" || exit 1
 
 numbers() {

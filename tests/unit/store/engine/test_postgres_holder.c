@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who holds a PostgreSQL database, and what became of a commit whose answer is lost. Without
+ * OPSBRAIN_TEST_DATABASE nothing is tested. */
+#include <sys/socket.h>
+
+#include "base/core/clock.h"
+#include "store/audit/audit_log.h"
+#include "store/engine/postgres.h"
+#include "store/engine/postgres_private.h"
+#include "store/ledger/store_private.h"
+#include "tests/unit/support/notes.h"
+
+/* ---- Commits whose answer is lost ---- */
+
+static struct sql_connection *open_writer(struct ledger *ledger)
+{
+    struct sql_connection *writer;
+
+    store_close(ledger->store);
+    ledger->store = NULL;
+    assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_WRITER,
+                                           &writer, &ledger->error));
+    assert_ok(ledger,
+              postgres_engine.prepare_schema(writer, &migrations_postgres_main, &ledger->error));
+    assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
+    assert_ok(ledger, notes_add(writer, "one", &ledger->error));
+    return writer;
+}
+
+static void cut(struct sql_connection *writer)
+{
+    assert_int_equal(shutdown(PQsocket(postgres_of(writer)->link), SHUT_RDWR), 0);
+}
+
+static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    PQclear(PQexec(postgres_of(writer)->link, "COMMIT"));
+    cut(writer);
+    assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(notes_count(ledger), 1);
+    sql_connection_close(writer);
+}
+
+static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    cut(writer);
+    assert_false(postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(ledger->error.kind, ERROR_BUSY);
+    assert_true(postgres_engine.may_repeat(writer));
+    assert_int_equal(notes_count(ledger), 0);
+    assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
+    assert_ok(ledger, notes_add(writer, "one", &ledger->error));
+    assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
+    assert_int_equal(notes_count(ledger), 1);
+    sql_connection_close(writer);
+}
+
+static void a_commit_that_two_others_came_after_may_have_taken_place(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *writer = open_writer(ledger);
+
+    cut(writer);
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence + 2");
+    assert_refused(ledger, postgres_engine.commit(writer, &ledger->error), ERROR_CONFLICT,
+                   "may be stored or not");
+    sql_connection_close(writer);
+}
+
+static bool count_and_note(struct sql_connection *connection, void *context, struct error *error)
+{
+    ++*(int *)context;
+    return notes_add(connection, "one", error);
+}
+
+/* A sequence counts on when its transaction is rolled back. */
+static void what_was_not_committed_is_run_again(void **state)
+{
+    struct ledger *ledger = *state;
+    int runs = 0, each = getenv("OPSBRAIN_REHEARSE_WRITES") == NULL ? 1 : 2;
+
+    backdoor_run(ledger->folder,
+                 "CREATE SEQUENCE commits; "
+                 "CREATE FUNCTION end_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                 "IF nextval('commits') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); "
+                 "PERFORM pg_sleep(10); END IF; RETURN NULL; END $$; "
+                 "CREATE CONSTRAINT TRIGGER end_first AFTER INSERT ON settled_requests "
+                 "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_first()");
+    assert_ok(ledger, database_write(ledger->store->main, count_and_note, &runs, &ledger->error));
+    assert_int_equal(runs, 2 * each);
+    assert_int_equal(notes_count(ledger), 1);
+}
+
+/* ---- Holders ---- */
+
+static void a_second_process_is_refused(void **state)
+{
+    struct ledger *ledger = *state;
+    char other[FOLDER_SIZE];
+    struct store *store;
+
+    folder_create(other);
+    assert_refused(ledger,
+                   store_open(other, test_database(ledger->folder), 1, &store, &ledger->error),
+                   ERROR_CONFLICT, "belongs to another opsbrain");
+    folder_remove(other);
+}
+
+static void a_second_process_brings_nothing_up_to_date(void **state)
+{
+    struct ledger *ledger = *state;
+
+    backdoor_run(ledger->folder,
+                 "UPDATE opsbrain_schema SET version = version - 1 WHERE name = 'main'");
+    a_second_process_is_refused(state);
+}
+
+static void who_lost_the_database_stores_nothing_and_says_so(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "x");
+
+    backdoor_run(ledger->folder,
+                 "UPDATE opsbrain_holder SET fence = fence + 1, holder = 'another'");
+    assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
+                   ERROR_CONFLICT, "taken over by another opsbrain (another,");
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence - 1");
+    assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
+}
+
+static void reopen_elsewhere(struct ledger *ledger)
+{
+    char other[FOLDER_SIZE];
+    struct store *store;
+
+    folder_create(other);
+    assert_ok(ledger, store_open(other, test_database(ledger->folder), 1, &store, &ledger->error));
+    store_close(store);
+    folder_remove(other);
+}
+
+static void a_holder_whose_process_is_gone_is_followed_at_once(void **state)
+{
+    struct ledger *ledger = *state;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET process = "
+                                 "regexp_replace(process, '[0-9]+$', '1')");
+    reopen_elsewhere(ledger);
+    assert_true(clock_monotonic_ns() - begun_ns < 10000000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
+        cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
+        cmocka_unit_test(a_commit_that_two_others_came_after_may_have_taken_place),
+        cmocka_unit_test(what_was_not_committed_is_run_again),
+        cmocka_unit_test(a_second_process_is_refused),
+        cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
+        cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
+        cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
+    };
+
+    return test_database_is_files() ? 0 : ledger_run(tests);
+}
