@@ -1,81 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
-#include <setjmp.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/core/clock.h"
-#include "store/engine/database.h"
-#include "store/engine/sqlite.h"
-#include "tests/unit/support/folder.h"
-
-#define PATIENCE_MS 10000
-
-static const struct migration rows[] = {
-    { "0001_test.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, who INTEGER NOT NULL) STRICT;" },
-};
-static const struct migration_set migrations = { rows, 1 };
-
-struct fixture {
-    char folder[FOLDER_SIZE], path[FOLDER_SIZE + 8];
-    struct database *database;
-    struct error error;
-    atomic_int commits, released;
-};
-
-static int set_up(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-
-    folder_create(fixture->folder);
-    snprintf(fixture->path, sizeof fixture->path, "%s/t.db", fixture->folder);
-    if (!database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
-                       &fixture->error))
-        fail_msg("%s", fixture->error.message);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-
-    database_close(fixture->database);
-    folder_remove(fixture->folder);
-    free(fixture);
-    return 0;
-}
-
-static bool insert(struct sql_connection *connection, void *context, struct error *error)
-{
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO t (who) VALUES (?1)");
-
-    sql_bind_integer(&sql, 1, *(const int64_t *)context);
-    return sql_run(&sql, error);
-}
+/* Writes in one transaction, and reads. */
+#include "tests/unit/support/small_database.h"
 
 static bool insert_and_fail(struct sql_connection *connection, void *context, struct error *error)
 {
     return insert(connection, context, error)
            && error_set(error, ERROR_CONFLICT, "changed its mind");
-}
-
-static int64_t count_where(struct fixture *fixture, int64_t who)
-{
-    READER_AUTO reader = database_reader(fixture->database);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT count(*) FROM t WHERE who = ?1");
-
-    sql_bind_integer(&sql, 1, who);
-    if (sql_step(&sql, &fixture->error) != SQL_ROW)
-        fail_msg("%s", fixture->error.message);
-    return sql_integer(&sql, 0);
 }
 
 static int count_commit(void *context)
@@ -93,78 +23,21 @@ static bool watch_commits(struct sql_connection *connection, void *context, stru
     return true;
 }
 
-/* A write that keeps the writer busy until it is released, so that others queue up behind it. */
-struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool entered, open;
-};
-
-static bool pass_gate(struct sql_connection *connection, void *context, struct error *error)
-{
-    struct gate *gate = context;
-
-    (void)connection;
-    (void)error;
-    pthread_mutex_lock(&gate->lock);
-    gate->entered = true;
-    pthread_cond_broadcast(&gate->moved);
-    while (!gate->open)
-        pthread_cond_wait(&gate->moved, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
-    return true;
-}
-
-struct writing {
-    pthread_t thread;
-    struct fixture *fixture;
-    database_apply *apply;
-    void *context;
-    int64_t who;
-    bool ok;
-    struct error error;
-};
-
-static void *write_once(void *context)
-{
-    struct writing *writing = context;
-
-    writing->ok = database_write(writing->fixture->database, writing->apply, writing->context,
-                                 &writing->error);
-    return NULL;
-}
-
-static void begin_write(struct writing *writing, struct fixture *fixture, database_apply *apply,
-                        void *context)
-{
-    *writing = (struct writing){ .fixture = fixture, .apply = apply, .context = context };
-    assert_int_equal(pthread_create(&writing->thread, NULL, write_once, writing), 0);
-}
-
 /* Runs all these closures in one batch. */
 static void write_together(struct fixture *fixture, struct writing *writings, size_t count,
                            database_apply *const *applies, int64_t *whos)
 {
-    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     struct writing first;
+    struct gate gate;
 
-    begin_write(&first, fixture, pass_gate, &gate);
-    pthread_mutex_lock(&gate.lock);
-    while (!gate.entered)
-        pthread_cond_wait(&gate.moved, &gate.lock);
-    pthread_mutex_unlock(&gate.lock);
+    gate_shut(&gate, &first, fixture);
     for (size_t i = 0; i < count; i++)
         begin_write(&writings[i], fixture, applies[i], &whos[i]);
     while (database_queued(fixture->database) < count + 1 && clock_monotonic_ns() < until_ns)
         usleep(1000);
     assert_int_equal(database_queued(fixture->database), count + 1);
-    pthread_mutex_lock(&gate.lock);
-    gate.open = true;
-    pthread_cond_broadcast(&gate.moved);
-    pthread_mutex_unlock(&gate.lock);
-    pthread_join(first.thread, NULL);
-    assert_true(first.ok);
+    gate_open(&gate, &first);
     for (size_t i = 0; i < count; i++)
         pthread_join(writings[i].thread, NULL);
 }
@@ -205,27 +78,6 @@ static void a_failing_write_leaves_no_trace_beside_its_neighbours(void **state)
     assert_int_equal(count_where(fixture, 1), 1);
     assert_int_equal(count_where(fixture, 2), 0);
     assert_int_equal(count_where(fixture, 3), 1);
-}
-
-static int refuse_commit(void *context)
-{
-    (void)context;
-    return 1;
-}
-
-static bool refuse_commits(struct sql_connection *connection, void *context, struct error *error)
-{
-    (void)error;
-    sqlite3_commit_hook(sqlite_handle(connection), refuse_commit, NULL);
-    return insert(connection, context, error);
-}
-
-static bool allow_commits(struct sql_connection *connection, void *context, struct error *error)
-{
-    (void)context;
-    (void)error;
-    sqlite3_commit_hook(sqlite_handle(connection), NULL, NULL);
-    return true;
 }
 
 static void every_writer_learns_of_a_commit_that_failed(void **state)
@@ -315,8 +167,8 @@ static void a_rehearsed_write_runs_twice_and_is_stored_once(void **state)
 
     database_close(fixture->database);
     setenv("OPSBRAIN_REHEARSE_WRITES", "1", 1);
-    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
-                              &fixture->error));
+    assert_true(database_open(&sqlite_engine, fixture->path, &small_database_migrations, 2,
+                              &fixture->database, &fixture->error));
     if (!rehearsed)
         unsetenv("OPSBRAIN_REHEARSE_WRITES");
     assert_true(database_write(fixture->database, count_and_insert, &counting, &fixture->error));
@@ -380,34 +232,6 @@ static void why_a_statement_cannot_begin_is_kept_until_its_first_step(void **sta
     assert_non_null(strstr(fixture->error.message, "column index out of range"));
 }
 
-struct note {
-    struct fixture *fixture;
-    int64_t who;
-};
-
-static bool insert_note(struct sql_connection *connection, void *context, struct error *error)
-{
-    struct note *note = context;
-
-    return insert(connection, &note->who, error);
-}
-
-static void release(void *context)
-{
-    struct note *note = context;
-
-    note->fixture->released++;
-    free(note);
-}
-
-static bool defer(struct fixture *fixture, int64_t who)
-{
-    struct note *note = calloc(1, sizeof *note);
-
-    *note = (struct note){ fixture, who };
-    return database_defer_take(fixture->database, insert_note, note, release, &fixture->error);
-}
-
 static void what_does_not_state_its_kind_cannot_write(void **state)
 {
     struct fixture *fixture = *state;
@@ -418,99 +242,6 @@ static void what_does_not_state_its_kind_cannot_write(void **state)
         sql_connection_open(&sqlite_engine, fixture->path, 0, &connection, &fixture->error));
     assert_false(insert(connection, &who, &fixture->error));
     sql_connection_close(connection);
-}
-
-static void deferred_updates_are_stored_soon_without_another_write(void **state)
-{
-    struct fixture *fixture = *state;
-    int64_t begun_ns = clock_monotonic_ns();
-
-    assert_true(defer(fixture, 5));
-    assert_int_equal(count_where(fixture, 5), 0);
-    while (count_where(fixture, 5) == 0)
-        assert_in_range(clock_monotonic_ns() - begun_ns, 0, PATIENCE_MS * 1000000LL);
-    assert_in_range(clock_monotonic_ns() - begun_ns, 900000000, PATIENCE_MS * 1000000LL);
-    assert_true(database_flush(fixture->database, &fixture->error));
-    assert_int_equal(fixture->released, 1);
-}
-
-static void deferred_updates_go_with_the_next_write(void **state)
-{
-    struct fixture *fixture = *state;
-
-    for (int i = 0; i < 10; i++)
-        assert_true(defer(fixture, 5));
-    assert_true(database_flush(fixture->database, &fixture->error));
-    assert_int_equal(count_where(fixture, 5), 10);
-}
-
-static bool rename_fives(struct sql_connection *connection, void *context, struct error *error)
-{
-    (void)context;
-    return sql_connection_run(connection, "UPDATE t SET who = 6 WHERE who = 5", error);
-}
-
-static void deferred_updates_come_before_what_is_written_after_them(void **state)
-{
-    struct fixture *fixture = *state;
-
-    assert_true(defer(fixture, 5));
-    assert_true(database_write(fixture->database, rename_fives, NULL, &fixture->error));
-    assert_int_equal(count_where(fixture, 5), 0);
-    assert_int_equal(count_where(fixture, 6), 1);
-}
-
-static void deferred_updates_survive_a_failed_commit(void **state)
-{
-    struct fixture *fixture = *state;
-    int64_t who = 1;
-
-    assert_true(defer(fixture, 5));
-    assert_false(database_write(fixture->database, refuse_commits, &who, &fixture->error));
-    assert_int_equal(fixture->released, 0);
-    assert_true(database_write(fixture->database, allow_commits, NULL, &fixture->error));
-    assert_true(database_flush(fixture->database, &fixture->error));
-    assert_int_equal(count_where(fixture, 5), 1);
-}
-
-static void refuses_more_deferred_updates_than_it_can_hold(void **state)
-{
-    struct fixture *fixture = *state;
-    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
-    struct writing first;
-    int taken = 0;
-
-    begin_write(&first, fixture, pass_gate, &gate);
-    pthread_mutex_lock(&gate.lock);
-    while (!gate.entered)
-        pthread_cond_wait(&gate.moved, &gate.lock);
-    pthread_mutex_unlock(&gate.lock);
-    while (taken < 100000 && defer(fixture, 5))
-        taken++;
-    assert_in_range(taken, 1000, 99999);
-    assert_int_equal(fixture->error.kind, ERROR_BUSY);
-    assert_int_equal(fixture->released, 1);
-    pthread_mutex_lock(&gate.lock);
-    gate.open = true;
-    pthread_cond_broadcast(&gate.moved);
-    pthread_mutex_unlock(&gate.lock);
-    pthread_join(first.thread, NULL);
-    assert_true(database_flush(fixture->database, &fixture->error));
-    assert_int_equal(count_where(fixture, 5), taken);
-}
-
-static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)
-{
-    struct fixture *fixture = *state;
-    char wal[FOLDER_SIZE + 16];
-
-    assert_true(defer(fixture, 5));
-    database_close(fixture->database);
-    snprintf(wal, sizeof wal, "%s-wal", fixture->path);
-    assert_int_equal(access(wal, F_OK), -1);
-    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
-                              &fixture->error));
-    assert_int_equal(count_where(fixture, 5), 1);
 }
 
 /* A third migration fails: the second one is not kept either, and the program before still serves
@@ -525,21 +256,23 @@ static void an_upgrade_that_fails_leaves_the_version_before(void **state)
     static const struct migration_set upgraded = { upgrade, 3 };
     struct fixture *fixture = *state;
     struct database *refused = NULL;
+    int64_t who = 5;
 
-    assert_true(defer(fixture, 5));
+    assert_true(database_write(fixture->database, insert, &who, &fixture->error));
     database_close(fixture->database);
     assert_false(
         database_open(&sqlite_engine, fixture->path, &upgraded, 2, &refused, &fixture->error));
     assert_non_null(strstr(fixture->error.message, "migration 0003_wrong.sql: "));
-    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
-                              &fixture->error));
+    assert_true(database_open(&sqlite_engine, fixture->path, &small_database_migrations, 2,
+                              &fixture->database, &fixture->error));
     assert_int_equal(count_where(fixture, 5), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, small_database_set_up, small_database_tear_down)
         TEST(commits_what_is_queued_in_one_transaction),
         TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
         TEST(every_writer_learns_of_a_commit_that_failed),
@@ -550,12 +283,6 @@ int main(void)
         TEST(readers_cannot_write),
         TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
         TEST(what_does_not_state_its_kind_cannot_write),
-        TEST(deferred_updates_are_stored_soon_without_another_write),
-        TEST(deferred_updates_go_with_the_next_write),
-        TEST(deferred_updates_come_before_what_is_written_after_them),
-        TEST(deferred_updates_survive_a_failed_commit),
-        TEST(refuses_more_deferred_updates_than_it_can_hold),
-        TEST(closing_stores_what_is_deferred_and_leaves_one_file),
         TEST(an_upgrade_that_fails_leaves_the_version_before),
     };
 
