@@ -100,7 +100,10 @@ static void sleep_ns(int64_t duration_ns)
     nanosleep(&(struct timespec){ duration_ns / 1000000000, duration_ns % 1000000000 }, NULL);
 }
 
-/* A holder that is alive renews its time while we look; of one that died it runs out. */
+/* A holder that is alive renews its time while we look; of one that died it runs out. Where the
+ * database's clock was set back meanwhile, that would take hours: so a time that is not renewed for
+ * as long as it may last has run out, whatever it says. A holder that was only paused is kept out
+ * by its fence. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * LOOK_INTERVAL_NS;
@@ -110,11 +113,14 @@ bool postgres_holder_take(struct postgres_connection *writer, struct error *erro
     if (!read_record(writer, &first, error))
         return false;
     for (record = first;; sleep_ns(LOOK_INTERVAL_NS)) {
-        if (record.is_free && !take(writer, &record, &taken, error))
+        bool is_renewed = strcmp(record.until, first.until) != 0;
+        bool is_free = record.is_free || (!is_renewed && clock_monotonic_ns() > until_ns);
+
+        if (is_free && !take(writer, &record, &taken, error))
             return false;
         if (taken)
             return true;
-        if (strcmp(record.until, first.until) != 0 || clock_monotonic_ns() > until_ns)
+        if (is_renewed)
             return error_set(error, ERROR_CONFLICT,
                              "database %s belongs to another opsbrain (%s, since %s): stop it "
                              "first, or use another database",

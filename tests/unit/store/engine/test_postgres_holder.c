@@ -156,6 +156,19 @@ static void a_holder_whose_process_is_gone_is_followed_at_once(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < 10000000000);
 }
 
+/* Its time seems to last for hours, but nobody renews it. */
+static void a_dead_holder_is_followed_although_the_clock_was_set_back(void **state)
+{
+    struct ledger *ledger = *state;
+
+    store_close(ledger->store);
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET until = clock_timestamp() + "
+                                 "interval '5 hours' WHERE name = 'main'");
+    ledger->store = NULL;
+    assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 1, &ledger->store,
+                                 &ledger->error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_second_process_is_refused),
         cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
+        cmocka_unit_test(a_dead_holder_is_followed_although_the_clock_was_set_back),
         cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
     };
 
