@@ -125,24 +125,55 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
     return keep(watch, base_of(watch), stay_s(watch), &reply, error);
 }
 
-static bool runs(struct machine_watch *watch)
+/* Also at its end. */
+static bool get(struct machine_watch *watch, const char *path, struct machine_http_reply *reply)
 {
     struct machine_http http = machine_watch_http(watch, "", base_of(watch));
-    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
     struct error ignored;
 
     http.stopped = NULL;
-    return machine_http_call(&http, "GET", "/api/version", NULL, &reply, &ignored)
-           || reply.status != 0;
+    return machine_http_call(&http, "GET", path, NULL, reply, &ignored);
 }
 
-/* If Ollama or the model's file is missing, the model is not loaded. */
+static bool runs(struct machine_watch *watch)
+{
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+
+    return get(watch, "/api/version", &reply) || reply.status != 0;
+}
+
+/* A model without a tag is the one with the tag "latest". An Ollama too old to list what it has
+ * loaded is believed to have unloaded it. */
+static bool is_loaded(struct machine_watch *watch)
+{
+    MACHINE_HTTP_REPLY_AUTO reply = { 0 };
+    const char *model = model_of(watch);
+    const json_t *loaded;
+    size_t i;
+
+    if (!get(watch, "/api/ps", &reply))
+        return false;
+    json_array_foreach(json_object_get(reply.body, "models"), i, loaded) {
+        const char *name = json_get_text(loaded, "name", "");
+        size_t length = strlen(model);
+
+        if (strncmp(name, model, length) == 0
+            && (name[length] == '\0' || strcmp(name + length, ":latest") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Ollama answers before it unloads, and unloads nothing while a client is answered. If Ollama or
+ * the model's file is missing, the model is not loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
-    return keep(watch, base_of(watch), 0, &reply, error) || reply.status == 404
-           || (reply.status == 0 && !runs(watch));
+    if (!keep(watch, base_of(watch), 0, &reply, error))
+        return reply.status == 404 || (reply.status == 0 && !runs(watch));
+    return !is_loaded(watch)
+           || error_set(error, ERROR_BUSY, "Ollama still has %s loaded", model_of(watch));
 }
 
 /* The model's file stays: it may have been there before. */

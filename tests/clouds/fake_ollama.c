@@ -58,6 +58,18 @@ static void list(const json_t *models, struct fake_reply *reply)
     json_add(&reply->body, body);
 }
 
+static void list_loaded(const json_t *loaded, struct fake_reply *reply)
+{
+    json_auto_t *models = json_array();
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(loaded), name, value)
+        json_array_append_new(models, json_pack("{s:s, s:s}", "name", name, "model", name));
+    json_auto_t *body = json_pack("{s:O}", "models", models);
+    json_add(&reply->body, body);
+}
+
 static void answer(void *context, const struct fake_request *request, struct fake_reply *reply)
 {
     struct fake_ollama *ollama = context;
@@ -69,6 +81,8 @@ static void answer(void *context, const struct fake_request *request, struct fak
         text_add(&reply->body, "{\"version\":\"0.12.0\"}");
     else if (strcmp(request->path, "/v1/models") == 0)
         list(ollama->models, reply);
+    else if (strcmp(request->path, "/api/ps") == 0)
+        list_loaded(ollama->loaded, reply);
     else if (strcmp(request->path, "/api/show") == 0) {
         if (json_object_get(ollama->models, model) == NULL)
             refuse(reply, 404, "model not found");
