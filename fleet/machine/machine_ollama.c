@@ -31,12 +31,13 @@ static void take_line(void *context, const json_t *line)
 {
     struct ollama_pull *pull = context;
     int64_t total = json_get_integer(line, "total", 0);
+    const char *status = json_get_text(line, "status", "");
     char shown[160];
 
     text_copy(pull->problem, sizeof pull->problem, json_get_text(line, "error", ""));
-    snprintf(shown, sizeof shown, "%.100s%s", json_get_text(line, "status", ""), "");
+    text_copy(shown, sizeof shown, status);
     if (total > 0)
-        snprintf(shown, sizeof shown, "%.100s: %lld %%", json_get_text(line, "status", ""),
+        snprintf(shown, sizeof shown, "%.100s: %lld %%", status,
                  (long long)(json_get_integer(line, "completed", 0) * 100 / total));
     machine_watch_show(pull->watch, NULL, "weights", shown);
 }
