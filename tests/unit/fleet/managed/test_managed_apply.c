@@ -1,219 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that are carried out: once, whatever happens to the process and to its requests. */
-#include "tests/unit/support/fleet_world.h"
-#include "tests/unit/support/test_database.h"
-
 #include "store/ledger/deployments.h"
 #include "store/series/scrapes.h"
-
-#define NAME_SIZE 64
-
-struct rig {
-    char folder[FOLDER_SIZE];
-    struct fleet_world *world;
-    struct store *store; /* NULL while a child has it */
-    struct fleet_frame frame;
-    struct catalog *catalog;
-    struct error error;
-    int numbered;
-};
-
-#define assert_done(rig, call)                                                                     \
-    do {                                                                                           \
-        if (!(call))                                                                               \
-            fail_msg("%s", (rig)->error.message);                                                  \
-    } while (0)
-
-static void open_store(struct rig *rig)
-{
-    assert_done(rig,
-                store_open(rig->folder, test_database(rig->folder), 2, &rig->store, &rig->error));
-    rig->frame = fleet_world_frame(rig->world, rig->store);
-    rig->frame.catalog = rig->catalog;
-}
-
-static void close_store(struct rig *rig)
-{
-    store_close(rig->store);
-    rig->store = NULL;
-}
-
-static int set_up(void **state)
-{
-    struct rig *rig = calloc(1, sizeof *rig);
-    struct fleet_target_row target = { .name = "lab",
-                                       .provider = "kubernetes",
-                                       .place = "{\"project\":\"p\"}",
-                                       .regions = "[\"east\"]",
-                                       .source_ranges = "[]",
-                                       .recipes = "[]",
-                                       .credential = "none",
-                                       .deployment_usd = 100,
-                                       .total_usd = 1000 };
-    bool changed;
-
-    folder_create_in_memory(rig->folder);
-    rig->world = fleet_world_create();
-    assert_done(rig, catalog_create(&rig->catalog, &rig->error));
-    open_store(rig);
-    assert_done(rig,
-                fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));
-    *state = rig;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct rig *rig = *state;
-
-    close_store(rig);
-    catalog_destroy(rig->catalog);
-    munmap(rig->world, sizeof *rig->world);
-    folder_remove(rig->folder);
-    free(rig);
-    return 0;
-}
-
-static struct change person(void)
-{
-    return (struct change){ .actor = { "alice", "operator", "test/1", "req_1" },
-                            .tool = "deployment_apply",
-                            .arguments = "{}" };
-}
-
-/* ---- A plan, begun ---- */
-
-static void begin(struct rig *rig, enum provider_verb verb, const char *name, int64_t replicas,
-                  struct fleet_plan_begun *out, char plan_id[ID_SIZE])
-{
-    struct managed_wish wish = { .verb = verb,
-                                 .deployment = name,
-                                 .target = "lab",
-                                 .recipe = verb == VERB_CREATE ? "gemma-small" : "",
-                                 .place = "",
-                                 .kind = "",
-                                 .at_end = "",
-                                 .replicas = replicas,
-                                 .life_s = verb == VERB_CREATE || verb == VERB_EXTEND ? 7200 : 0 };
-    struct change change = person();
-    struct fleet_plan_row stored;
-    struct managed_plan plan;
-    FREE_AUTO char *text = NULL;
-
-    assert_done(rig, managed_plan_make(&rig->frame, &wish, &plan, &rig->error));
-    text = json_write(plan.wish);
-    assert_done(rig, fleet_plan_add(rig->store, &plan.row, &change, &stored, &rig->error));
-    text_copy(plan_id, ID_SIZE, stored.id);
-    assert_done(rig, fleet_plan_begin(rig->store, stored.id, FLEET_WAY_PERSON, text, clock_utc_ms(),
-                                      &change, out, &rig->error));
-    fleet_plan_finish(&stored);
-    managed_plan_finish(&plan);
-}
-
-/* ---- A process that carries it out ---- */
-
-static enum job_end run_apply(struct job_run *run, char **outcome, struct error *error)
-{
-    return managed_apply_run(run->services, run, outcome, error);
-}
-
-static const struct job_kind kinds[] = { { JOB_KIND_APPLY, run_apply }, { 0 } };
-
-static enum job_state carry_out(struct rig *rig, const char *job_id)
-{
-    struct job_pool *jobs;
-    struct job job;
-
-    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
-    for (int i = 0; i < 400; i++) {
-        assert_done(rig, job_pool_show(jobs, job_id, &job, &rig->error));
-        if (job_is_over(&job))
-            break;
-        assert_done(rig, job_pool_wait(jobs, job_id, &job, 50, NULL, NULL, &job, &rig->error));
-    }
-    job_pool_destroy(jobs, 5000);
-    return job.state;
-}
-
-/* In a process of its own, which is killed at its nth event; returns whether it was. */
-static bool killed_at(struct rig *rig, const char *job_id, int event)
-{
-    pid_t child;
-    int status;
-
-    close_store(rig);
-    rig->world->events = 0;
-    rig->world->kill_at = event;
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        open_store(rig);
-        carry_out(rig, job_id);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    rig->world->kill_at = 0;
-    open_store(rig);
-    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return WIFSIGNALED(status);
-}
-
-/* ---- What must be so ---- */
-
-static void check_world(const struct rig *rig, const char *name, int each_created, bool exist)
-{
-    static const char *const kinds_made[] = { "guard", "service", "grant" };
-
-    for (size_t i = 0; i < 3; i++) {
-        char url[128];
-        const struct fleet_thing *thing;
-
-        snprintf(url, sizeof url, "https://test/%s/%s", kinds_made[i], name);
-        thing = fleet_world_find(rig->world, url);
-        if (thing != NULL && thing->created > each_created)
-            fail_msg("%s was made %d times", url, thing->created);
-        if (exist != (thing != NULL && thing->exists))
-            fail_msg("%s %s", url, exist ? "is missing" : "was forgotten");
-    }
-}
-
-static void check_plan(struct rig *rig, const char *id, const char *state)
-{
-    struct fleet_plan_row plan;
-
-    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
-    if (strcmp(plan.state, state) != 0)
-        fail_msg("%s, not %s: %s", plan.state, state, plan.reason);
-    fleet_plan_finish(&plan);
-}
-
-static void check_managed(struct rig *rig, const char *name, const char *state)
-{
-    struct fleet_managed_row row;
-    bool found;
-
-    assert_done(rig, fleet_managed_find(rig->store, name, &row, &found, &rig->error));
-    assert_int_equal(found, strcmp(state, "gone") != 0);
-    if (found)
-        assert_string_equal(row.state, state);
-    if (found)
-        fleet_managed_finish(&row);
-}
-
-static void next_name(struct rig *rig, char out[NAME_SIZE])
-{
-    snprintf(out, NAME_SIZE, "gemma%d", ++rig->numbered);
-}
-
-static enum job_state create(struct rig *rig, const char *name, char plan[ID_SIZE])
-{
-    struct fleet_plan_begun begun;
-
-    begin(rig, VERB_CREATE, name, 0, &begun, plan);
-    return carry_out(rig, begun.job_id);
-}
-
-/* ---- Tests ---- */
+#include "tests/unit/support/apply_rig.h"
 
 static int64_t watched_ms(struct rig *rig, const struct deployment *deployment)
 {
@@ -249,6 +38,100 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
+static void what_is_anothers_is_not_touched(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
+    char plan[ID_SIZE];
+
+    guard->exists = true;
+    snprintf(guard->instance, sizeof guard->instance, "theirs");
+    assert_int_equal(create(rig, "gemma", plan), JOB_FAILED);
+    check_plan(rig, plan, "failed");
+    assert_true(guard->exists);
+    assert_int_equal(guard->created, 0);
+    assert_int_equal(rig->world->touched_foreign, 0);
+    assert_int_equal(fleet_world_existing(rig->world), 1);
+}
+
+static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    struct deployment deployment;
+    int64_t ends_ms;
+    char plan[ID_SIZE];
+    bool found;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
+    ends_ms = row.ends_ms;
+    fleet_managed_finish(&row);
+    assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
+    check_managed(rig, "gemma", "stopped");
+    assert_done(rig, deployment_find(rig->store, "gemma", &deployment, &rig->error));
+    assert_int_equal(watched_ms(rig, &deployment), 0);
+    assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_COMPLETED);
+    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_string_equal(row.state, "running");
+    assert_true(row.ends_ms > ends_ms);
+    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
+    fleet_managed_finish(&row);
+    assert_int_equal(change(rig, VERB_DESTROY, "gemma", 0), JOB_COMPLETED);
+    check_managed(rig, "gemma", "gone");
+    check_world(rig, "gemma", 1, false);
+    assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
+}
+
+/* A platform that moves the end of stopped servers only starts it again: done is what is ready. */
+static void an_extension_is_done_when_its_server_is_ready_again(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    json_auto_t *observed = NULL;
+    char plan[ID_SIZE];
+    bool found;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    rig->world->extends_stopped = true;
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    observed = json_loads(row.observed, 0, NULL);
+    assert_string_equal(json_get_text(observed, "state", ""), "ready");
+    fleet_managed_finish(&row);
+}
+
+static void a_moved_database_changes_nothing_until_it_is_resumed(void **state)
+{
+    struct rig *rig = *state;
+    atomic_bool only_reads = true;
+    struct fleet_plan_begun begun;
+    struct job_pool *jobs;
+    char plan[ID_SIZE];
+    struct job job;
+
+    rig->frame.only_reads = &only_reads;
+    begin(rig, VERB_CREATE, "gemma", 0, &begun, plan);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    do {
+        assert_done(rig, job_pool_show(jobs, begun.job_id, &job, &rig->error));
+        usleep(1000);
+    } while (strstr(job.message, "fleet resume") == NULL);
+    assert_int_equal(rig->world->writes, 0);
+    atomic_store(&only_reads, false);
+    while (!job_is_over(&job))
+        assert_done(rig,
+                    job_pool_wait(jobs, begun.job_id, &job, 1000, NULL, NULL, &job, &rig->error));
+    assert_int_equal(job.state, JOB_COMPLETED);
+    job_pool_destroy(jobs, 5000);
+}
+
+/* ---- The process is killed ---- */
+
 /* Killed at each of its requests, before and after it is done, and at each look. */
 static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
 {
@@ -273,14 +156,6 @@ static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
             break;
     }
     assert_true(kills >= 10);
-}
-
-static void cancel(struct rig *rig, const char *job_id)
-{
-    struct change change = person();
-    struct job job;
-
-    assert_done(rig, job_cancel(rig->store, job_id, clock_utc_ms(), &change, &job, &rig->error));
 }
 
 /* Killed while it makes, cancelled, and killed again while it takes back: at every second moment,
@@ -313,11 +188,45 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
     assert_true(kills >= 3);
 }
 
+/* Killed at each request of a destroy: never a wrong "done". */
+static void kill_9_while_destroying_destroys_all_the_same(void **state)
+{
+    struct rig *rig = *state;
+
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        begin(rig, VERB_DESTROY, name, 0, &begun, plan);
+        killed = killed_at(rig, begun.job_id, event);
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
+        check_world(rig, name, 1, false);
+        check_managed(rig, name, "gone");
+        if (!killed)
+            break;
+    }
+}
+
+/* ---- A request fails ---- */
+
 static void set_fault(struct rig *rig, enum fleet_fault fault, const char *at, int times)
 {
     rig->world->fault = fault;
     rig->world->faults_left = times;
     snprintf(rig->world->fault_at, sizeof rig->world->fault_at, "%s", at);
+}
+
+static void check_reason(struct rig *rig, const char *plan_id, const char *expected)
+{
+    struct fleet_plan_row plan;
+
+    assert_done(rig, fleet_plan_find(rig->store, plan_id, &plan, &rig->error));
+    assert_string_equal(plan.reason, expected);
+    fleet_plan_finish(&plan);
 }
 
 static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
@@ -335,15 +244,6 @@ static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
     }
 }
 
-static void check_reason(struct rig *rig, const char *plan_id, const char *expected)
-{
-    struct fleet_plan_row plan;
-
-    assert_done(rig, fleet_plan_find(rig->store, plan_id, &plan, &rig->error));
-    assert_string_equal(plan.reason, expected);
-    fleet_plan_finish(&plan);
-}
-
 static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
 {
     struct rig *rig = *state;
@@ -353,25 +253,6 @@ static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
     assert_int_equal(create(rig, "busy", plan), JOB_FAILED);
     check_reason(rig, plan, "the request \"grant\" was refused 41 times, the last time with: busy");
     check_world(rig, "busy", 1, false);
-}
-
-static void what_cannot_be_undone_is_said_with_the_reason(void **state)
-{
-    struct rig *rig = *state;
-    struct fleet_plan_begun begun;
-    char plan[ID_SIZE];
-
-    rig->world->never_ready = true;
-    begin(rig, VERB_CREATE, "stuck", 0, &begun, plan);
-    assert_true(killed_at(rig, begun.job_id, 12));
-    cancel(rig, begun.job_id);
-    set_fault(rig, FAULT_REFUSE, "/guard/", -1);
-    assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
-    check_managed(rig, "stuck", "failed");
-    check_reason(rig, plan,
-                 "it was cancelled; \"guard\" could not be undone: https://test/guard/stuck may "
-                 "still be there: not "
-                 "allowed");
 }
 
 static void a_lost_answer_is_settled_by_what_is_there(void **state)
@@ -387,6 +268,24 @@ static void a_lost_answer_is_settled_by_what_is_there(void **state)
         assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
         check_world(rig, name, 1, true);
     }
+}
+
+static void a_lost_change_is_not_sent_twice(void **state)
+{
+    static const struct {
+        enum provider_verb verb;
+        int replicas;
+    } changes[] = { { VERB_SCALE, 3 }, { VERB_STOP, 0 } };
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    rig->world->needs_etag = true;
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        set_fault(rig, FAULT_LOST, "/service/", 1);
+        assert_int_equal(change(rig, changes[i].verb, "gemma", changes[i].replicas), JOB_COMPLETED);
+    }
+    assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
 }
 
 static void what_fails_is_undone_with_the_reason(void **state)
@@ -429,6 +328,27 @@ static void what_is_refused_and_not_there_fails_with_both_reasons(void **state)
                      "request");
     }
 }
+
+static void what_cannot_be_undone_is_said_with_the_reason(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    char plan[ID_SIZE];
+
+    rig->world->never_ready = true;
+    begin(rig, VERB_CREATE, "stuck", 0, &begun, plan);
+    assert_true(killed_at(rig, begun.job_id, 12));
+    cancel(rig, begun.job_id);
+    set_fault(rig, FAULT_REFUSE, "/guard/", -1);
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
+    check_managed(rig, "stuck", "failed");
+    check_reason(rig, plan,
+                 "it was cancelled; \"guard\" could not be undone: https://test/guard/stuck may "
+                 "still be there: not "
+                 "allowed");
+}
+
+/* ---- A request takes too long ---- */
 
 static _Atomic int64_t ahead_ms; /* of the real clock */
 
@@ -496,171 +416,26 @@ static void what_waits_is_undone_when_it_is_cancelled(void **state)
     check_world(rig, "slow", 1, false);
 }
 
-static void what_is_anothers_is_not_touched(void **state)
-{
-    struct rig *rig = *state;
-    struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
-    char plan[ID_SIZE];
-
-    guard->exists = true;
-    snprintf(guard->instance, sizeof guard->instance, "theirs");
-    assert_int_equal(create(rig, "gemma", plan), JOB_FAILED);
-    check_plan(rig, plan, "failed");
-    assert_true(guard->exists);
-    assert_int_equal(guard->created, 0);
-    assert_int_equal(rig->world->touched_foreign, 0);
-    assert_int_equal(fleet_world_existing(rig->world), 1);
-}
-
-static enum job_state change(struct rig *rig, enum provider_verb verb, const char *name,
-                             int64_t replicas)
-{
-    struct fleet_plan_begun begun;
-    char plan[ID_SIZE];
-
-    begin(rig, verb, name, replicas, &begun, plan);
-    return carry_out(rig, begun.job_id);
-}
-
-static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
-{
-    struct rig *rig = *state;
-    struct fleet_managed_row row;
-    struct deployment deployment;
-    int64_t ends_ms;
-    char plan[ID_SIZE];
-    bool found;
-
-    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_COMPLETED);
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
-    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
-    ends_ms = row.ends_ms;
-    fleet_managed_finish(&row);
-    assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
-    check_managed(rig, "gemma", "stopped");
-    assert_done(rig, deployment_find(rig->store, "gemma", &deployment, &rig->error));
-    assert_int_equal(watched_ms(rig, &deployment), 0);
-    assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_COMPLETED);
-    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
-    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
-    assert_string_equal(row.state, "running");
-    assert_true(row.ends_ms > ends_ms);
-    assert_true(row.usd_per_hour > 2.9 && row.usd_per_hour < 3.1);
-    fleet_managed_finish(&row);
-    assert_int_equal(change(rig, VERB_DESTROY, "gemma", 0), JOB_COMPLETED);
-    check_managed(rig, "gemma", "gone");
-    check_world(rig, "gemma", 1, false);
-    assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
-}
-
-static void a_lost_change_is_not_sent_twice(void **state)
-{
-    static const struct {
-        enum provider_verb verb;
-        int replicas;
-    } changes[] = { { VERB_SCALE, 3 }, { VERB_STOP, 0 } };
-    struct rig *rig = *state;
-    char plan[ID_SIZE];
-
-    rig->world->needs_etag = true;
-    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        set_fault(rig, FAULT_LOST, "/service/", 1);
-        assert_int_equal(change(rig, changes[i].verb, "gemma", changes[i].replicas), JOB_COMPLETED);
-    }
-    assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
-}
-
-/* A platform that moves the end of stopped servers only starts it again: done is what is ready. */
-static void an_extension_is_done_when_its_server_is_ready_again(void **state)
-{
-    struct rig *rig = *state;
-    struct fleet_managed_row row;
-    json_auto_t *observed = NULL;
-    char plan[ID_SIZE];
-    bool found;
-
-    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    rig->world->extends_stopped = true;
-    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
-    observed = json_loads(row.observed, 0, NULL);
-    assert_string_equal(json_get_text(observed, "state", ""), "ready");
-    fleet_managed_finish(&row);
-}
-
-/* Killed at each request of a destroy: never a wrong "done". */
-static void kill_9_while_destroying_destroys_all_the_same(void **state)
-{
-    struct rig *rig = *state;
-
-    for (int event = 1;; event++) {
-        struct fleet_plan_begun begun;
-        char name[NAME_SIZE], plan[ID_SIZE];
-        bool killed;
-
-        next_name(rig, name);
-        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
-        begin(rig, VERB_DESTROY, name, 0, &begun, plan);
-        killed = killed_at(rig, begun.job_id, event);
-        if (killed)
-            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
-        check_world(rig, name, 1, false);
-        check_managed(rig, name, "gone");
-        if (!killed)
-            break;
-    }
-}
-
-static void a_moved_database_changes_nothing_until_it_is_resumed(void **state)
-{
-    struct rig *rig = *state;
-    atomic_bool only_reads = true;
-    struct fleet_plan_begun begun;
-    struct job_pool *jobs;
-    char plan[ID_SIZE];
-    struct job job;
-
-    rig->frame.only_reads = &only_reads;
-    begin(rig, VERB_CREATE, "gemma", 0, &begun, plan);
-    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
-    do {
-        assert_done(rig, job_pool_show(jobs, begun.job_id, &job, &rig->error));
-        usleep(1000);
-    } while (strstr(job.message, "fleet resume") == NULL);
-    assert_int_equal(rig->world->writes, 0);
-    atomic_store(&only_reads, false);
-    while (!job_is_over(&job))
-        assert_done(rig,
-                    job_pool_wait(jobs, begun.job_id, &job, 1000, NULL, NULL, &job, &rig->error));
-    assert_int_equal(job.state, JOB_COMPLETED);
-    job_pool_destroy(jobs, 5000);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_plan_is_carried_out_and_its_deployment_registered),
-        TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
-        TEST(kill_9_while_undoing_leaves_nothing),
-        TEST(a_request_that_meets_a_busy_platform_is_repeated),
-        TEST(what_is_refused_too_often_fails_with_the_last_reason),
-        TEST(what_cannot_be_undone_is_said_with_the_reason),
-        TEST(a_lost_answer_is_settled_by_what_is_there),
-        TEST(what_fails_is_undone_with_the_reason),
-        TEST(what_is_refused_and_not_there_fails_with_both_reasons),
-        TEST(what_is_accepted_and_never_done_is_given_up),
-        TEST(what_waits_is_undone_when_it_is_cancelled),
-        TEST(what_is_anothers_is_not_touched),
-        TEST(it_is_scaled_stopped_started_extended_and_destroyed),
-        TEST(a_lost_change_is_not_sent_twice),
-        TEST(an_extension_is_done_when_its_server_is_ready_again),
-        TEST(kill_9_while_destroying_destroys_all_the_same),
-        TEST(a_moved_database_changes_nothing_until_it_is_resumed),
+        RIG_TEST(a_plan_is_carried_out_and_its_deployment_registered),
+        RIG_TEST(what_is_anothers_is_not_touched),
+        RIG_TEST(it_is_scaled_stopped_started_extended_and_destroyed),
+        RIG_TEST(an_extension_is_done_when_its_server_is_ready_again),
+        RIG_TEST(a_moved_database_changes_nothing_until_it_is_resumed),
+        RIG_TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
+        RIG_TEST(kill_9_while_undoing_leaves_nothing),
+        RIG_TEST(kill_9_while_destroying_destroys_all_the_same),
+        RIG_TEST(a_request_that_meets_a_busy_platform_is_repeated),
+        RIG_TEST(what_is_refused_too_often_fails_with_the_last_reason),
+        RIG_TEST(a_lost_answer_is_settled_by_what_is_there),
+        RIG_TEST(a_lost_change_is_not_sent_twice),
+        RIG_TEST(what_fails_is_undone_with_the_reason),
+        RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
+        RIG_TEST(what_cannot_be_undone_is_said_with_the_reason),
+        RIG_TEST(what_is_accepted_and_never_done_is_given_up),
+        RIG_TEST(what_waits_is_undone_when_it_is_cancelled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
