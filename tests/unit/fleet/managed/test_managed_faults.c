@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that are carried out: once, whatever happens to the process and to its requests. */
+#include "tests/unit/support/apply_rig.h"
+
+/* ---- The process is killed ---- */
+
+/* Killed at each of its requests, before and after it is done, and at each look. */
+static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
+{
+    struct rig *rig = *state;
+    int kills = 0;
+
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        begin(rig, VERB_CREATE, name, 0, &begun, plan);
+        killed = killed_at(rig, begun.job_id, event);
+        kills += killed;
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
+        check_plan(rig, plan, "done");
+        check_managed(rig, name, "running");
+        check_world(rig, name, 1, true);
+        if (!killed)
+            break;
+    }
+    assert_true(kills >= 10);
+}
+
+/* Killed while it makes, cancelled, and killed again while it takes back: at every second moment,
+ * of which one resource has those before a request and the next one those after it. */
+static void kill_9_while_undoing_leaves_nothing(void **state)
+{
+    struct rig *rig = *state;
+    int kills = 0;
+
+    rig->world->never_ready = true;
+    for (int event = 1;; event += 2) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        begin(rig, VERB_CREATE, name, 0, &begun, plan);
+        assert_true(killed_at(rig, begun.job_id, 12));
+        cancel(rig, begun.job_id);
+        killed = killed_at(rig, begun.job_id, event);
+        kills += killed;
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
+        check_plan(rig, plan, "cancelled");
+        check_managed(rig, name, "gone");
+        check_world(rig, name, 1, false);
+        if (!killed)
+            break;
+    }
+    assert_true(kills >= 3);
+}
+
+/* Killed at each request of a destroy: never a wrong "done". */
+static void kill_9_while_destroying_destroys_all_the_same(void **state)
+{
+    struct rig *rig = *state;
+
+    for (int event = 1;; event++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], plan[ID_SIZE];
+        bool killed;
+
+        next_name(rig, name);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        begin(rig, VERB_DESTROY, name, 0, &begun, plan);
+        killed = killed_at(rig, begun.job_id, event);
+        if (killed)
+            assert_int_equal(carry_out(rig, begun.job_id), JOB_COMPLETED);
+        check_world(rig, name, 1, false);
+        check_managed(rig, name, "gone");
+        if (!killed)
+            break;
+    }
+}
+
+/* ---- A request fails ---- */
+
+static void set_fault(struct rig *rig, enum fleet_fault fault, const char *at, int times)
+{
+    rig->world->fault = fault;
+    rig->world->faults_left = times;
+    snprintf(rig->world->fault_at, sizeof rig->world->fault_at, "%s", at);
+}
+
+static void check_reason(struct rig *rig, const char *plan_id, const char *expected)
+{
+    struct fleet_plan_row plan;
+
+    assert_done(rig, fleet_plan_find(rig->store, plan_id, &plan, &rig->error));
+    assert_string_equal(plan.reason, expected);
+    fleet_plan_finish(&plan);
+}
+
+static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
+{
+    static const char *const at[] = { "/service/", "?operation" };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        char name[NAME_SIZE], plan[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_BUSY, at[i], 2);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        check_world(rig, name, 1, true);
+    }
+}
+
+static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    set_fault(rig, FAULT_BUSY, "/grant/", 41);
+    assert_int_equal(create(rig, "busy", plan), JOB_FAILED);
+    check_reason(rig, plan, "the request \"grant\" was refused 41 times, the last time with: busy");
+    check_world(rig, "busy", 1, false);
+}
+
+static void a_lost_answer_is_settled_by_what_is_there(void **state)
+{
+    static const char *const at[] = { "/guard/", "/service/", "/grant/" };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < 3; i++) {
+        char name[NAME_SIZE], plan[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_LOST, at[i], 1);
+        assert_int_equal(create(rig, name, plan), JOB_COMPLETED);
+        check_world(rig, name, 1, true);
+    }
+}
+
+static void a_lost_change_is_not_sent_twice(void **state)
+{
+    static const struct {
+        enum provider_verb verb;
+        int replicas;
+    } changes[] = { { VERB_SCALE, 3 }, { VERB_STOP, 0 } };
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    rig->world->needs_etag = true;
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        set_fault(rig, FAULT_LOST, "/service/", 1);
+        assert_int_equal(change(rig, changes[i].verb, "gemma", changes[i].replicas), JOB_COMPLETED);
+    }
+    assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
+}
+
+static void what_fails_is_undone_with_the_reason(void **state)
+{
+    struct rig *rig = *state;
+    char id[ID_SIZE];
+
+    set_fault(rig, FAULT_REFUSE, "/grant/", 1);
+    assert_int_equal(create(rig, "refused", id), JOB_FAILED);
+    check_world(rig, "refused", 1, false);
+    check_managed(rig, "refused", "gone");
+    check_plan(rig, id, "failed");
+    check_reason(rig, id, "grant: not allowed");
+    set_fault(rig, FAULT_BREAK, "/service/", 0);
+    assert_int_equal(create(rig, "broken", id), JOB_FAILED);
+    check_world(rig, "broken", 1, false);
+    set_fault(rig, FAULT_NONE, "", 0);
+    rig->world->broken_service = true;
+    assert_int_equal(create(rig, "crashing", id), JOB_FAILED);
+    check_world(rig, "crashing", 1, false);
+}
+
+/* Also where another process goes on, which knows it from the journal. */
+static void what_is_refused_and_not_there_fails_with_both_reasons(void **state)
+{
+    struct rig *rig = *state;
+
+    for (int i = 0; i < 2; i++) {
+        struct fleet_plan_begun begun;
+        char name[NAME_SIZE], id[ID_SIZE];
+
+        next_name(rig, name);
+        set_fault(rig, FAULT_DOUBT, "/service/", 1);
+        begin(rig, VERB_CREATE, name, 0, &begun, id);
+        if (i > 0)
+            assert_true(killed_at(rig, begun.job_id, 4)); /* at the look that follows */
+        assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
+        check_reason(rig, id,
+                     "service: it does not exist; it was refused with: it is busy with another "
+                     "request");
+    }
+}
+
+static void what_cannot_be_undone_is_said_with_the_reason(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    char plan[ID_SIZE];
+
+    rig->world->never_ready = true;
+    begin(rig, VERB_CREATE, "stuck", 0, &begun, plan);
+    assert_true(killed_at(rig, begun.job_id, 12));
+    cancel(rig, begun.job_id);
+    set_fault(rig, FAULT_REFUSE, "/guard/", -1);
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_CANCELLED);
+    check_managed(rig, "stuck", "failed");
+    check_reason(rig, plan,
+                 "it was cancelled; \"guard\" could not be undone: https://test/guard/stuck may "
+                 "still be there: not "
+                 "allowed");
+}
+
+/* ---- A request takes too long ---- */
+
+static _Atomic int64_t ahead_ms; /* of the real clock */
+
+static int64_t later_ms(void)
+{
+    return clock_utc_ms() + atomic_load(&ahead_ms);
+}
+
+static void await_look(struct rig *rig, const char *url, int looks)
+{
+    const struct fleet_thing *thing = NULL;
+
+    for (int i = 0; i < 5000 && (thing == NULL || thing->looks < looks); i++, usleep(1000))
+        thing = fleet_world_find(rig->world, url);
+    assert_non_null(thing);
+    assert_true(thing->looks >= looks);
+}
+
+/* Its time counts from when it was accepted, also if another process goes on. */
+static void what_is_accepted_and_never_done_is_given_up(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    struct fleet_journal_row *rows;
+    struct fleet_plan_row plan;
+    struct job_pool *jobs;
+    char id[ID_SIZE];
+    size_t count;
+
+    rig->frame.now_ms = later_ms;
+    rig->world->never_done = true;
+    begin(rig, VERB_CREATE, "slow", 0, &begun, id);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    await_look(rig, "https://test/service/slow", 3);
+    job_pool_destroy(jobs, 5000);
+    atomic_store(&ahead_ms, 45 * 60000); /* its recipe grants 30 minutes */
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
+    atomic_store(&ahead_ms, 0);
+    check_world(rig, "slow", 1, false);
+    assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
+    assert_string_equal(plan.reason,
+                        "the request \"service\" was accepted and is not done after 45 minutes");
+    fleet_plan_finish(&plan);
+    assert_done(rig, fleet_journal_list(rig->store, id, &rows, &count, &rig->error));
+    assert_string_equal(rows[4].action, "poll");
+    assert_string_equal(rows[4].outcome, "failed");
+    fleet_journal_rows_free(rows, count);
+}
+
+static void what_waits_is_undone_when_it_is_cancelled(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    struct job_pool *jobs;
+    char id[ID_SIZE];
+
+    rig->world->never_done = true;
+    begin(rig, VERB_CREATE, "slow", 0, &begun, id);
+    assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
+    await_look(rig, "https://test/service/slow", 3);
+    cancel(rig, begun.job_id);
+    job_pool_destroy(jobs, 5000);
+    carry_out(rig, begun.job_id);
+    check_plan(rig, id, "cancelled");
+    check_world(rig, "slow", 1, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
+        RIG_TEST(kill_9_while_undoing_leaves_nothing),
+        RIG_TEST(kill_9_while_destroying_destroys_all_the_same),
+        RIG_TEST(a_request_that_meets_a_busy_platform_is_repeated),
+        RIG_TEST(what_is_refused_too_often_fails_with_the_last_reason),
+        RIG_TEST(a_lost_answer_is_settled_by_what_is_there),
+        RIG_TEST(a_lost_change_is_not_sent_twice),
+        RIG_TEST(what_fails_is_undone_with_the_reason),
+        RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
+        RIG_TEST(what_cannot_be_undone_is_said_with_the_reason),
+        RIG_TEST(what_is_accepted_and_never_done_is_given_up),
+        RIG_TEST(what_waits_is_undone_when_it_is_cancelled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
