@@ -14,7 +14,7 @@ const SHARES = ALL ? 2 : 1; // of a provider's kills, at the same time
 const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length);
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
 const LESSONS = ALL ? 2 : 1;
-const COUNTS = /\/(generation|observedGeneration|resourceVersion|looks)$/; // the same change twice may count twice
+const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.looks)$/; // the same change twice may count twice, and so may looks
 const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and what is on its way
 const WAIT_MS = 120_000;
 
