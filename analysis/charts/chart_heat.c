@@ -8,9 +8,7 @@
 #define FIGURES_COLUMNS_MAX 30 /* with more columns or rows the cells are too small for figures */
 #define FIGURES_ROWS_MAX 40
 #define CELL_WIDTH_MIN 42
-#define CELL_WIDTH_MAX 240
 #define CELL_HEIGHT_MIN 20
-#define CELL_HEIGHT_MAX 220
 #define DENSE_CELL_MIN 6
 #define TICK_GAP 3     /* between names of columns */
 #define TICK_HEIGHT 14 /* of a row's name */
@@ -50,20 +48,20 @@ static double between(double value, double low, double high)
     return fmin(high, fmax(low, value));
 }
 
-/* The picture grows where cells would be too small to read. Cells without figures have whole
- * coordinates, which are shorter and sharper. */
+/* Cells fill the plot; the picture grows where they would be too small to read. Cells without
+ * figures have whole coordinates, which are shorter and sharper. */
 static void lay_out(struct chart_heat *heat, double top)
 {
     const struct chart_grid *grid = heat->grid;
     double columns = (double)grid->load_count, rows = (double)grid->row_count;
 
     heat->is_dense = grid->load_count > FIGURES_COLUMNS_MAX || grid->row_count > FIGURES_ROWS_MAX;
-    heat->left = CHART_MARGIN + 22 + widest_row_name(grid);
+    heat->left = CHART_MARGIN + 26 + widest_row_name(grid);
     heat->top = top + 28;
-    heat->cell_width = between((CHART_WIDTH - CHART_MARGIN - heat->left) / columns,
-                               heat->is_dense ? DENSE_CELL_MIN : CELL_WIDTH_MIN, CELL_WIDTH_MAX);
-    heat->cell_height = between((CHART_HEIGHT - CHART_HEAT_LEGEND_HEIGHT - heat->top) / rows,
-                                heat->is_dense ? DENSE_CELL_MIN : CELL_HEIGHT_MIN, CELL_HEIGHT_MAX);
+    heat->cell_width = fmax((CHART_WIDTH - CHART_MARGIN - heat->left) / columns,
+                            heat->is_dense ? DENSE_CELL_MIN : CELL_WIDTH_MIN);
+    heat->cell_height = fmax((CHART_HEIGHT - CHART_HEAT_LEGEND_HEIGHT - heat->top) / rows,
+                             heat->is_dense ? DENSE_CELL_MIN : CELL_HEIGHT_MIN);
     heat->chart->drawing.width =
         fmax(CHART_WIDTH, heat->left + columns * heat->cell_width + CHART_MARGIN);
     if (heat->is_dense) {
@@ -169,11 +167,20 @@ static void draw_failed(const struct chart_heat *heat, struct box box, const cha
     draw_word(heat, box, word, PAINT_FAIL);
 }
 
+/* Few cells are large, and so are their figures. */
+static double figure_size(const struct chart_heat *heat)
+{
+    double least = fmin(heat->cell_width, heat->cell_height);
+
+    return least > 150 ? 24 : heat->cell_height > 60 ? 13 : text_kind_size(TEXT_FIGURE);
+}
+
 static void draw_measured(struct chart_heat *heat, const struct chart_point *point, struct box box,
                           double value)
 {
     struct drawing *drawing = &heat->chart->drawing;
     int step = chart_heat_step(heat, value);
+    double size = figure_size(heat);
     char number[SCALE_NUMBER_SIZE];
     bool has_share = point->failed_share >= FAILED_SHARE_SHOWN;
 
@@ -181,13 +188,14 @@ static void draw_measured(struct chart_heat *heat, const struct chart_point *poi
     if (has_share)
         chart_heat_failed_share(drawing, box, point->failed_share);
     heat->has_failed_share |= has_share;
-    drawing_text(drawing, &(struct label){ .kind = TEXT_FIGURE,
-                                           .x = box.x + box.width / 2,
-                                           .y = box.y + box.height / 2 + (has_share ? 2 : 3.5),
-                                           .string = scale_number(value, number),
-                                           .paint = PAINT_ON_STEP + (enum paint)step,
-                                           .anchor = ANCHOR_MIDDLE,
-                                           .size = heat->cell_height > 60 ? 13 : 0 });
+    drawing_text(drawing,
+                 &(struct label){ .kind = TEXT_FIGURE,
+                                  .x = box.x + box.width / 2,
+                                  .y = box.y + box.height / 2 + size / 3 - (has_share ? 1.5 : 0),
+                                  .string = scale_number(value, number),
+                                  .paint = PAINT_ON_STEP + (enum paint)step,
+                                  .anchor = ANCHOR_MIDDLE,
+                                  .size = size });
 }
 
 static void draw_unmeasured(struct chart_heat *heat, const struct chart_point *point,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The marks on the cells of the heat map, and the legend that explains those in the picture. */
 #include "analysis/charts/chart_heat.h"
+#include "base/core/memory.h"
 
 #include <math.h>
 
@@ -11,10 +12,10 @@
 
 void chart_heat_hatch(struct drawing *drawing, struct box box)
 {
-    struct spot ends[128];
-    size_t count = 0;
+    size_t most = 2 * (size_t)((box.width + box.height) / HATCH) + 2, count = 0;
+    FREE_AUTO struct spot *ends = memory_zeroed(most, sizeof *ends);
 
-    for (double at = HATCH; at < box.width + box.height && count + 2 <= 128; at += HATCH) {
+    for (double at = HATCH; at < box.width + box.height; at += HATCH) {
         double down = fmin(at, box.height), right = fmin(at, box.width);
 
         ends[count++] = (struct spot){ box.x + at - down, box.y + down };

@@ -70,27 +70,41 @@ static void write_time(int64_t at_ms, int64_t step_ms, char out[32])
         snprintf(out, 32, "%02d:%02d:%02d", utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-static void draw_time(const struct history *history, double y, double top)
+struct times {
+    int64_t first_ms, step_ms;
+};
+
+static struct times times_of(const struct chart_history *input)
 {
-    struct drawing *drawing = &history->chart->drawing;
-    int64_t from = history->input->from_ms, to = history->input->to_ms;
-    int64_t step = step_of(to - from), at = from - from % step;
+    int64_t step = step_of(input->to_ms - input->from_ms);
+
+    return (struct times){ (input->from_ms + step - 1) / step * step, step };
+}
+
+/* Within a panel: they do not cross the heading of the next one. */
+static void draw_time_rules(const struct history *history, struct box box)
+{
+    const struct times times = times_of(history->input);
+
+    for (int64_t at = times.first_ms; at <= history->input->to_ms; at += times.step_ms)
+        drawing_line(&history->chart->drawing, (struct spot){ x_of(history, at), box.y },
+                     (struct spot){ x_of(history, at), box.y + box.height },
+                     CHART_STROKE(PAINT_RULE, 1));
+}
+
+static void draw_time_names(const struct history *history, double y)
+{
+    const struct times times = times_of(history->input);
     char name[32];
 
-    for (; at <= to; at += step) {
-        double x = x_of(history, at);
-
-        if (at < from)
-            continue;
-        drawing_line(drawing, (struct spot){ x, y }, (struct spot){ x, top },
-                     CHART_STROKE(PAINT_RULE, 1));
-        write_time(at, step, name);
-        drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_TICK,
-                                                       .x = x,
-                                                       .y = y + 16,
-                                                       .string = name,
-                                                       .paint = PAINT_MUTED,
-                                                       .anchor = ANCHOR_MIDDLE });
+    for (int64_t at = times.first_ms; at <= history->input->to_ms; at += times.step_ms) {
+        write_time(at, times.step_ms, name);
+        drawing_text_if_free(&history->chart->drawing, &(struct label){ .kind = TEXT_TICK,
+                                                                        .x = x_of(history, at),
+                                                                        .y = y + 16,
+                                                                        .string = name,
+                                                                        .paint = PAINT_MUTED,
+                                                                        .anchor = ANCHOR_MIDDLE });
     }
 }
 
@@ -250,6 +264,7 @@ static void draw_panel(const struct history *history, const struct chart_panel *
     struct scale_range range = { .is_log = panel->is_log };
     struct scale y;
 
+    draw_time_rules(history, box);
     for (size_t s = 0; s < panel->series_count; s++)
         for (size_t i = 0; i < panel->series[s].count; i++)
             scale_range_add(&range, panel->series[s].moments[i].value);
@@ -322,7 +337,7 @@ static void draw(const struct history *history, double top)
 
     drawing->height = fmax(CHART_HEIGHT, bottom + 26);
     draw_spans(history, first, bottom);
-    draw_time(history, bottom, first);
+    draw_time_names(history, bottom);
     draw_notes(history, first - 26);
     for (size_t i = 0; i < history->input->panel_count; i++)
         draw_panel(history, &history->input->panels[i],

@@ -169,7 +169,18 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
-/* A point between two others on a line needs no marker where it would cover theirs. */
+/* Where the line through this point ends. */
+static double end_of(const struct line *line, size_t load)
+{
+    const struct chart_grid *grid = line->latency->grid;
+
+    while (load + 1 < grid->load_count && has_place(line, chart_grid_at(grid, line->row, load + 1)))
+        load++;
+    return scale_at(&line->latency->x, grid->loads[load]);
+}
+
+/* Both ends of a line have a marker; a point between them has one where it does not cover that of
+ * another. */
 static void draw_points(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -177,10 +188,11 @@ static void draw_points(const struct line *line)
     bool is_on_line = false;
 
     for (size_t load = 0; load < grid->load_count; load++) {
-        double x = scale_at(&line->latency->x, grid->loads[load]);
+        double x = scale_at(&line->latency->x, grid->loads[load]), end = end_of(line, load);
         bool is_there = has_place(line, chart_grid_at(grid, line->row, load));
+        bool has_room = x - last >= CHART_MARKER_GAP && end - x >= CHART_MARKER_GAP;
 
-        if (is_there && (!is_on_line || x - last >= CHART_MARKER_GAP)) {
+        if (is_there && (!is_on_line || x == end || has_room)) {
             draw_point(line, load);
             last = x;
         }

@@ -201,6 +201,19 @@ static void add_place(const struct svg *svg, const struct shape *shape)
     text_add(svg->out, ")\"");
 }
 
+#define WIDE 480
+
+/* A reader's font may be wider than ours: a text about as wide as the picture keeps its width. */
+static void add_width(const struct svg *svg, const struct shape *shape)
+{
+    double width = font_measure(shape->string, shape->size, text_kind_weight(shape->text_kind));
+
+    if (width <= WIDE)
+        return;
+    add_attribute(svg->out, "textLength", width);
+    text_add(svg->out, " lengthAdjust=\"spacingAndGlyphs\"");
+}
+
 static void write_text(const struct svg *svg, const struct shape *shape)
 {
     static const char *const anchors[] = { NULL, "middle", "end" };
@@ -213,6 +226,7 @@ static void write_text(const struct svg *svg, const struct shape *shape)
         text_addf(svg->out, " text-anchor=\"%s\"", anchors[shape->anchor]);
     if (text_kind_weight(shape->text_kind) == FONT_SEMIBOLD)
         text_add(svg->out, " font-weight=\"600\"");
+    add_width(svg, shape);
     text_addf(&class, "t-%s", text_kind_name(shape->text_kind));
     add_paints(svg, &shape->style, text_string(&class));
     text_add_char(svg->out, '>');

@@ -121,6 +121,123 @@ static inline void has_no_overlaps(const char *what, const struct svg_text *text
                          texts[j].box.x, texts[j].box.y);
 }
 
+/* ---- Lines through texts ---- */
+
+#define CAPITAL 0.74 /* height of a capital letter or a figure, in font sizes */
+
+/* Where the letters of a text are, without what hangs below its line. */
+static inline struct box ink_of(const struct shape *text)
+{
+    const struct label label = { .kind = text->text_kind,
+                                 .x = text->spots[0].x,
+                                 .y = text->spots[0].y,
+                                 .string = text->string,
+                                 .anchor = text->anchor,
+                                 .upwards = text->upwards,
+                                 .size = text->size };
+    struct box box = drawing_label_box(&label);
+    double above = (FONT_ASCENT - CAPITAL) * text->size, below = FONT_DESCENT * text->size;
+
+    return text->upwards
+               ? (struct box){ box.x + above, box.y, box.width - above - below, box.height }
+               : (struct box){ box.x, box.y + above, box.width, box.height - above - below };
+}
+
+/* Narrows *low to *high, the part of a segment, to that between two edges; by Liang and Barsky. */
+static inline void clip(double from, double step, double least, double most, double *low,
+                        double *high)
+{
+    double enters = (least - from) / step, leaves = (most - from) / step;
+
+    if (step == 0) {
+        *high = from > least && from < most ? *high : -1;
+        return;
+    }
+    *low = fmax(*low, fmin(enters, leaves));
+    *high = fmin(*high, fmax(enters, leaves));
+}
+
+static inline bool segment_meets(struct spot a, struct spot b, const struct box *box)
+{
+    double low = 0, high = 1;
+
+    clip(a.x, b.x - a.x, box->x + ROUNDING, box->x + box->width - ROUNDING, &low, &high);
+    clip(a.y, b.y - a.y, box->y + ROUNDING, box->y + box->height - ROUNDING, &low, &high);
+    return low < high;
+}
+
+static inline bool line_meets(const struct shape *line, const struct box *box)
+{
+    bool are_segments = line->kind == SHAPE_SEGMENTS;
+
+    for (size_t i = 1; i < line->spot_count; i += are_segments ? 2 : 1)
+        if (segment_meets(line->spots[i - 1], line->spots[i], box))
+            return true;
+    return line->closed && segment_meets(line->spots[line->spot_count - 1], line->spots[0], box);
+}
+
+/* A circle around a text is no mark under it. */
+static inline bool mark_meets(const struct shape *circle, const struct box *box)
+{
+    const struct box own = { circle->spots[0].x - circle->radius,
+                             circle->spots[0].y - circle->radius, 2 * circle->radius,
+                             2 * circle->radius };
+
+    return circle->style.fill != PAINT_NONE && boxes_overlap(&own, box);
+}
+
+static inline bool is_line(const struct shape *shape)
+{
+    return (shape->kind == SHAPE_PATH || shape->kind == SHAPE_SEGMENTS)
+           && shape->style.stroke != PAINT_NONE;
+}
+
+static inline bool holds(const struct box *outer, const struct box *inner)
+{
+    return outer->x <= inner->x && outer->y <= inner->y
+           && outer->x + outer->width >= inner->x + inner->width
+           && outer->y + outer->height >= inner->y + inner->height;
+}
+
+/* Whether a filled rectangle lies over the line and under the text. */
+static inline bool is_covered(const struct drawing *drawing, size_t line, size_t text,
+                              const struct box *ink)
+{
+    for (size_t i = line + 1; i < text; i++)
+        if (drawing->shapes[i].kind == SHAPE_RECT && drawing->shapes[i].style.fill != PAINT_NONE
+            && holds(&drawing->shapes[i].box, ink))
+            return true;
+    return false;
+}
+
+/* A figure may stand on a rule of the grid, which is pale. */
+static inline bool may_meet(const struct shape *text, const struct shape *line)
+{
+    return text->text_kind == TEXT_FIGURE && line->style.stroke == PAINT_RULE;
+}
+
+static inline void has_no_line_through_text(const char *what, const struct drawing *drawing)
+{
+    for (size_t t = 0; t < drawing->count; t++) {
+        const struct shape *text = &drawing->shapes[t];
+        struct box ink;
+
+        if (text->kind != SHAPE_TEXT)
+            continue;
+        ink = ink_of(text);
+        for (size_t i = 0; i < drawing->count; i++) {
+            const struct shape *line = &drawing->shapes[i];
+
+            if (line->kind == SHAPE_CIRCLE && mark_meets(line, &ink))
+                fail_msg("%s: a mark is at \"%s\" at %.0f, %.0f", what, text->string, ink.x, ink.y);
+            if (is_line(line) && !may_meet(text, line) && line_meets(line, &ink)
+                && !is_covered(drawing, i, t, &ink))
+                fail_msg("%s: a line of paint %d runs through \"%s\" at %.0f, %.0f", what,
+                         (int)line->style.stroke, text->string, ink.x, ink.y);
+        }
+    }
+}
+
 static inline void has_no_clipped_text(const char *what, const struct chart *chart,
                                        const struct svg_text *texts, size_t count)
 {
@@ -224,6 +341,7 @@ static inline void chart_is_sound(const char *what, const struct chart *chart)
     assert_true(count >= 1);
     has_no_clipped_text(what, chart, texts, count);
     has_no_overlaps(what, texts, count);
+    has_no_line_through_text(what, &chart->drawing);
     draws_only_what_is_known(what, chart, texts, count);
     free(texts);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every chart of every run: made-up ones of all shapes, and what users published. No label overlaps
- * another or is cut by the picture's edge, and no figure is drawn that is not in the data.
- * `test_charts --save FOLDER` saves the pictures, light and dark, for people to look at. */
+ * another, is cut by the picture's edge or lies on a line, and no figure is drawn that is not in
+ * the data. `test_charts --save FOLDER` saves the pictures, light and dark, for people to look at.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -212,6 +213,65 @@ static void labels_that_matter_are_there_once(void **state)
     has_label(draw_heat, 100, 10, "4", 0);
 }
 
+/* How many shapes belong to a mark of this row of the table. */
+static size_t marks_of(const struct drawing *drawing, int64_t row)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < drawing->count; i++)
+        found += drawing->shapes[i].kind == SHAPE_GROUP && drawing->shapes[i].row == row;
+    return found;
+}
+
+static void both_ends_of_a_line_have_a_marker(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 200, 1, ALL(EVIDENCE_MEASURED), "", 1 };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+    CHART_AUTO chart = { 0 };
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    draw_ttft(&runs, &chart);
+    assert_int_equal(marks_of(&chart.drawing, 0), 1);
+    assert_int_equal(marks_of(&chart.drawing, 198), 0);
+    assert_int_equal(marks_of(&chart.drawing, 199), 1);
+}
+
+static struct box box_of_lines(const struct shape *lines)
+{
+    double left = INFINITY, right = 0, top = INFINITY, bottom = 0;
+
+    for (size_t i = 0; i < lines->spot_count; i++) {
+        left = fmin(left, lines->spots[i].x);
+        right = fmax(right, lines->spots[i].x);
+        top = fmin(top, lines->spots[i].y);
+        bottom = fmax(bottom, lines->spots[i].y);
+    }
+    return (struct box){ left, top, right - left, bottom - top };
+}
+
+static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 1, 1, ALL(EVIDENCE_FAILED), "503", 1 };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+    CHART_AUTO chart = { 0 };
+    const struct shape *cell = NULL;
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    draw_heat(&runs, &chart);
+    for (size_t i = 0; i < chart.drawing.count && cell == NULL; i++)
+        if (chart.drawing.shapes[i].kind == SHAPE_GROUP)
+            cell = &chart.drawing.shapes[i + 1];
+    assert_non_null(cell);
+    assert_true(cell->box.width > 600 && cell->box.height > 250);
+    assert_int_equal(cell[1].kind, SHAPE_SEGMENTS);
+    assert_float_equal(box_of_lines(&cell[1]).width, cell->box.width, 6);
+    assert_float_equal(box_of_lines(&cell[1]).height, cell->box.height, 6);
+}
+
 static void repetitions_of_a_run(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -332,6 +392,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(labels_that_matter_are_there_once),
+        cmocka_unit_test(both_ends_of_a_line_have_a_marker),
+        cmocka_unit_test(a_single_cell_fills_the_plot_with_its_hatch),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),
