@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Draws the pictures in docs/charts/, of made-up figures, light and dark. Look at them afterwards.
+#     docs/charts.sh
+set -e
+cd "$(dirname "$0")/.."
+cmake --preset release
+cmake --build --preset release --target bench_examples
+build/release/bin/bench_examples docs/charts
