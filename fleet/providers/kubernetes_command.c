@@ -42,6 +42,18 @@ static void add_waiting(const struct desired *desired, const struct step *step, 
                   name, namespace);
 }
 
+static void add_annotation(const struct desired *desired, const struct step *step, struct text *out)
+{
+    const json_t *notes = json_object_get(json_object_get(step->body, "metadata"), "annotations"),
+                 *value;
+    const char *name;
+
+    text_addf(out, "kubectl annotate --overwrite deployment/%s", desired->deployment);
+    json_object_foreach(json_iterable(notes), name, value)
+        text_addf(out, " '%s=%s'", name, json_string_value(value));
+    text_addf(out, " -n %s\n", desired->target->namespace);
+}
+
 void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out)
 {
     const char *name = desired->deployment, *namespace = desired->target->namespace;
@@ -55,12 +67,7 @@ void kubernetes_command(const struct desired *desired, const struct step *step, 
                   (long long)json_get_integer(json_object_get(step->body, "spec"), "replicas", 0),
                   namespace);
     else if (strcmp(step->name, "annotation") == 0)
-        text_addf(
-            out, "kubectl annotate --overwrite deployment/%s '" KUBERNETES_ENDS "=%s' -n %s\n",
-            name,
-            json_get_text(json_object_get(json_object_get(step->body, "metadata"), "annotations"),
-                          KUBERNETES_ENDS, ""),
-            namespace);
+        add_annotation(desired, step, out);
     else if (strcmp(step->name, "remove-deployment") == 0)
         text_addf(out, "kubectl delete deployment/%s --cascade=foreground -n %s\n", name,
                   namespace);

@@ -143,6 +143,9 @@ static void test_commands_of_kubectl(void **state)
     for (size_t i = 0; i < count; i++)
         world->life.provider->command(&world->life.desired, &steps[i], &out);
     step_list_free(steps, count);
+    steps = make_steps(world, VERB_EXTEND, &count);
+    world->life.provider->command(&world->life.desired, &steps[count - 1], &out);
+    step_list_free(steps, count);
     assert_non_null(strstr(out.data, "kubectl get secret hf-secret -n llm\n"));
     assert_non_null(strstr(out.data, "kubectl apply --server-side --field-manager=opsbrain -f -"));
     assert_non_null(strstr(out.data, "kubectl create --field-manager=opsbrain -f - <<'END'\n{\n "
@@ -151,6 +154,9 @@ static void test_commands_of_kubectl(void **state)
     assert_non_null(strstr(out.data, "kubectl delete deployment/gemma --cascade=foreground"));
     assert_non_null(strstr(out.data, "kubectl delete cronjobs -l opsbrain/instance=inst-1,"));
     assert_non_null(strstr(out.data, "kubectl delete services -l "));
+    assert_non_null(strstr(out.data, "kubectl annotate --overwrite deployment/gemma "
+                                     "'opsbrain/ends=2025-11-24T17:00:00.000Z' "
+                                     "'opsbrain/at-end=destroy' -n llm\n"));
     assert_null(strstr(out.data, "canary"));
 }
 
