@@ -304,7 +304,7 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
 {
     const struct recipe *recipe = desired->recipe;
 
-    if (!google_check_name(desired->deployment, "Cloud Run", NAME_SIZE, error))
+    if (!provider_check_name(desired->deployment, "Cloud Run", NAME_SIZE, error))
         return false;
     if (recipe == NULL)
         return true;

@@ -121,7 +121,7 @@ bool compute_check(const struct desired *desired, struct error *error)
 {
     const struct recipe *recipe = desired->recipe;
 
-    if (!google_check_name(desired->deployment, "Compute Engine", NAME_SIZE, error))
+    if (!provider_check_name(desired->deployment, "Compute Engine", NAME_SIZE, error))
         return false;
     return recipe == NULL
            || (google_machine_check(desired, "Compute Engine", error)

@@ -61,19 +61,6 @@ void google_tag(const struct desired *desired, const char *what, char out[GOOGLE
     text_copy(out, GOOGLE_TAG_SIZE, digest);
 }
 
-bool google_check_name(const char *name, const char *title, size_t size, struct error *error)
-{
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    if (length > 0 && length < size && name[length] == '\0' && name[0] >= 'a'
-        && name[length - 1] != '-')
-        return true;
-    return error_set(error, ERROR_INVALID,
-                     "on %s a deployment's name has at most %zu of a-z, 0-9 and '-', begins with a "
-                     "letter and does not end with '-'",
-                     title, size - 1);
-}
-
 const char *google_last_part(const char *name)
 {
     const char *last = strrchr(name, '/');

@@ -29,9 +29,6 @@ json_t *google_mark(const struct desired *desired);
  * full name at the platform). */
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
-/* Whether a deployment's name can name a resource: letters, digits and '-', shorter than `size`. */
-CHECKED bool google_check_name(const char *name, const char *title, size_t size,
-                               struct error *error);
 
 /* "x" of "projects/P/locations/L/services/x". */
 const char *google_last_part(const char *name);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/core/base64.h"
 #include "base/core/memory.h"
@@ -46,15 +45,6 @@ void google_end_add_account(const struct google_list *list)
                   list->desired->deployment, "description", google_mark(list->desired));
 }
 
-static json_t *schedule(int64_t ends_ms)
-{
-    time_t at = (time_t)((ends_ms + 59999) / 60000 * 60);
-    struct tm utc;
-
-    gmtime_r(&at, &utc);
-    return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
-}
-
 static json_t *job_body(const struct google_list *list, const char *method, const char *url,
                         const char *body)
 {
@@ -71,7 +61,7 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
     }
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:i, s:s}}", "name",
                      list->end.job + strlen(SCHEDULER), "description", google_mark(list->desired),
-                     "schedule", schedule(list->desired->ends_ms), "timeZone", "Etc/UTC",
+                     "schedule", provider_schedule(list->desired->ends_ms), "timeZone", "Etc/UTC",
                      "httpTarget", request, "retryConfig", "retryCount", 5, "minBackoffDuration",
                      "30s");
 }

@@ -2,7 +2,6 @@
 /* The objects of a deployment, in the form for server-side apply. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
@@ -381,16 +380,6 @@ static json_t *end_container(const struct desired *desired)
                      "capabilities", "drop", "ALL");
 }
 
-/* The first whole minute that is not before the end. */
-static json_t *schedule(int64_t ends_ms)
-{
-    time_t at = (time_t)((ends_ms + 59999) / 60000 * 60);
-    struct tm utc;
-
-    gmtime_r(&at, &utc);
-    return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
-}
-
 json_t *kubernetes_end_job(const struct desired *desired)
 {
     json_t *out = object("batch/v1", "CronJob", metadata(desired, "-end"));
@@ -401,7 +390,7 @@ json_t *kubernetes_end_job(const struct desired *desired)
 
     json_object_set_new(out, "spec",
                         json_pack("{s:o, s:s, s:s, s:{s:{s:i, s:i, s:{s:{s:o}, s:o}}}}", "schedule",
-                                  schedule(desired->ends_ms), "timeZone", "Etc/UTC",
+                                  provider_schedule(desired->ends_ms), "timeZone", "Etc/UTC",
                                   "concurrencyPolicy", "Forbid", "jobTemplate", "spec",
                                   "backoffLimit", 20, "ttlSecondsAfterFinished", 86400, "template",
                                   "metadata", "labels", kubernetes_labels(desired), "spec", pod));

@@ -8,7 +8,7 @@
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 
-#define NAME_MAX_LENGTH 48 /* that of a CronJob, with the suffix */
+#define NAME_SIZE 49 /* that of a CronJob, with the suffix */
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -43,19 +43,6 @@ struct list {
     struct step **steps;
     size_t *count;
 };
-
-static CHECKED bool check_name(const char *name, struct error *error)
-{
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    if (length > 0 && length <= NAME_MAX_LENGTH && name[length] == '\0' && name[0] >= 'a'
-        && name[length - 1] != '-')
-        return true;
-    return error_set(error, ERROR_INVALID,
-                     "on Kubernetes a deployment's name has at most %d of a-z, 0-9 and '-', begins "
-                     "with a letter and does not end with '-'",
-                     NAME_MAX_LENGTH);
-}
 
 /* ---- Steps ---- */
 
@@ -137,7 +124,7 @@ static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
     const char *name;
-    char key[NAME_MAX_LENGTH + 8];
+    char key[NAME_SIZE + 7];
 
     json_object_foreach(json_iterable(variables), name, value) {
         const char *secret = json_get_text(value, "secret", NULL);
@@ -276,7 +263,7 @@ static void add_extend(const struct list *list, const struct observed *now)
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
-    if (!check_name(desired->deployment, error))
+    if (!provider_check_name(desired->deployment, "Kubernetes", NAME_SIZE, error))
         return false;
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
         return error_set(error, ERROR_CONFLICT,

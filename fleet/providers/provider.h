@@ -114,6 +114,17 @@ void observed_list_free(struct observed *list, size_t count); /* does nothing fo
 /* For providers: an empty one at the end of the list. Valid until the next one. */
 struct observed *observed_list_add(struct observed **list, size_t *count);
 
+/* ---- What several platforms share; for providers ---- */
+
+/* Whether a deployment's name can name a resource: letters, digits and '-', shorter than `size`. */
+CHECKED bool provider_check_name(const char *name, const char *title, size_t size,
+                                 struct error *error);
+/* The first whole minute that is not before `at_ms`, for cron in UTC, which has no year. New
+ * reference. */
+json_t *provider_schedule(int64_t at_ms);
+
+/* ---- The table ---- */
+
 struct provider {
     const char *name, *title;      /* "kubernetes", "Kubernetes" */
     unsigned verbs;                /* VERB_BIT of the verbs that it supports */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/core/memory.h"
 #include "fleet/providers/provider.h"
@@ -124,6 +125,28 @@ struct observed *observed_list_add(struct observed **list, size_t *count)
 const char *desired_at_end(const struct desired *desired)
 {
     return desired->end_destroys ? "destroy" : "stop";
+}
+
+bool provider_check_name(const char *name, const char *title, size_t size, struct error *error)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    if (length > 0 && length < size && name[length] == '\0' && name[0] >= 'a'
+        && name[length - 1] != '-')
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "on %s a deployment's name has at most %zu of a-z, 0-9 and '-', begins with a "
+                     "letter and does not end with '-'",
+                     title, size - 1);
+}
+
+json_t *provider_schedule(int64_t at_ms)
+{
+    time_t at = (time_t)((at_ms + 59999) / 60000 * 60);
+    struct tm utc;
+
+    gmtime_r(&at, &utc);
+    return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
 }
 
 int64_t desired_replicas(const struct desired *desired)

@@ -124,7 +124,7 @@ bool tpu_check(const struct desired *desired, struct error *error)
 {
     const struct recipe *recipe = desired->recipe;
 
-    return google_check_name(desired->deployment, TITLE, NAME_SIZE, error)
+    return provider_check_name(desired->deployment, TITLE, NAME_SIZE, error)
            && check_machine(recipe, error) && google_machine_check(desired, TITLE, error)
            && check_wait(recipe, error)
            && (!tpu_is_flex_start(desired) || check_flex_start(desired, error));
