@@ -82,8 +82,10 @@ static bool is_copied(const struct recipe *recipe)
 }
 
 /* Copies the weights, then runs the program with their new path. */
-static void add_copying(const struct recipe *recipe, json_t *argv, json_t *container)
+static void add_copying(const struct desired *desired, json_t *container)
 {
+    const struct recipe *recipe = desired->recipe;
+    json_t *argv = recipe_argv(recipe, desired->deployment);
     json_t *command = json_pack("[s, s, s, s]", "/bin/sh", "-c",
                                 "cp -r \"$0\" " MEMORY_AT "/ && exec \"$@\"", "");
     TEXT_AUTO from = { 0 };
@@ -99,27 +101,7 @@ static void add_copying(const struct recipe *recipe, json_t *argv, json_t *conta
         if (strcmp(json_string_value(word), text_string(&from)) == 0)
             json_array_set_new(argv, i, json_string(text_string(&to)));
     json_object_set_new(container, "command", command);
-    json_object_set(container, "args", argv);
-}
-
-static void add_program(const struct desired *desired, json_t *container)
-{
-    json_auto_t *argv = recipe_argv(desired->recipe, desired->deployment);
-    size_t words = json_array_size(recipe_member(desired->recipe, "command"));
-    json_t *command = json_array(), *arguments = json_array(), *word;
-    size_t i;
-
-    json_array_foreach(argv, i, word)
-        json_array_append(i < words ? command : arguments, word);
-    if (is_copied(desired->recipe))
-        add_copying(desired->recipe, argv, container);
-    else {
-        if (words > 0)
-            json_object_set(container, "command", command);
-        json_object_set(container, "args", arguments);
-    }
-    json_decref(command);
-    json_decref(arguments);
+    json_object_set_new(container, "args", argv);
 }
 
 static json_t *resources(const struct recipe *recipe)
@@ -145,7 +127,7 @@ static json_t *make_container(const struct desired *desired)
                   environment(recipe), "ports", "name", "http1", "containerPort",
                   (json_int_t)recipe_integer(recipe, "port", 8080), "resources", resources(recipe));
 
-    add_program(desired, out);
+    (is_copied(recipe) ? add_copying : provider_set_program)(desired, out);
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         json_t *value = probe(recipe, probes[i][0]);
 

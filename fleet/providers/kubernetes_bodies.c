@@ -168,22 +168,6 @@ static void add_volumes(const struct desired *desired, json_t *pod, json_t *cont
                              recipe_text(recipe, "kubernetes.claim", "models"), "readOnly", 1));
 }
 
-/* The words of `command` replace the image's program, the others are its arguments. */
-static void add_program(const struct desired *desired, json_t *container)
-{
-    json_auto_t *argv = recipe_argv(desired->recipe, desired->deployment);
-    size_t words = json_array_size(recipe_member(desired->recipe, "command"));
-    json_t *command = json_array(), *arguments = json_array(), *word;
-    size_t i;
-
-    json_array_foreach(argv, i, word)
-        json_array_append(i < words ? command : arguments, word);
-    if (words > 0)
-        json_object_set(container, "command", command);
-    json_object_set_new(container, "args", arguments);
-    json_decref(command);
-}
-
 static json_t *make_container(const struct desired *desired)
 {
     const struct recipe *recipe = desired->recipe;
@@ -193,7 +177,7 @@ static json_t *make_container(const struct desired *desired)
                   "containerPort", (json_int_t)recipe_integer(recipe, "port", 0), "resources",
                   resources(recipe), "securityContext", "allowPrivilegeEscalation", 0);
 
-    add_program(desired, container);
+    provider_set_program(desired, container);
     add_probes(recipe, container);
     return container;
 }

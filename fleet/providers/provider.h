@@ -122,6 +122,9 @@ CHECKED bool provider_check_name(const char *name, const char *title, size_t siz
 /* The first whole minute that is not before `at_ms`, for cron in UTC, which has no year. New
  * reference. */
 json_t *provider_schedule(int64_t at_ms);
+/* Sets "command" and "args" of a container, as Kubernetes and Cloud Run take them: the words of the
+ * recipe's `command` replace the image's program, the others are its arguments. */
+void provider_set_program(const struct desired *desired, json_t *container);
 
 /* ---- The table ---- */
 

@@ -149,6 +149,21 @@ json_t *provider_schedule(int64_t at_ms)
     return json_sprintf("%d %d %d %d *", utc.tm_min, utc.tm_hour, utc.tm_mday, utc.tm_mon + 1);
 }
 
+void provider_set_program(const struct desired *desired, json_t *container)
+{
+    json_auto_t *argv = recipe_argv(desired->recipe, desired->deployment);
+    size_t words = json_array_size(recipe_member(desired->recipe, "command"));
+    json_auto_t *command = json_array();
+    json_t *arguments = json_array(), *word;
+    size_t i;
+
+    json_array_foreach(argv, i, word)
+        json_array_append(i < words ? command : arguments, word);
+    if (words > 0)
+        json_object_set(container, "command", command);
+    json_object_set_new(container, "args", arguments);
+}
+
 int64_t desired_replicas(const struct desired *desired)
 {
     if (desired->replicas > 0 || desired->recipe == NULL)
