@@ -106,6 +106,27 @@ void managed_document_read_door(const json_t *door, struct observed *out)
                   json_get_text(door, door_texts[i].name, ""));
 }
 
+void managed_document_differences(const json_t *before, const json_t *after, size_t limit,
+                                  struct text *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(before), name, value) {
+        const json_t *other = json_object_get(after, name);
+
+        if (json_equal(value, other) || out->length > limit)
+            continue;
+        text_addf(out, "%s%s ", out->length == 0 ? "" : ", ", name);
+        json_add(out, value);
+        text_add(out, " -> ");
+        if (other == NULL)
+            text_add(out, "nothing");
+        else
+            json_add(out, other);
+    }
+}
+
 json_t *managed_document_sighting(const struct observed *observed)
 {
     json_t *out = managed_document_observed(observed);

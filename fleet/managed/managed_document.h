@@ -14,5 +14,9 @@ json_t *managed_document_observed(const struct observed *observed);
  * New reference; `out` has no other members than these. */
 json_t *managed_document_door(const struct observed *observed);
 void managed_document_read_door(const json_t *door, struct observed *out);
+/* Adds "replicas 1 -> 3, image \"a\" -> nothing" for the members of `before` that differ in
+ * `after`, until `out` has about `limit` bytes. */
+void managed_document_differences(const json_t *before, const json_t *after, size_t limit,
+                                  struct text *out);
 /* The whole observed state, for deployment_show. New reference. */
 json_t *managed_document_sighting(const struct observed *observed);

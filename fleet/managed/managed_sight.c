@@ -41,26 +41,6 @@ static CHECKED bool observe(const struct fleet_frame *frame, const struct fleet_
 
 /* ---- Drift ---- */
 
-static void add_drift(const json_t *before, const json_t *now, struct text *out)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach(json_iterable(before), name, value) {
-        const json_t *other = json_object_get(now, name);
-
-        if (json_equal(value, other) || out->length > DRIFT_BYTES)
-            continue;
-        text_addf(out, "%s%s ", out->length == 0 ? "" : ", ", name);
-        json_add(out, value);
-        text_add(out, " -> ");
-        if (other == NULL)
-            text_add(out, "nothing");
-        else
-            json_add(out, other);
-    }
-}
-
 static void describe_drift(const char *baseline, const json_t *observed, struct text *out)
 {
     json_auto_t *before = json_loads(baseline, 0, NULL);
@@ -69,7 +49,7 @@ static void describe_drift(const char *baseline, const json_t *observed, struct 
 
     if (json_object_size(before) == 0 || now == NULL)
         return;
-    add_drift(before, now, out);
+    managed_document_differences(before, now, DRIFT_BYTES, out);
     if (out->length > 0 && by[0] != '\0')
         text_addf(out, " (last changed by %.100s)", by);
 }

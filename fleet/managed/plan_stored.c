@@ -15,24 +15,6 @@ static enum provider_verb verb_find(const char *name)
     return verb;
 }
 
-/* "state absent -> ready": the first members that differ. */
-static void describe_members(const json_t *before, const json_t *after, struct text *out)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach(json_iterable(before), name, value) {
-        json_t *now = json_object_get(after, name);
-
-        if (json_equal(value, now) || out->length > 200)
-            continue;
-        text_addf(out, "%s %s ", out->length == 0 ? "" : ",", name);
-        json_add(out, value);
-        text_add(out, " -> ");
-        json_add(out, now);
-    }
-}
-
 static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
                                       struct error *error)
 {
@@ -51,12 +33,12 @@ static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
             what = parts[i].what;
     for (size_t i = 0; i < sizeof parts / sizeof *parts - 1; i++)
         if (strcmp(what, parts[i].what) == 0 && strcmp(parts[i].name, "recipe") != 0)
-            describe_members(json_object_get(before, parts[i].name),
-                             json_object_get(after, parts[i].name), &members);
+            managed_document_differences(json_object_get(before, parts[i].name),
+                                         json_object_get(after, parts[i].name), 200, &members);
     return error_set(error, ERROR_CONFLICT,
-                     "%s has changed since the plan was made:%s; make a new one with "
+                     "%s has changed since the plan was made: %s; make a new one with "
                      "deployment_plan",
-                     what, members.length == 0 ? " it is another" : text_string(&members));
+                     what, members.length == 0 ? "it is another" : text_string(&members));
 }
 
 static void read_wish(const struct fleet_plan_row *row, const json_t *document,
