@@ -41,7 +41,8 @@ static json_t *pick(const json_t *observed)
     json_t *out = json_object();
 
     for (size_t i = 0; i < sizeof of_fields / sizeof *of_fields; i++)
-        json_object_set(out, of_fields[i], json_object_get(fields, of_fields[i]));
+        if (!json_is_null(json_object_get(fields, of_fields[i])))
+            json_object_set(out, of_fields[i], json_object_get(fields, of_fields[i]));
     add_text(out, "image_digest", digest, strlen(digest));
     add_text(out, "machine", machine, strlen(machine));
     add_text(out, "region", place, region);

@@ -72,16 +72,12 @@ static bool scales_to_zero(const json_t *service)
 
 static json_t *fields_of(const json_t *service)
 {
-    static const char *const of_container[] = { "image", "command", "args", "env", "resources" };
     const json_t *template = json_object_get(service, "template");
     const json_t *container = json_array_get(json_object_get(template, "containers"), 0);
     const json_t *scaling = json_object_get(service, "scaling");
     json_t *out = json_object();
 
-    for (size_t i = 0; i < sizeof of_container / sizeof of_container[0]; i++)
-        if (json_object_get(container, of_container[i]) != NULL)
-            json_object_set_new(out, of_container[i],
-                                json_deep_copy(json_object_get(container, of_container[i])));
+    provider_compare_container(container, out);
     if (scaling != NULL)
         json_object_set_new(out, "scaling", json_deep_copy(scaling));
     json_object_set_new(out, "ingress", json_string(json_get_text(service, "ingress", "")));

@@ -64,7 +64,7 @@ static json_t *fields_of(const json_t *instance)
                                          "deletionProtection" };
     json_t *out = json_pack("{s:s, s:o}", "machineType",
                             google_last_part(json_get_text(instance, "machineType", "")),
-                            "startup-script", google_machine_digest(script_of(instance)));
+                            "startup-script", provider_digest(script_of(instance)));
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (json_object_get(instance, names[i]) != NULL)

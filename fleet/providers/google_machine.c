@@ -71,15 +71,6 @@ void google_machine_set_address(const char *address, int port, struct observed *
         snprintf(out->address, sizeof out->address, "http://%.63s:%d", address, port);
 }
 
-json_t *google_machine_digest(const char *script)
-{
-    char digest[DIGEST_TEXT_SIZE];
-
-    digest_sha256_text(script, strlen(script), digest);
-    digest[16] = '\0';
-    return json_string(digest);
-}
-
 void google_machine_set_id(const struct desired *desired, struct step *step)
 {
     TEXT_AUTO whole = { 0 };

@@ -35,9 +35,6 @@ json_t *google_machine_labels(const struct desired *desired);
 int google_machine_port(const json_t *labels, const char *script);
 /* The server's address, if the machine has one. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
-/* The digest of the script that starts it, which contains image and arguments: changing either
- * changes the digest. New reference. */
-json_t *google_machine_digest(const char *script);
 
 /* Adds the steps "key", "key-right" and "firewall", which precede the machine. */
 void google_machine_add(const struct google_list *list);

@@ -190,15 +190,7 @@ static json_t *fields_of(const json_t *spec)
     json_t *out = json_object();
 
     json_object_set_new(out, "replicas", json_integer(json_get_integer(spec, "replicas", 1)));
-    json_object_set_new(out, "image", json_string(json_get_text(container, "image", "")));
-    for (const char *const *name =
-             (const char *const[]){ "command", "args", "env", "resources", NULL };
-         *name != NULL; name++) {
-        const json_t *value = json_object_get(container, *name);
-
-        if (value != NULL)
-            json_object_set_new(out, *name, json_deep_copy(value));
-    }
+    provider_compare_container(container, out);
     return out;
 }
 

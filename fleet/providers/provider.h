@@ -125,6 +125,11 @@ json_t *provider_schedule(int64_t at_ms);
 /* Sets "command" and "args" of a container, as Kubernetes and Cloud Run take them: the words of the
  * recipe's `command` replace the image's program, the others are its arguments. */
 void provider_set_program(const struct desired *desired, json_t *container);
+/* What drift of a container is compared by: null for a member that it does not have, so that one
+ * that is added later differs; of its environment, in which others keep secrets, a digest alone. */
+void provider_compare_container(const json_t *container, json_t *fields);
+/* Short; a change of the text changes it. New reference. */
+json_t *provider_digest(const char *text);
 
 /* ---- The table ---- */
 

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/core/digest.h"
 #include "base/core/memory.h"
+#include "base/json/json.h"
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
@@ -162,6 +164,30 @@ void provider_set_program(const struct desired *desired, json_t *container)
     if (words > 0)
         json_object_set(container, "command", command);
     json_object_set_new(container, "args", arguments);
+}
+
+void provider_compare_container(const json_t *container, json_t *fields)
+{
+    static const char *const names[] = { "image", "command", "args", "resources" };
+    json_t *environment = json_object_get(container, "env");
+    FREE_AUTO char *written =
+        environment == NULL ? memory_copy_text("") : json_write_canonical(environment);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *value = json_object_get(container, names[i]);
+
+        json_object_set_new(fields, names[i], value == NULL ? json_null() : json_deep_copy(value));
+    }
+    json_object_set_new(fields, "env", provider_digest(written));
+}
+
+json_t *provider_digest(const char *text)
+{
+    char digest[DIGEST_TEXT_SIZE];
+
+    digest_sha256_text(text, strlen(text), digest);
+    digest[16] = '\0';
+    return json_string(digest);
 }
 
 int64_t desired_replicas(const struct desired *desired)

@@ -40,8 +40,7 @@ static json_t *fields_of(const json_t *node, const char *name)
     const json_t *network = json_object_get(node, "networkConfig");
     const json_t *metadata = json_object_get(node, "metadata");
     const char *script = json_get_text(metadata, "startup-script", "");
-    json_t *out =
-        json_pack("{s:s, s:o}", "node", name, "startup-script", google_machine_digest(script));
+    json_t *out = json_pack("{s:s, s:o}", "node", name, "startup-script", provider_digest(script));
 
     add_text(out, "acceleratorType", node, "acceleratorType");
     add_text(out, "runtimeVersion", node, "runtimeVersion");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the provider requests, and the life of what it makes; `./run clouds` lives the same life on
  * a real control plane. */
+#include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
 /* ---- Requests, without a server ---- */
@@ -205,6 +206,31 @@ static void test_phases_are_those_that_people_know(void **state)
     check_state(world, "ready", "ready", "ready", "");
 }
 
+/* Whoever adds a variable to the container may have put a secret into it. */
+static void test_what_is_added_to_a_container_is_drift_without_the_values_of_variables(void **state)
+{
+    json_auto_t *before = json_loads("{\"spec\":{\"template\":{\"spec\":{\"containers\":"
+                                     "[{\"image\":\"vllm\"}]}}}}",
+                                     0, NULL);
+    json_auto_t *after = json_loads("{\"spec\":{\"template\":{\"spec\":{\"containers\":"
+                                    "[{\"image\":\"vllm\",\"args\":[\"--x\"],\"env\":"
+                                    "[{\"name\":\"TOKEN\",\"value\":\"canary\"}]}]}}}}",
+                                    0, NULL);
+    struct observed was = { 0 }, is = { 0 };
+    TEXT_AUTO drift = { 0 };
+
+    (void)state;
+    kubernetes_read(before, NULL, NULL, &was);
+    kubernetes_read(after, NULL, NULL, &is);
+    managed_document_differences(was.fields, is.fields, 400, &drift);
+    assert_non_null(strstr(drift.data, "args null -> [\"--x\"]"));
+    assert_non_null(strstr(drift.data, "env \""));
+    assert_null(strstr(drift.data, "canary"));
+    assert_null(strstr(drift.data, "image"));
+    observed_finish(&was);
+    observed_finish(&is);
+}
+
 /* Seen on a real cluster: nine pods for eight GPUs, all made in one second. */
 static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
 {
@@ -352,6 +378,7 @@ int main(void)
         LIVE(test_the_same_input_gives_the_same_bytes),
         LIVE(test_names_that_kubernetes_lacks_are_refused),
         LIVE(test_commands_of_kubectl),
+        LIVE(test_what_is_added_to_a_container_is_drift_without_the_values_of_variables),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
