@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (3 minutes)
+// ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (4 minutes)
 //
 //     ./run bench store --before FOLDER    the figures of another build beside them: build/release/bin of another checkout
-//     ./run bench store --postgres         those of PostgreSQL (7 minutes)
+//     ./run bench store --postgres         those of PostgreSQL (5 minutes)
 //
 // All take turns, in new folders; the smallest of the medians counts, since what else runs on a machine only adds. Without
-// --before this build is measured against itself, which says how far to trust it. In memory if there is such a file system:
+// options this build is measured against itself, which says how far to trust it. In memory if there is such a file system:
 // a disk's own time is the same for both builds, and varies more than they differ. With --postgres on a disk, where both
 // engines have to wait for it.
 import { execFile } from 'node:child_process';
@@ -20,10 +20,11 @@ import { liveRound, startWorld } from './store_agents.mjs';
 
 const { values: options } = parseArgs({ options: { before: { type: 'string' }, postgres: { type: 'boolean' } } });
 const NOW = path.dirname(process.env.OPSBRAIN_BIN);
-const TURNS = 5;
+const TURNS = 8;
 
-const sides = [{ title: 'before', bin: options.before ?? NOW }, { title: options.postgres ? 'SQLite' : 'now', bin: NOW }];
+const sides = [{ title: options.postgres ? 'SQLite' : 'now', bin: NOW }];
 if (options.postgres) sides.push({ title: 'PostgreSQL', bin: NOW, isPostgres: true });
+if (options.before || !options.postgres) sides.unshift({ title: 'before', bin: options.before ?? NOW });
 
 const folders = await mkdtemp(path.join(!options.postgres && existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'opsbrain-bench-'));
 const endings = [() => rm(folders, { recursive: true })];

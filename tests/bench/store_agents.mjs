@@ -6,7 +6,7 @@ import { startServer } from '../e2e/support/harness.mjs';
 
 const AGENTS = 64;
 const PAUSE_MS = 500; // at most, before a call
-const ROUND_MS = 10_000;
+const ROUND_MS = 5_000;
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n';
 
 // What is called how often, of 16; `world` has the id of a run.
