@@ -321,7 +321,8 @@ static void report_orphans(const struct managed_reconciler *reconciler,
     struct observed *list = NULL;
     struct cloud *cloud;
     struct error error;
-    size_t count = 0;
+    const json_t *warning;
+    size_t count = 0, at;
 
     if (!managed_target_read(frame, row, &target, &error)
         || !frame->cloud(frame->context, &target.plain, &cloud, &error)
@@ -329,6 +330,9 @@ static void report_orphans(const struct managed_reconciler *reconciler,
         log_warning("the target %s cannot be searched: %s", row->name, error.message);
         return;
     }
+    json_array_foreach(warnings, at, warning)
+        log_warning("the target %s was searched in part: %s", row->name,
+                    json_string_value(warning));
     for (size_t i = 0; i < count; i++) {
         const struct fleet_managed_row *named =
             find_named(managed, managed_count, list[i].deployment);
