@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/base64.h"
 #include "base/core/digest.h"
 #include "base/json/json.h"
 #include "fleet/cloud/cloud_problem.h"
@@ -240,24 +239,6 @@ void google_machine_read(const json_t *items, struct observed *out)
 
 /* ---- The key ---- */
 
-/* Reads the key that the machine wrote; it must be visible characters and fit. */
-static CHECKED bool read_key(const json_t *version, char out[SECRET_VALUE_SIZE],
-                             struct error *error)
-{
-    const char *data = json_get_text(json_object_get(version, "payload"), "data", "");
-    TEXT_AUTO key = { 0 };
-    bool good =
-        base64_decode(&key, data, strlen(data)) && key.length > 0 && key.length < SECRET_VALUE_SIZE;
-
-    for (size_t i = 0; good && i < key.length; i++)
-        good = key.data[i] > ' ' && key.data[i] < 0x7f;
-    if (good)
-        text_copy(out, SECRET_VALUE_SIZE, text_string(&key));
-    if (key.data != NULL)
-        explicit_bzero(key.data, key.length);
-    return good || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key");
-}
-
 /* The labels of an instance, or of the node that a queued resource requests. */
 static const json_t *labels_of(const json_t *machine)
 {
@@ -287,5 +268,8 @@ bool google_machine_key(struct cloud *cloud, const char *what, const struct obse
         return true;
     google_machine_name(&desired, what, &machine);
     snprintf(url, sizeof url, "%s/versions/latest:access", machine.key);
-    return cloud_read(cloud, url, &reply, error) && read_key(reply.body, out, error);
+    return cloud_read(cloud, url, &reply, error)
+           && (provider_read_key(json_get_text(json_object_get(reply.body, "payload"), "data", ""),
+                                 out)
+               || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key"));
 }

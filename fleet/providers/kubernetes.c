@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any Kubernetes cluster: its row of the table, and the requirements of a target and its
  * account. */
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,23 +163,6 @@ static const char *ends_by(const struct desired *desired)
                  "that may change nothing else";
 }
 
-/* {"data": {"key": base64}} */
-static CHECKED bool read_secret(const json_t *secret, char out[SECRET_VALUE_SIZE],
-                                struct error *error)
-{
-    const char *text = json_get_text(json_object_get(secret, "data"), "key", "");
-    size_t length = strlen(text);
-    int got = -1;
-
-    if (length > 0 && length % 4 == 0 && length < SECRET_VALUE_SIZE)
-        got = EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)text, (int)length);
-    if (got <= 0)
-        return error_set(error, ERROR_INVALID,
-                         "the Secret of the server's key has no member \"key\"");
-    out[got] = '\0'; /* the padding's bytes are NUL */
-    return true;
-}
-
 bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
                     char out[SECRET_VALUE_SIZE], struct error *error)
 {
@@ -197,7 +179,10 @@ bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
     snprintf(url, sizeof url, "/api/v1/namespaces/%.*s/secrets/%s-key",
              (int)((size_t)(end - observed->resource) - start), observed->resource + start,
              observed->name);
-    return cloud_read(cloud, url, &reply, error) && read_secret(reply.body, out, error);
+    return cloud_read(cloud, url, &reply, error)
+           && (provider_read_key(json_get_text(json_object_get(reply.body, "data"), "key", ""), out)
+               || error_set(error, ERROR_INVALID,
+                            "the Secret %s-key has no text as its member \"key\"", observed->name));
 }
 
 extern const struct provider provider_kubernetes;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/core/base64.h"
 #include "base/core/digest.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
@@ -179,6 +180,20 @@ void provider_compare_container(const json_t *container, json_t *fields)
         json_object_set_new(fields, names[i], value == NULL ? json_null() : json_deep_copy(value));
     }
     json_object_set_new(fields, "env", provider_digest(written));
+}
+
+bool provider_read_key(const char *base64, char out[SECRET_VALUE_SIZE])
+{
+    TEXT_AUTO key = { 0 };
+    bool good = base64_decode(&key, base64, strlen(base64)) && key.length > 0
+                && key.length < SECRET_VALUE_SIZE;
+
+    good = good && strlen(key.data) == key.length;
+    if (good)
+        text_copy(out, SECRET_VALUE_SIZE, text_string(&key));
+    if (key.data != NULL)
+        explicit_bzero(key.data, key.length);
+    return good;
 }
 
 json_t *provider_digest(const char *text)
