@@ -5,6 +5,8 @@
 
 #include "store/engine/database.h"
 
+#define VALUES_MAX 1024 /* of the rows that are added at once */
+
 static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
 {
     return target->side->writers[target->tables->rows[table].set];
@@ -26,15 +28,33 @@ static CHECKED bool begin_table(struct copy_target *target, struct error *error)
     return true;
 }
 
+static CHECKED bool insert_each(struct sql_connection *writer, const struct copy_table *table,
+                                const struct sql_value *values, size_t rows, struct error *error)
+{
+    size_t columns = table->columns->column_count;
+
+    for (size_t row = 0; row < rows; row++) {
+        SQL_AUTO sql = sql_begin(writer, table->insert);
+
+        for (size_t i = 0; i < columns; i++)
+            copy_rows_bind(&sql, (int)i + 1, &values[row * columns + i]);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
+}
+
 static CHECKED bool insert(const struct copy_target *target, const struct sql_value *values,
-                           struct error *error)
+                           size_t count, struct error *error)
 {
     const struct copy_table *table = &target->tables->rows[target->table];
-    SQL_AUTO sql = sql_begin(writer_of(target, target->table), table->insert);
+    struct sql_connection *writer = writer_of(target, target->table);
+    size_t rows = count / table->columns->column_count;
+    bool done = writer->engine->copy_rows == NULL
+                    ? insert_each(writer, table, values, rows, error)
+                    : writer->engine->copy_rows(writer, table->columns, values, rows, error);
 
-    for (size_t i = 0; i < table->columns->column_count; i++)
-        copy_rows_bind(&sql, (int)i + 1, &values[i]);
-    return sql_run(&sql, error)
+    return done
            || error_set(error, error->kind, "a row of table %s is refused: %s",
                         table->columns->name, error->message);
 }
@@ -42,18 +62,25 @@ static CHECKED bool insert(const struct copy_target *target, const struct sql_va
 static CHECKED bool insert_all(struct copy_target *target, const struct text *rows,
                                struct error *error)
 {
+    const struct sql_table *table = target->tables->rows[target->table].columns;
     const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length;
-    struct sql_value values[COPY_COLUMNS_MAX];
+    struct sql_value values[VALUES_MAX];
+    size_t count = 0;
 
     while (at < end) {
-        if (!copy_rows_read(target->tables->rows[target->table].columns, &at, end, values, error))
+        if (!copy_rows_read(table, &at, end, values + count, error))
             return false;
         if (target->present > 0)
             target->present--;
-        else if (!insert(target, values, error))
+        else
+            count += table->column_count;
+        if (count + table->column_count <= VALUES_MAX)
+            continue;
+        if (!insert(target, values, count, error))
             return false;
+        count = 0;
     }
-    return true;
+    return count == 0 || insert(target, values, count, error);
 }
 
 static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)

@@ -152,5 +152,6 @@ const struct sql_engine postgres_engine = {
     .version = postgres_version,
     .snapshot = postgres_snapshot,
     .copy_begin = postgres_copy_begin,
+    .copy_rows = postgres_copy_rows,
     .copy_end = postgres_copy_end,
 };

@@ -3,6 +3,7 @@
  * so they are taken away, and kept as they were in the table opsbrain_references until they are
  * added again, which checks all rows. */
 
+#include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
 
@@ -44,6 +45,83 @@ bool postgres_copy_begin(struct sql_connection *writer, struct error *error)
 
     return postgres_run(postgres_of(writer), script, error);
 }
+
+/* ---- Rows, in the binary format of COPY (postgresql.org/docs/current/sql-copy.html) ---- */
+
+static void add_number(struct text *out, uint32_t number, size_t bytes)
+{
+    while (bytes-- > 0)
+        text_add_char(out, (char)(number >> (8 * bytes)));
+}
+
+static void add_value(struct text *out, const struct sql_value *value)
+{
+    struct postgres_parameter parameter = { .value = *value, .is_bound = value->type != 0 };
+    const char *bytes;
+    int length;
+
+    postgres_encode(&parameter, &bytes, &length);
+    add_number(out, bytes == NULL ? UINT32_MAX : (uint32_t)length, 4);
+    if (bytes != NULL)
+        text_add_bytes(out, bytes, (size_t)length);
+}
+
+static void write_rows(const struct sql_value *values, size_t columns, size_t rows,
+                       struct text *out)
+{
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* no flags, no more in it */
+
+    text_add_bytes(out, head, sizeof head);
+    for (size_t i = 0; i < rows * columns; i++) {
+        if (i % columns == 0)
+            add_number(out, (uint32_t)columns, 2);
+        add_value(out, &values[i]);
+    }
+    add_number(out, UINT16_MAX, 2); /* the end */
+}
+
+static bool begin_rows(struct postgres_connection *connection, const struct sql_table *table)
+{
+    TEXT_AUTO script = { 0 };
+    PGresult *result;
+    bool ok;
+
+    text_addf(&script, "COPY \"%s\" (", table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        text_addf(&script, "%s\"%s\"", i == 0 ? "" : ", ", table->columns[i].name);
+    text_add(&script, ") FROM STDIN (FORMAT binary)");
+    result = PQexec(connection->link, text_string(&script));
+    ok = PQresultStatus(result) == PGRES_COPY_IN || postgres_note_failure(connection, result);
+    PQclear(result);
+    return ok;
+}
+
+static bool send_rows(struct postgres_connection *connection, const struct text *rows)
+{
+    bool ok = (PQputCopyData(connection->link, rows->data, (int)rows->length) == 1
+               && PQputCopyEnd(connection->link, NULL) == 1)
+              || postgres_note_failure(connection, NULL);
+    PGresult *result;
+
+    while ((result = PQgetResult(connection->link)) != NULL) {
+        if (PQresultStatus(result) != PGRES_COMMAND_OK)
+            ok = postgres_note_failure(connection, result);
+        PQclear(result);
+    }
+    return ok;
+}
+
+bool postgres_copy_rows(struct sql_connection *writer, const struct sql_table *table,
+                        const struct sql_value *values, size_t rows, struct error *error)
+{
+    TEXT_AUTO bytes = { 0 };
+
+    write_rows(values, table->column_count, rows, &bytes);
+    return (begin_rows(postgres_of(writer), table) && send_rows(postgres_of(writer), &bytes))
+           || postgres_explain(writer, error);
+}
+
+/* ---- The end ---- */
 
 bool postgres_copy_end(struct sql_connection *writer, struct error *error)
 {

@@ -81,6 +81,8 @@ CHECKED bool postgres_version(struct sql_connection *connection,
                               struct error *error);
 CHECKED bool postgres_snapshot(struct sql_connection *reader, struct error *error);
 CHECKED bool postgres_copy_begin(struct sql_connection *writer, struct error *error);
+CHECKED bool postgres_copy_rows(struct sql_connection *writer, const struct sql_table *table,
+                                const struct sql_value *values, size_t rows, struct error *error);
 CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *error);
 
 /* ---- postgres_holder.c ---- */

@@ -9,6 +9,7 @@
 
 #include "base/core/error.h"
 #include "migrations/migrations.h"
+#include "store/engine/sql_catalogue.h"
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
@@ -112,6 +113,10 @@ struct sql_engine {
     /* Outside of a transaction: from now on rows may come before those that they refer to. May be
      * called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
+    /* In a transaction: adds so many rows, which have a value for each column; one of type 0 is
+     * NULL. NULL: the engine is as fast row by row. */
+    CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
+                              const struct sql_value *values, size_t rows, struct error *error);
     /* In a transaction: CONFLICT unless all references hold, which is checked again from now on.
      * New rows get ids above those of the copied ones. */
     CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
