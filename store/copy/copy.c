@@ -100,6 +100,8 @@ struct origin {
     struct backup_reader *reader;
 };
 
+/* At the end the target alone is held: whoever takes the source over then changes nothing of the
+ * copy, which has been read and compared. */
 static CHECKED bool fill(const struct origin *origin, const struct copy_tables *tables,
                          struct copy_side *side, struct copy_report *out, struct error *error)
 {
