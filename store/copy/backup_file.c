@@ -9,6 +9,7 @@
 #include "base/core/memory.h"
 #include "base/core/random.h"
 #include "base/core/seal.h"
+#include "store/engine/first_line.h"
 
 #define MAGIC "opsbrain backup 1\n"
 #define MAGIC_LENGTH (sizeof MAGIC - 1)
@@ -30,23 +31,6 @@ static CHECKED bool check_key(const char *path, const char *key, struct error *e
                         path, strlen(key), KEY_LENGTH_LEAST);
 }
 
-/* The first line of the file. */
-static CHECKED bool read_key(const char *path, char out[KEY_SIZE], struct error *error)
-{
-    FILE *file = fopen(path, "re");
-
-    out[0] = '\0';
-    if (file == NULL || (fgets(out, KEY_SIZE, file) == NULL && ferror(file) != 0)) {
-        error_set(error, ERROR_INVALID, "the key %.200s cannot be read: %s", path, strerror(errno));
-        if (file != NULL)
-            fclose(file);
-        return false;
-    }
-    fclose(file);
-    out[strcspn(out, "\r\n")] = '\0';
-    return check_key(path, out, error);
-}
-
 static CHECKED bool make_key(struct backup_file *file, const char *key_path, const uint8_t *head,
                              struct error *error)
 {
@@ -57,7 +41,8 @@ static CHECKED bool make_key(struct backup_file *file, const char *key_path, con
         digest_sha256(head, HEAD_BYTES, file->key);
         return true;
     }
-    done = read_key(key_path, key, error);
+    done = first_line_read("the key", key_path, key, sizeof key, error)
+           && check_key(key_path, key, error);
     if (done)
         digest_hmac_sha256(key, strlen(key), head, HEAD_BYTES, file->key);
     explicit_bzero(key, sizeof key);

@@ -7,11 +7,14 @@
 #include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "store/engine/first_line.h"
 #include "store/engine/postgres.h"
 #include "store/engine/postgres_private.h"
 
 #define RETRY_INTERVAL_NS 1000000000
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
+#define PASSWORD_FILE "OPSBRAIN_DATABASE_PASSWORD_FILE"
+#define PASSWORD_SIZE 1024
 #define OPTIONS_MAX 16
 
 /* ---- What is asked of libpq ---- */
@@ -200,15 +203,29 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
+/* Where neither the URI nor the environment has one, from the file that the environment names;
+ * PGPASSFILE is for libpq, which refuses a file that others may read. */
+static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
+                                  struct error *error)
+{
+    const char *path = getenv(PASSWORD_FILE);
+
+    out[0] = '\0';
+    return path == NULL || value_of(parsed, "password") != NULL
+           || first_line_read(PASSWORD_FILE, path, out, PASSWORD_SIZE, error);
+}
+
 /* The SQLSTATE of a server's refusal is in verbose messages only, which can be asked for once there
  * is a PGconn. */
-static PGconn *connect_to(const char *place, const PQconninfoOption *parsed)
+static PGconn *connect_to(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };
     PGconn *link;
 
     add_option(&options, "dbname", place);
     add_option(&options, "client_encoding", "UTF8");
+    if (password[0] != '\0')
+        add_option(&options, "password", password);
     add_defaults(&options, parsed);
     link = PQconnectdbParams(options.names, options.values, 1);
     PQsetErrorVerbosity(link, PQERRORS_VERBOSE);
@@ -222,15 +239,21 @@ bool postgres_open(const char *place, enum sql_connection_kind kind, struct sql_
                    struct error *error)
 {
     struct postgres_connection *connection;
+    char password[PASSWORD_SIZE];
     PQconninfoOption *parsed;
 
     if (!read_place(place, &parsed, error))
         return false;
+    if (!find_password(parsed, password, error)) {
+        PQconninfoFree(parsed);
+        return false;
+    }
     connection = memory_zeroed(1, sizeof *connection);
     connection->base.engine = &postgres_engine;
     connection->kind = kind;
-    connection->link = connect_to(place, parsed);
+    connection->link = connect_to(place, password, parsed);
     connection->base.place = name_place(connection->link);
+    explicit_bzero(password, sizeof password);
     PQconninfoFree(parsed);
     if (!begin_session(connection)) {
         error_ignore(postgres_explain(&connection->base, error));

@@ -42,8 +42,9 @@ static const struct problem {
       "the user lacks a right in the database: make it the owner of the database" },
     { "XX", ERROR_INTERNAL, "the database server reports damage: look at its log" },
     { "", ERROR_INTERNAL,
-      "the database asks for a password, and there is none: put it into PGPASSWORD, or name in "
-      "PGPASSFILE a file with HOST:PORT:DATABASE:USER:PASSWORD and the mode 0600",
+      "the database asks for a password, and there is none: put it into PGPASSWORD, or name its "
+      "file in OPSBRAIN_DATABASE_PASSWORD_FILE, or in PGPASSFILE one with "
+      "HOST:PORT:DATABASE:USER:PASSWORD and the mode 0600",
       "no password supplied" },
     { "", ERROR_INTERNAL,
       "the database's certificate cannot be verified: name the file of its authority, "

@@ -68,6 +68,7 @@ test('each way to connect works, or says why not', { skip }, async (t) => {
     await works(`${NAMED}${here}/plain`);
     await works(`${BARE}${here}/plain`, { PGPASSWORD: PASSWORD });
     await works(`${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o600) });
+    await works(`${BARE}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: await passwordFile(t, `${PASSWORD}\n`, 0o644) });
     await works(`${BARE}${here}/plain?passfile=${await passwordFile(t, line, 0o600)}`);
     await works(`postgresql://postgres@/plain?host=${server.folder}&port=${server.port}`);
 
@@ -84,6 +85,7 @@ test('each way to connect works, or says why not', { skip }, async (t) => {
     await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
     await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
 
+    await fails(/OPSBRAIN_DATABASE_PASSWORD_FILE \/none cannot be read/, `${BARE}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: '/none' });
     await fails(/the address of the database has a line break/, `${NAMED}${here}/plain\n`);
     await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}127.0.0.1:1/plain`);
     await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}nowhere.invalid/plain`);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files whose first line is a secret, as platforms mount them. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/core/error.h"
+
+/* Without its line break; what is longer than `size` is cut. `what`: how the error calls the file.
+ * The caller wipes `out`. INVALID: it cannot be read. */
+CHECKED bool first_line_read(const char *what, const char *path, char *out, size_t size,
+                             struct error *error);
