@@ -220,6 +220,34 @@ static void what_cannot_be_undone_is_said_with_the_reason(void **state)
                  "allowed");
 }
 
+static double charged(struct rig *rig, const char *name)
+{
+    struct fleet_managed_row row;
+    double usd;
+    bool found;
+
+    assert_done(rig, fleet_managed_find(rig->store, name, &row, &found, &rig->error));
+    assert_true(found);
+    usd = row.usd_per_hour;
+    fleet_managed_finish(&row);
+    return usd;
+}
+
+/* What was accepted and failed later may run, and be paid for. */
+static void what_was_refused_costs_what_it_did(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    set_fault(rig, FAULT_REFUSE, "/service/", 1);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
+    assert_true(charged(rig, "gemma") < 1.1);
+    set_fault(rig, FAULT_BREAK, "/service/", 0);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
+    assert_true(charged(rig, "gemma") > 2.9);
+}
+
 /* ---- A request takes too long ---- */
 
 static _Atomic int64_t ahead_ms; /* of the real clock */
@@ -301,6 +329,7 @@ int main(void)
         RIG_TEST(what_fails_is_undone_with_the_reason),
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         RIG_TEST(what_cannot_be_undone_is_said_with_the_reason),
+        RIG_TEST(what_was_refused_costs_what_it_did),
         RIG_TEST(what_is_accepted_and_never_done_is_given_up),
         RIG_TEST(what_waits_is_undone_when_it_is_cancelled),
     };
