@@ -162,9 +162,8 @@ static void draw_cost(const struct chart_runs sides[SIDES])
 static void draw_forest(const struct chart_runs sides[SIDES])
 {
     static const char *const factors[] = { "hardware", NULL };
-    static const char *const unknown[] = {
-        "model_revision", "engine", "engine_version", "flags", "region", "limits", NULL
-    };
+    static const char *const unknown[] = { "model_revision", "engine", "engine_version", "flags",
+                                           "region",         "limits", "workload",       NULL };
     struct evidence runs[SIDES * REPETITIONS];
     const struct compare_input input = { .runs = runs,
                                          .counts = { REPETITIONS, REPETITIONS },
