@@ -52,6 +52,8 @@ static void write_ends(const char *base, const struct document_chart *row, struc
     report_page_write_files(text_string(&chart), text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
+/* A browser that prints does not wait for another picture: what a dark page prints is an image of
+ * its own, loaded only then. */
 static void write_picture(const char *base, const struct document_chart *row, const char *version,
                           struct html *html)
 {
@@ -69,6 +71,8 @@ static void write_picture(const char *base, const struct document_chart *row, co
     html_open(html, "img", { "src", text_string(&light) }, { "alt", row->name },
               { "loading", "lazy" }, { "width", "720" }, { "height", "480" });
     html_close(html, "picture");
+    html_open(html, "img", { "class", "paper" }, { "src", text_string(&light) },
+              { "alt", row->name }, { "loading", "lazy" });
     html_close(html, "figure");
 }
 
