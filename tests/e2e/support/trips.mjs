@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { post } from './harness.mjs';
 
-export const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
+const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
 const MOST = 500; // cells of one page
 
 // Headings of our table whose figures have another name everywhere else.
@@ -44,7 +44,7 @@ function nameOf(heading) {
 }
 
 // allCells(client, run): of each cell its figures by their names, and its marks; a table holds all of both.
-export async function allCells(client, run) {
+async function allCells(client, run) {
     const page = await client.call('run_export', { run, format: 'csv', limit: MOST });
     const [headings, ...rows] = readTable(page.content);
     const count = headings.indexOf('status'); // then words, and facts of the run
