@@ -96,7 +96,7 @@ static CHECKED enum job_end run_apply(struct job_run *run, char **outcome_json, 
     }
     end = managed_apply_run(services->fleet, run, outcome_json, error);
     if (services->scraper != NULL)
-        scraper_wake(services->scraper); /* what is watched may be another */
+        scraper_wake(services->scraper); /* the watched server may have changed */
     return end;
 }
 

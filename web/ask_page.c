@@ -54,7 +54,7 @@ static const json_t *properties_of(const struct asked *asked)
     return json_object_get(json_object_get(asked->params, "requestedSchema"), "properties");
 }
 
-/* ---- What was asked ---- */
+/* ---- The question ---- */
 
 static void write_time(int64_t utc_ms, struct html *html)
 {
@@ -120,7 +120,7 @@ static void write_outcome(const struct asked *asked, struct html *html)
 
 /* ---- The form ---- */
 
-/* A name of an input, which may not be that of the token. */
+/* The name of an input, which must not be that of the token. */
 static const char *input_name(const char *property, struct text *out)
 {
     text_add(out, "content.");
@@ -149,7 +149,7 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-/* `sent` NULL: nothing was, or a form without it, if `is_sent`. */
+/* `sent` NULL: nothing was sent or, if `is_sent`, a form without the field. */
 static void write_input(const char *name, const json_t *property, const char *sent, bool is_sent,
                         struct html *html)
 {
@@ -183,7 +183,7 @@ static void write_member(const struct page_request *request, const char *propert
     html_close(html, "label");
 }
 
-/* Yes or no needs no box to be ticked: the button says what it does. */
+/* A yes-or-no question needs no box to tick: the button says what it does. */
 static const char *write_yes(const struct asked *asked, struct html *html)
 {
     void *only = json_object_iter(json_iterable(properties_of(asked)));
@@ -260,7 +260,7 @@ bool ask_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- The answer ---- */
 
-/* NULL: nothing was filled in. What is no number stays text, which the check refuses. */
+/* NULL: nothing was filled in. Anything but a number stays text, which the check refuses. */
 static json_t *read_member(const struct page_request *request, const char *property_name,
                            const json_t *property)
 {
@@ -322,7 +322,7 @@ static CHECKED bool take(const struct page_request *request, struct asked *asked
     return true;
 }
 
-/* An answer that is refused is recorded, too, without what was written into the form. */
+/* A refused answer is recorded, too, without the form's contents. */
 bool ask_page_take(const struct page_request *request, struct page_answer *answer,
                    struct error *error)
 {
@@ -335,7 +335,7 @@ bool ask_page_take(const struct page_request *request, struct page_answer *answe
     return answer->status == 422;
 }
 
-/* ---- What waits ---- */
+/* ---- Open questions ---- */
 
 static void write_link(const struct page_question *question, struct html *html)
 {

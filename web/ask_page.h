@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /ask/ID: a person answers what a call asks, where its client can open a page but shows no form.
- */
+/* /ask/ID: a person answers a call's question, if its client can open a page but shows no form. */
 #pragma once
 
 #include "web/page.h"
@@ -9,6 +8,7 @@ CHECKED bool ask_page_write(const struct page_request *request, struct page_answ
                             struct error *error);
 CHECKED bool ask_page_take(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* A heading and a list of what waits for this principal's answer; nothing where nothing does. */
+/* Writes a heading and a list of the questions that wait for this principal's answer; nothing if
+ * none does. */
 CHECKED bool ask_page_list(const struct page_request *request, size_t *found, struct html *html,
                            struct error *error);

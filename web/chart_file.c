@@ -58,7 +58,7 @@ static const struct outlet {
     { ".json", "application/json", write_json },
 };
 
-/* By the path's end; the table of pages has no other. */
+/* Chosen by the path's suffix; the table of pages has no others. */
 static const struct outlet *outlet_of(const struct page_request *request)
 {
     const char *end = strrchr(request->path, '.');

@@ -129,7 +129,7 @@ static void write_files(const struct page_request *request, struct html *html)
     report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* "a,b" of what stands against the comparison: the facts that are known, or those that are not. */
+/* "a,b": the facts that prevent the comparison, either the known or the unknown ones. */
 static void add_refused(const struct comparison *comparison, bool unknown, struct text *out)
 {
     for (size_t i = 0; i < comparison->difference_count; i++) {

@@ -7,7 +7,7 @@
 
 CHECKED bool compare_page_write(const struct page_request *request, struct page_answer *answer,
                                 struct error *error);
-/* "/compare.json": what run_compare answers. */
+/* "/compare.json": run_compare's answer. */
 CHECKED bool compare_page_json(const struct page_request *request, struct page_answer *answer,
                                struct error *error);
 /* "/compare.html": the report as a file to save. */

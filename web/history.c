@@ -111,7 +111,7 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     html_element(&html, "h2", "Figures");
     page_list_write(request, "Every figure over this time", columns,
                     json_object_get(read, "figures"),
-                    json_get_text(read, "note", "Nothing is stored of this time."), &html);
+                    json_get_text(read, "note", "Nothing is stored for this time."), &html);
     html_finish(&html);
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /history: what a deployment's server reported over a time, with sweeps shaded and restarts ruled.
- */
+/* /history: what a deployment's server reported over a time, with sweeps shaded and restarts marked
+ * by lines. */
 #pragma once
 
 #include "web/page.h"
 
 CHECKED bool history_write(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* The chart as a figure; a sentence where there is none. `minutes` NULL: an hour. */
+/* The chart as a figure, or a sentence if there is none. `minutes` NULL: an hour. */
 void history_write_chart(const struct page_request *request, const char *deployment,
                          const char *minutes, struct html *html);

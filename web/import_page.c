@@ -71,7 +71,7 @@ static CHECKED bool write_page(const struct page_request *request, const char *w
         write_form(request, &html);
     html_element(&html, "h2", "Imported");
     page_list_write(request, "Imported files, the newest first", columns, imported,
-                    "Nothing was imported among these runs.", &html);
+                    "None of these runs was imported.", &html);
     page_list_ends(request, listed, &html);
     html_finish(&html);
     return true;
@@ -83,7 +83,7 @@ bool import_page_write(const struct page_request *request, struct page_answer *a
     return write_page(request, NULL, answer, error);
 }
 
-/* ---- What was read ---- */
+/* ---- The import ---- */
 
 static const struct page_column facts[] = {
     { "Run", "run.id", PAGE_THING },
@@ -163,7 +163,7 @@ static json_t *arguments_of(const struct page_request *request)
     return arguments;
 }
 
-/* The page again, with what was wrong. */
+/* The page again, with the error. */
 static CHECKED bool show_refusal(const struct page_request *request, const char *why,
                                  struct page_answer *answer, struct error *error)
 {

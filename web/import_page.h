@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /imports: a file of results is dropped, and one sees what was read of it and what was not. */
+/* /imports: takes a file of results, and shows what was read from it and what was not. */
 #pragma once
 
 #include "web/page.h"

@@ -34,8 +34,8 @@ static void write_reason(const json_t *job, struct html *html)
     html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
 }
 
-/* What it is doing now, or why it ended. A list has no outcomes, but whoever sees that a job failed
- * wants to know why. */
+/* What it is doing now, or why it ended. A list has no outcomes, but readers of a failed job want
+ * to know why it failed. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const char *message = json_get_text(job, "message", "");

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /jobs: what runs, waits and ran; cancelling for those who may. */
+/* /jobs: running, waiting and past jobs, with a button to cancel for those who may. */
 #pragma once
 
 #include "web/page.h"
 
 CHECKED bool job_page_list(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* GET /jobs/{id}: leads to the page of its sweep, if it has one. */
+/* GET /jobs/{id}: redirects to the page of its sweep, if it has one. */
 CHECKED bool job_page_show(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* GET /jobs/{id}.json: what job_show answers. */
+/* GET /jobs/{id}.json: job_show's answer. */
 CHECKED bool job_page_json(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
 /* POST /jobs/{id}/cancel. */
 CHECKED bool job_page_cancel(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
 
-/* A table of jobs, as job_list answers them. */
+/* A table of jobs from job_list's answer. */
 void job_page_table(const struct page_request *request, const char *caption, const json_t *jobs,
                     const char *none, struct html *html);

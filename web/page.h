@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages for people: functions from a request to an answer. They know no HTTP connection, and
- * have their figures from the tools (web/page_call.h), as the request's principal. The table is in
- * web/pages.c; server/pages/ finds the row, authenticates, and runs it on a worker. */
+/* The pages for people: functions from a request to an answer. They do not know HTTP connections,
+ * and get their figures from the tools (web/page_call.h), as the request's principal. The table is
+ * in web/pages.c; server/pages/ finds the row, authenticates, and runs it on a worker. */
 #pragma once
 
 #include "base/formats/html.h"
@@ -21,15 +21,16 @@ const char *page_value(const struct page_values *values, const char *name);
 /* Everything is borrowed. */
 struct page_request {
     const struct services *services;
-    struct principal principal; /* has the role of the page's row; without a name: nobody */
-    bool may_sign_out;          /* it signed in with a key; false: `local` */
-    const char *path;           /* "/runs/run_1" */
-    const char *known;          /* If-None-Match: what the browser has; NULL: nothing */
-    struct page_values places;  /* of the row's path: "id" of "/runs/{id}" */
+    /* has at least the role of the page's row; without a name: nobody */
+    struct principal principal;
+    bool may_sign_out;         /* it signed in with a key; false: `local` */
+    const char *path;          /* "/runs/run_1" */
+    const char *known;         /* If-None-Match: the tag that the browser has; NULL: none */
+    struct page_values places; /* of the row's path: "id" of "/runs/{id}" */
     struct page_values query, form;
     const char *token; /* in each form, against forgery (page_form_begin) */
     const char *request_id;
-    const char *file; /* that the form came with; NULL: none */
+    const char *file; /* the file that the form came with; NULL: none */
     size_t file_bytes;
     void *host; /* of the callbacks */
     bool (*cancelled)(void *host);
@@ -37,20 +38,22 @@ struct page_request {
     void (*changed)(void *host, const char *deployment);
 };
 
-/* What a page fills; to be finished with page_answer_finish. */
+/* The answer that a page fills. Free with page_answer_finish. */
 struct page_answer {
-    unsigned status;     /* 0: 200 */
-    struct text title;   /* plain text, of the window; the page writes its own <h1> */
-    struct text body;    /* what <main> contains, or all of it with a `type` */
-    const char *type;    /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
-    bool is_kept;        /* the browser may keep it, if it asks each time whether it changed */
-    struct text follows; /* ids and names, with spaces: the page is fetched again when one of them
-                          * changes; "*": with every change; "*load": with every few scrapes */
-    bool reloads; /* the browser is to ask again at once: the cookie was not sent, since a link on
-                   * another site led here */
-    bool is_refusal;      /* its reader is led on, even if nobody knows who it is */
-    struct text location; /* answer 303, go there; a path of this server */
-    struct text file;     /* a name: to be saved, not shown */
+    unsigned status;   /* 0: 200 */
+    struct text title; /* plain text, the window's title; the page writes its own <h1> */
+    struct text body;  /* the contents of <main> or, with a `type`, the whole body */
+    const char *type;  /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
+    bool is_kept;      /* the browser may cache it, if it revalidates it each time */
+    /* ids and names, separated by spaces: the page is fetched again when one of them changes;
+     * "*": at every change; "*load": every few scrapes */
+    struct text follows;
+    /* the browser must repeat the request at once: the cookie was not sent, since a link on
+     * another site led here */
+    bool reloads;
+    bool is_refusal;      /* redirects the reader, even one who is not signed in */
+    struct text location; /* answers 303 with this path of this server */
+    struct text file;     /* a file name: the browser saves it instead of showing it */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
 };
 void page_answer_finish(struct page_answer *answer);
@@ -60,7 +63,8 @@ struct page {
     const char *verb; /* GET, which also answers HEAD, or POST */
     const char *path; /* server/http/route_pattern.h: "/runs/{id}", "/runs/{id}.html" */
     enum role role;   /* the least */
-    bool waits;      /* for a model server, or its turn to draw: it runs with the calls that wait */
+    /* waits for a model server, or for its turn to draw: it runs on the waiting workers */
+    bool waits;
     bool takes_file; /* POST: of up to 64 MiB, as multipart/form-data */
     /* False: the error becomes a page, with the HTTP status of its kind. */
     CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
@@ -79,13 +83,13 @@ const char *page_form(const struct page_request *request, const char *name);
 const char *page_place(const struct page_request *request, const char *name); /* never NULL */
 /* Whether its buttons are shown: for a viewer none that the server would refuse. */
 bool page_may(const struct page_request *request, enum role role);
-/* Operators cancel what they started, admins everything. */
+/* Operators may cancel what they started, admins everything. */
 bool page_may_cancel(const struct page_request *request, const char *started_by);
 
 /* For a change that a page makes itself; the arguments are borrowed. */
 struct change page_change(const struct page_request *request, const char *tool,
                           const char *arguments);
-/* The audit row of such a change that was refused. */
+/* Writes the audit row of such a change that was refused. */
 void page_note_refusal(const struct page_request *request, const struct change *change,
                        const char *subject, const struct error *why);
 

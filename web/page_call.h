@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page's call of a tool: with the role, limits and audit row of any other call. */
+/* A page's call of a tool, with the role, limits and audit row of any other call. */
 #pragma once
 
 #include "web/page.h"
@@ -8,7 +8,8 @@
 struct call page_call_make(const struct page_request *request);
 
 /* Takes over `arguments` (NULL: none). *out: the structured content, a new reference. False: the
- * tool's error. A tool that would ask its client something fails as for a client that cannot. */
+ * tool's error. A tool that needs to ask its client fails as it does for a client that cannot be
+ * asked. */
 CHECKED bool page_call_take(const struct page_request *request, const char *tool, json_t *arguments,
                             json_t **out, struct error *error);
 /* The same as the page's own answer, as JSON. */

@@ -10,8 +10,8 @@ enum page_cell {
     PAGE_NUMBER,
     PAGE_TIME,       /* "2026-11-22T10:00:00Z" */
     PAGE_STATE,      /* of a job, a sweep, a server: a word with a mark */
-    PAGE_THING,      /* an id, which leads to its page */
-    PAGE_DEPLOYMENT, /* its name; the same */
+    PAGE_THING,      /* an id, linked to its page */
+    PAGE_DEPLOYMENT, /* a name, linked to its page */
     PAGE_CHANGE,     /* {"member": [before, after]} */
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tool answered, as a table or as a list of facts. */
+/* A tool's answer as a table or as a list of facts. */
 #pragma once
 
 #include "web/page_cell.h"
 
 struct page_column {
     const char *heading;
-    const char *member; /* of the row; "load.requests_running" is a member of a member */
+    const char *member; /* the row's member; "load.requests_running" is a member of a member */
     enum page_cell kind;
-    /* Instead, if it is not NULL. */
+    /* Writes the cell instead, if it is not NULL. */
     void (*write)(const struct page_request *request, const json_t *row, struct html *html);
 };
 
-/* `columns` ends with a NULL heading. Without rows there is a sentence instead: `none`. */
+/* `columns` ends with a NULL heading. Without rows it writes the sentence `none` instead. */
 void page_list_write(const struct page_request *request, const char *caption,
                      const struct page_column *columns, const json_t *rows, const char *none,
                      struct html *html);
@@ -22,7 +22,7 @@ void page_list_ends(const struct page_request *request, const json_t *answer, st
 void page_list_facts(const struct page_request *request, const struct page_column *columns,
                      const json_t *object, struct html *html);
 
-/* The arguments of a list's tool, as the query has them: `names` ends with NULL. New reference. */
+/* The arguments for a list's tool from the query: `names` ends with NULL. New reference. */
 json_t *page_list_arguments(const struct page_request *request, const char *const *names);
 /* A form that filters a list by the tool's parameters of these names. */
 void page_list_filter(const struct page_request *request, const char *tool,

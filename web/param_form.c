@@ -94,7 +94,7 @@ static void write_inputs(const struct page_request *request, const struct tool *
     }
 }
 
-/* Whether one of the folded ones has a value, which must be seen. */
+/* Whether one of the folded inputs has a value, which must be visible. */
 static bool has_rare(const struct page_request *request, const struct tool *tool,
                      const char *const *omitted)
 {

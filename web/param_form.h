@@ -4,16 +4,16 @@
 
 #include "web/page.h"
 
-/* The inputs, with what the form (or else the query) has as their values; rare ones are folded up.
+/* Writes the inputs, with values from the form or else from the query; rare ones are folded.
  * `omitted` ends with NULL. */
 void param_form_write(const struct page_request *request, const struct tool *tool,
                       const char *const *omitted, struct html *html);
-/* The same values as hidden inputs, to be sent again. */
+/* Writes the same values as hidden inputs, to be sent again. */
 void param_form_write_hidden(const struct page_request *request, const struct tool *tool,
                              const char *const *omitted, struct html *html);
-/* The arguments that a form sent: what is empty is omitted; what cannot be read stays text, and the
- * tool says what is wrong with it. New reference. */
+/* The arguments that a form sent: empty ones are omitted; one that cannot be converted stays text,
+ * and the tool reports what is wrong. New reference. */
 json_t *param_form_read(const struct page_request *request, const struct tool *tool,
                         const char *const *omitted);
-/* A number as a person writes it; what is none stays text. New reference. */
+/* A number as a person writes it; anything else stays text. New reference. */
 json_t *param_form_number(const char *text, bool whole);

@@ -15,8 +15,8 @@ static const struct param *find_param(const struct tool *tool, const char *name)
     return NULL;
 }
 
-/* A plain word may also be the name of a parameter: only one that is marked, or has an underscore,
- * is meant as a name. */
+/* A plain word may also be a parameter's name: only a word in backquotes or with an underscore
+ * counts as a name. */
 static void write_word(const struct tool *tool, const char *word, bool is_marked, struct html *html)
 {
     bool is_name = is_marked || strchr(word, '_') != NULL;
@@ -33,7 +33,7 @@ static void write_word(const struct tool *tool, const char *word, bool is_marked
     }
 }
 
-/* Marks of a name and of a list; quotation marks only within a list. */
+/* The marks of a name and of a list; quotation marks count only within a list. */
 static bool is_dropped(char c, bool in_list)
 {
     return c == '`' || c == '[' || c == ']' || (c == '"' && in_list);

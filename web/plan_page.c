@@ -12,7 +12,7 @@
 #include "web/page_call.h"
 #include "web/page_cell.h"
 
-/* ---- What it would do ---- */
+/* ---- The plan ---- */
 
 static bool is_ending(const json_t *plan)
 {
@@ -33,7 +33,7 @@ static void write_end(const json_t *plan, struct html *html)
     if (json_object_get(plan, "ends_at") == NULL) {
         html_text(html, "It has no end.");
     } else {
-        html_textf(html, "Its end is to %s, at ", json_get_text(plan, "at_end", "destroy"));
+        html_textf(html, "At its end it is to %s: ", json_get_text(plan, "at_end", "destroy"));
         page_cell_write(PAGE_TIME, json_object_get(plan, "ends_at"), html);
         html_textf(html, " UTC%s%s.", ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
     }
@@ -98,7 +98,7 @@ static void write_requests(const json_t *plan, struct html *html)
     html_close(html, "ol");
 }
 
-/* ---- Who agreed, and what became of it ---- */
+/* ---- Approvals and outcome ---- */
 
 static void write_approvals(const json_t *plan, struct html *html)
 {
@@ -179,8 +179,8 @@ static void write_button(const struct page_request *request, const json_t *plan,
     }
     page_form_begin(request, html, request->path);
     html_element(html, "p",
-                 "To agree is your own go-ahead, with your name. What is agreed to is begun by "
-                 "deployment_apply.");
+                 "Agreeing records your own go-ahead, with your name. deployment_apply then begins "
+                 "the plan.");
     html_element(html, "button", "Agree to this plan");
     html_close(html, "form");
 }
@@ -242,7 +242,7 @@ bool plan_page_take(const struct page_request *request, struct page_answer *answ
     return true;
 }
 
-/* ---- What waits ---- */
+/* ---- Waiting plans ---- */
 
 static void write_link(const json_t *plan, struct html *html)
 {

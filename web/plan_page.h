@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /plans/ID: what a plan would do, for the person who agrees to it or does not. */
+/* /plans/ID: what a plan would do, for the person who decides on it. */
 #pragma once
 
 #include "web/page.h"
@@ -9,6 +9,6 @@ CHECKED bool plan_page_write(const struct page_request *request, struct page_ans
 /* POST: the reader agrees, under the rules of plan_approve. */
 CHECKED bool plan_page_take(const struct page_request *request, struct page_answer *answer,
                             struct error *error);
-/* A heading and a list of the plans that wait for a go-ahead; nothing where none does. */
+/* Writes a heading and a list of the plans that wait for a go-ahead; nothing if none does. */
 CHECKED bool plan_page_list(const struct page_request *request, size_t *found, struct html *html,
                             struct error *error);

@@ -11,7 +11,7 @@
 #include "handlers/resource.h"
 #include "web/page_call.h"
 
-#define TABLE_BYTES_MAX 110000 /* of a page until which cells are written into it */
+#define TABLE_BYTES_MAX 110000 /* bytes of a page up to which cells are written into it */
 
 bool report_page_find(const struct page_request *request, const char *id,
                       struct report_document *out, struct error *error)
@@ -31,8 +31,8 @@ bool report_page_find(const struct page_request *request, const char *id,
 
 /* ---- Charts ---- */
 
-/* `version`: of what still changes; NULL: it does not. A browser shows again what has the same URL.
- */
+/* `version`: changes with the contents; NULL: they no longer change. A browser reuses an image that
+ * has the same URL. */
 static void add_picture_url(const char *base, const struct document_chart *row, const char *dark,
                             const char *version, struct text *out)
 {
@@ -76,7 +76,7 @@ static void write_picture(const char *base, const struct document_chart *row, co
     html_close(html, "figure");
 }
 
-/* The first chart is read cell by cell; it is in the page unless it is too large. */
+/* The first chart can be read cell by cell; it is part of the page unless it is too large. */
 static void write_chart(const struct document_part *part, const char *base,
                         const struct document_chart *row, const char *version, struct html *html)
 {

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pages of runs, sweeps and comparisons share: the report's sections, and its file. */
+/* Shared by the pages of runs, sweeps and comparisons: the report's sections, and its file. */
 #pragma once
 
 #include "handlers/runs/report_document.h"
 #include "web/page.h"
 
-/* Bytes of a page until which charts are written into it: with style and script a page has 150,000
- * at most. */
+/* Bytes of a page up to which charts are written into it: with style and script a page has at most
+ * 150,000. */
 #define REPORT_PAGE_CHART_BYTES ((size_t)80000)
 
-/* The report of a run, an import or a sweep, with the audit row of a refusal. Finish it also after
- * failing. */
+/* Collects the report of a run, an import or a sweep, and writes the audit row of a refusal. Free
+ * it also after a failure. */
 CHECKED bool report_page_find(const struct page_request *request, const char *id,
                               struct report_document *out, struct error *error);
 
 /* Verdict, takeaways, audit, charts and cells of a part. The first chart is in the page, the others
  * are pictures under `base` ("/runs/run_..."). */
 void report_page_write_part(const struct document_part *part, const char *base, struct html *html);
-/* The same while it is measured: the grid that fills, and the cells. `version` changes with them.
- */
+/* The same during the measurement: the growing grid, and the cells. `version` changes with them. */
 void report_page_write_progress(const struct document_part *part, const char *base,
                                 const char *version, struct html *html);
-/* Links to the same as files, "/runs/run_1.csv?a=b" and so on: `query` is "?a=b" or "", `ends` is
+/* Writes links to it as files, "/runs/run_1.csv?a=b" and so on: `query` is "?a=b" or "", `ends` is
  * as ".html .json", REPORT_PAGE_CHART_ENDS for a chart. */
 void report_page_write_files(const char *base, const char *query, const char *ends,
                              struct html *html);
 #define REPORT_PAGE_CHART_ENDS ".svg .png .csv .json"
 
-/* "a,b" of a query as a list of texts, a new reference; NULL: nothing is named. */
+/* "a,b" in a query as a list of strings, a new reference; NULL: it is missing or empty. */
 json_t *report_page_names(const char *value);
 
 /* GET "/runs/{id}.html" and "/sweeps/{id}.html": the report as a file to save. */
@@ -36,6 +35,6 @@ CHECKED bool report_page_file(const struct page_request *request, struct page_an
 /* Fills the answer with a report as a file. */
 void report_page_save(const struct report_document *document, const char *name,
                       struct page_answer *answer);
-/* The cells as CSV to save, of the path's id; `kind`: "runs" or "sweeps". */
+/* The cells of the path's id as CSV to save; `kind`: "runs" or "sweeps". */
 CHECKED bool report_page_cells(const struct page_request *request, const char *kind,
                                struct page_answer *answer, struct error *error);

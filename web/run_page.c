@@ -55,7 +55,7 @@ bool runs_page_write(const struct page_request *request, struct page_answer *ans
     page_list_filter(request, "run_list", filters, &html);
     page_list_write(request, "Runs and imports, the newest first", columns,
                     json_object_get(listed, "runs"),
-                    "There are no such runs: a sweep or an import brings some.", &html);
+                    "There are no such runs: a sweep or an import creates them.", &html);
     page_list_ends(request, listed, &html);
     html_finish(&html);
     return true;
@@ -124,8 +124,8 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
-/* What run_show answers, with all cells at once: page by page, a run of 10,000 would be found 50
- * times. *out: a new reference. */
+/* run_show's answer with all cells at once: page by page, a run of 10,000 cells would be searched
+ * 50 times. *out: a new reference. */
 static CHECKED bool show_whole(const struct page_request *request, json_t **out,
                                struct error *error)
 {

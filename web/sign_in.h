@@ -5,6 +5,6 @@
 #include "web/page.h"
 
 /* `to`: the path to go to afterwards. `why`: what was wrong with the key that was sent; NULL: none
- * was. */
+ * was sent. */
 void sign_in_write(const struct page_request *request, const char *to, const char *why,
                    struct page_answer *answer);

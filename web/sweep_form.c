@@ -88,7 +88,7 @@ static void write_settings(const json_t *plan, struct html *html)
     html_close(html, "dl");
 }
 
-/* The request's id makes two clicks one sweep. */
+/* The request's id is the idempotency key, so that two clicks start one sweep. */
 static void write_button(const struct page_request *request, const json_t *plan, struct html *html)
 {
     page_form_begin(request, html, "/sweeps/new");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /sweeps/new: the form of sweep_plan, then the plan with one button, which starts that very plan.
- */
+/* /sweeps/new: the form of sweep_plan, then the plan with a button that starts exactly this
+ * plan. */
 #pragma once
 
 #include "web/page.h"

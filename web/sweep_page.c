@@ -131,7 +131,7 @@ static void write_name(const struct document_part *part, struct html *html)
     html_close(html, "h2");
 }
 
-/* A sweep's charts are of its first deployment; a second one's are those of its first run. */
+/* A sweep's charts show its first deployment; those of a second deployment show its first run. */
 static void add_base(const struct document *document, size_t part, struct text *out)
 {
     if (part == 0)

@@ -44,7 +44,8 @@ PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low =
                .more = "Longer ones than the model's context allows are reported as infeasible.")
 PLAN_PARAMETER("output_tokens", INTEGERS, LIST(output_tokens, output_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 100000, .initial = "[128]",
-               .help = "Answer lengths.", .more = "Under 16 says nothing about generation speed.")
+               .help = "Answer lengths.",
+               .more = "Fewer than 16 say nothing about generation speed.")
 PLAN_PARAMETER("repetitions", INTEGER, AT(repetitions), .low = 1, .high = 20, .initial = "1",
                .help = "Of the whole grid; 3 show the spread.", .more = "They are interleaved.")
 PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
@@ -135,8 +136,9 @@ PLAN_PARAMETER("output_spread", NUMBER, AT(output_spread), .low = 0, .high = 2, 
                .rare = true, .help = "As input_spread.")
 PLAN_PARAMETER("dataset", TEXT, AT(dataset), .low = 1, .high = 63,
                .help = "One of dataset_list, in place of input_tokens.",
-               .more = "Its prompts are sent, in the seed's order, or made-up ones of its lengths. "
-                       "What does not fit the context is skipped and counted.")
+               .more =
+                   "Its prompts are sent, in the seed's order, or generated ones of its lengths. "
+                   "What does not fit the context is skipped and counted.")
 PLAN_PARAMETER("unique_prompts", BOOLEAN, AT(unique_prompts), .initial = "false", .rare = true,
                .help = "Of a dataset: 16 hexadecimal digits in front of each prompt, so that the "
                        "server has none cached when a prompt is sent again. Otherwise such "

@@ -27,8 +27,8 @@ struct sweep_host {
                            const struct endpoint *endpoint, const struct monitor_watch *watch);
     void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
-    /* What the platform shows of a server that opsbrain put up, such as image and machine: new
-     * reference, NULL for any other server. NULL: opsbrain puts up none. */
+    /* What the platform shows of a server that opsbrain deployed, such as image and machine: new
+     * reference, NULL for any other server. NULL: opsbrain deploys none. */
     json_t *(*platform)(void *context, const struct deployment *deployment);
 };
 

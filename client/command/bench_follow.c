@@ -16,7 +16,7 @@
 #include "client/terminal/readable.h"
 
 #define LOOK_MS 400
-#define LOST_MAX 75 /* failed looks, for half a minute: a server may be restarted */
+#define LOST_MAX 75 /* failed requests, for half a minute: the server may be restarting */
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
@@ -27,10 +27,10 @@ struct follow {
     struct bench *bench;
     struct interrupt interrupt;
     json_t *shown;     /* positions of the cells whose rows are written */
-    double done;       /* cells, when the rows were read last; -1: never */
-    bool bar, headed;  /* is on standard error; the headings are written */
-    unsigned lost;     /* looks in a row without an answer */
-    size_t unmeasured; /* of the finished cells, those without figures */
+    double done;       /* finished cells when the rows were last read; -1: never */
+    bool bar, headed;  /* the bar is on standard error; the headings are written */
+    unsigned lost;     /* successive requests without an answer */
+    size_t unmeasured; /* finished cells without figures */
 };
 
 /* ---- The bar ---- */
@@ -42,7 +42,7 @@ static void hide_bar(struct follow *follow)
     follow->bar = false;
 }
 
-/* "cell 3 of 6: 4 users x 1024 tokens": the bar says which. */
+/* "cell 3 of 6: 4 users x 1024 tokens": the bar shows the number. */
 static const char *without_place(const char *message)
 {
     const char *colon = strncmp(message, "cell ", 5) == 0 ? strstr(message, ": ") : NULL;
@@ -76,7 +76,7 @@ static const char *figure(const json_t *cell, const char *name, char out[16])
     return out;
 }
 
-/* Which of the deployments or repetitions, if there are several. */
+/* Adds the deployment or the repetition, if there are several. */
 static void add_place(const json_t *cell, struct text *out)
 {
     int64_t repetition = json_get_integer(cell, "repetition", 0);
@@ -88,7 +88,7 @@ static void add_place(const json_t *cell, struct text *out)
         text_addf(out, "repetition %" PRId64 " ", repetition);
 }
 
-/* Why there are no figures, or why to doubt them. */
+/* Adds why there are no figures, or why to doubt them. */
 static void add_note(const json_t *cell, struct text *out)
 {
     static const char *const marks[] = { "contaminated",    "uneven",   "overloaded",
@@ -101,7 +101,7 @@ static void add_note(const json_t *cell, struct text *out)
     if (strcmp(state, "measured") != 0)
         text_addf(out, "%s ", state);
     if (success < 1)
-        text_addf(out, "%.3g %% succeeded ", floor(1000 * success) / 10); /* never 100 */
+        text_addf(out, "%.3g %% succeeded ", floor(1000 * success) / 10); /* never 100 % */
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
@@ -213,7 +213,7 @@ static int status_of(const struct follow *follow, const json_t *job)
                : STATUS_INCOMPLETE;
 }
 
-/* A report that is shown next begins with the verdict. */
+/* Omits the verdict if a report follows, which begins with it. */
 static void add_verdict(const struct follow *follow, const json_t *answer, struct text *out)
 {
     const json_t *sentence;
@@ -242,10 +242,10 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     add_verdict(follow, answer, &out);
     wording_add_refusal(text_string(&out), NULL, &worded);
     text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
-    error_ignore(client_write(&clean)); /* even if nobody reads it, the sweep is over */
+    error_ignore(client_write(&clean)); /* even if nobody reads the output, the sweep is over */
 }
 
-/* A server in this process ends with it; the sweep goes on when its folder is served again. */
+/* A server in this process ends with it; the sweep continues when its folder is served again. */
 static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)
@@ -259,16 +259,16 @@ static void show_interrupted(const struct bench *bench)
                 bench->sweep, bench->folder);
 }
 
-/* Before the sentence that says what is wrong. */
+/* Precedes the sentence that says what is wrong. */
 static void show_lost(const struct bench *bench)
 {
     fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
             bench->sweep);
 }
 
-/* ---- All of it ---- */
+/* ---- The loop ---- */
 
-/* The job, *answer, a new reference, and the rows of the cells that are over since. */
+/* Reads the job (*answer: a new reference), and the rows of newly finished cells. */
 static CHECKED bool ask(struct follow *follow, json_t **answer, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
@@ -285,18 +285,18 @@ static CHECKED bool ask(struct follow *follow, json_t **answer, struct error *er
     return true;
 }
 
-/* A server that does not answer, or has no room, may come back. */
+/* Errors that may pass: the server does not answer or is busy. */
 static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
 {
     if (error->kind == ERROR_CANCELLED)
-        return true; /* by Ctrl-C, which ends the loop */
+        return true; /* cancelled by Ctrl-C, which ends the loop */
     if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_BUSY)
         return false;
     show_bar(follow, NULL, "the server does not answer; still trying");
     return ++follow->lost <= LOST_MAX;
 }
 
-/* One look; *over: it was the last. */
+/* Looks once; *over: the sweep is over. */
 static CHECKED bool look(struct follow *follow, bool *over, int *status, struct error *error)
 {
     json_auto_t *answer = NULL;

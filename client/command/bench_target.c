@@ -78,7 +78,7 @@ bool bench_target_serve(struct bench *bench, struct error *error)
 
 /* ---- Which deployment ---- */
 
-/* Without what the registry omits, and without the path of an API. */
+/* Without the parts that the registry omits, and without an API's path. */
 static void trim(const char *url, char out[LOGIN_URL_SIZE])
 {
     static const char *const endings[] = {
@@ -94,7 +94,7 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-/* names: an object that gets those in use. */
+/* names: an object to which the names in use are added. */
 static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
                                     struct error *error)
 {
@@ -120,9 +120,9 @@ static CHECKED bool find_registered(struct bench *bench, const char *url, json_t
     return true;
 }
 
-#define NAME_BASE 59 /* the rest is for a number */
+#define NAME_BASE 59 /* leaves room for a number */
 
-/* "127.0.0.1-8000"; "127.0.0.1-8000-2" where that is another address's. */
+/* "127.0.0.1-8000"; "127.0.0.1-8000-2" if another address has that name. */
 static void make_name(const char *url, const json_t *names, char out[64])
 {
     const char *authority = strstr(url, "://");
@@ -171,7 +171,7 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
 
 /* ---- Whether it answers ---- */
 
-/* As the classes of failures are named in the server's sentences. */
+/* Classes of failure as the server's sentences name them. */
 static bool is_nobody_there(const char *problem)
 {
     static const char *const classes[] = { "(connect_refused)", "(connect_timeout)", "(dns)" };

@@ -7,7 +7,7 @@
 #define PAGE "Page: "    /* the line after the last section */
 
 struct brief {
-    size_t matrices;     /* of this output length */
+    size_t matrices;     /* sections of this output length */
     struct text omitted; /* titles: "; Peak; Saturation; " */
     struct text *out;
 };
@@ -18,7 +18,7 @@ static const char *after_line(const char *text)
     return *text == '\n' ? text + 1 : text;
 }
 
-/* The number of "#"; 0: it is no heading. */
+/* The number of "#"; 0: it is not a heading. */
 static size_t level_of(const char *line)
 {
     size_t level = strspn(line, "#");
@@ -26,7 +26,7 @@ static size_t level_of(const char *line)
     return level > 0 && line[level] == ' ' ? level : 0;
 }
 
-/* A heading, and all until the next one of its level or above it. */
+/* The end of a section: the next heading of its level or a higher one. */
 static size_t section_length(const char *text)
 {
     const char *end = after_line(text);
@@ -37,7 +37,7 @@ static size_t section_length(const char *text)
     return (size_t)(end - text);
 }
 
-/* Matrices are tables that follow their heading at once. */
+/* A matrix is a table directly after its heading. */
 static bool is_matrix(const char *heading)
 {
     const char *next = after_line(heading);
@@ -45,7 +45,7 @@ static bool is_matrix(const char *heading)
     return level_of(heading) == 3 && next[0] == '\n' && next[1] == '|';
 }
 
-/* The takeaways say the first two; of several contexts, saturation is worth a table. */
+/* The takeaways contain the first two; for several contexts the saturation table is kept. */
 static bool is_omitted(struct brief *brief, const char *heading)
 {
     static const char *const details[] = { "### Throughput, requests/s\n", "### Peak\n",
@@ -83,7 +83,7 @@ static void say_omitted(struct brief *brief)
     text_clear(&brief->omitted);
 }
 
-/* A line, or a whole section that is omitted; returns what follows. */
+/* Handles a line, or omits a whole section; returns what follows. */
 static const char *take(struct brief *brief, const char *text)
 {
     const char *end = after_line(text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report as a person at a terminal wants it first. */
+/* A report shortened for a person at a terminal. */
 #pragma once
 
 #include "base/core/text.h"
 
-/* Without what the takeaways say in a sentence, and how it was measured; of each output length the
- * first matrices. A line names what is not shown. */
+/* Omits how it was measured, and what the takeaways already say; keeps the first matrices of each
+ * output length. A line names the omitted parts. */
 void brief_report_add(const char *report, struct text *out);

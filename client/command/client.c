@@ -11,8 +11,8 @@
 #include "client/terminal/display_width.h"
 #include "client/terminal/readable.h"
 
-#define ROUNDS_MAX 5 /* of questions within a call */
-#define PAGES_MAX 50 /* of the list of tools */
+#define ROUNDS_MAX 5 /* rounds of questions within a call */
+#define PAGES_MAX 50 /* pages of the list of tools */
 
 const char client_statuses[] =
     "Exit status: 0 done; 1 refused or failed, as the sentence says; 2 wrong command line; 3 no\n"
@@ -106,7 +106,7 @@ bool client_find_tool(struct client *client, const char *name, const json_t **ou
 
 /* ---- Calls ---- */
 
-/* Overwrites the last one, on the cursor's line. */
+/* Overwrites the previous progress on the cursor's line. */
 static void show_progress(void *context, double progress, double total, const char *message)
 {
     struct client *client = context;
@@ -128,7 +128,7 @@ static void end_progress(struct client *client)
     client->in_progress = false;
 }
 
-/* A tool's own error: its text. */
+/* The sentence of a tool's own error. */
 static CHECKED bool check_result(const json_t *result, struct error *error)
 {
     const json_t *block;
@@ -142,7 +142,7 @@ static CHECKED bool check_result(const json_t *result, struct error *error)
     return error_set(error, ERROR_CONFLICT, "%s", text_string(&text));
 }
 
-/* Those of the tool's arguments that its schema marks are repeated as headers. */
+/* Repeats as headers the arguments that the tool's schema marks. */
 #define PARAM_HEADERS_MAX 8
 struct param_lines {
     struct text texts[PARAM_HEADERS_MAX];
@@ -185,7 +185,7 @@ static void param_lines_finish(struct param_lines *lines)
         text_finish(&lines->texts[i]);
 }
 
-/* Asks the person whatever the call asks, until the call has a result. */
+/* Passes the call's questions to the person until the call has a result. */
 static CHECKED bool call_in_rounds(struct client *client, struct remote_request *request,
                                    json_t *params, json_t **result, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line as a client: the server that it asks, and the terminal that it shows answers
- * on. */
+/* The command line as a client: the server that it calls, and the terminal that shows the
+ * answers. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +11,7 @@
 
 #define TOOL_NAME_SIZE 64
 
-/* What a command ends with, also for scripts: listed by `opsbrain help`. */
+/* Exit statuses, also for scripts: `opsbrain help` lists them. */
 enum exit_status {
     STATUS_DONE = 0,
     STATUS_FAILED = 1,       /* refused, or failed: the sentence says why */
@@ -19,7 +19,7 @@ enum exit_status {
     STATUS_NO_SERVER = 3,    /* no server answers */
     STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
     STATUS_INCOMPLETE = 5,   /* bench: it ended without figures for every cell */
-    STATUS_INTERRUPTED = 130 /* by Ctrl-C */
+    STATUS_INTERRUPTED = 130 /* ended by Ctrl-C */
 };
 extern const char client_statuses[]; /* for help */
 
@@ -27,13 +27,13 @@ struct client {
     struct remote remote;
     struct terminal out, err;    /* standard output and error */
     bool json;                   /* answers are shown as JSON */
-    bool all;                    /* a report is shown whole, on a terminal too */
-    bool in_progress;            /* a line of progress stands on standard error */
+    bool all;                    /* a report is shown in full, also on a terminal */
+    bool in_progress;            /* standard error shows a line of progress */
     char called[TOOL_NAME_SIZE]; /* the latest tool, whose parameters a refusal may name; "" */
-    json_t *tools;               /* the server's; NULL: not asked yet */
+    json_t *tools;               /* the server's list; NULL: not requested yet */
 };
 
-/* Reads which server to ask; asks nothing yet. Free with client_finish. */
+/* Finds out which server to call, without calling it. Free with client_finish. */
 CHECKED bool client_open(struct client *client, struct error *error);
 void client_finish(struct client *client);
 
@@ -53,7 +53,7 @@ CHECKED bool client_call(struct client *client, const char *tool, const json_t *
 /* The same, without showing progress. *structured: a new reference. */
 CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
                                  json_t **structured, struct error *error);
-/* The file that the answer contains or names, or its text. */
+/* Writes the file that the answer contains or names, or its text. */
 CHECKED bool client_read_file(struct client *client, const json_t *result, struct text *out,
                               struct error *error);
 /* Shows a tool's answer: as text, as JSON, or as the file or picture in it. */

@@ -19,7 +19,7 @@ static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
 
 #define USUAL_S "10"
 
-/* As people call them. */
+/* The names that people use for them. */
 static const struct flag_alias aliases[] = {
     { "users", "concurrency" },
     { "context", "input_tokens" },
@@ -54,7 +54,7 @@ static const char help[] =
     "      the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
 
-/* Or what was meant as one, which is then refused as such: no name has these. */
+/* Also true for a mistyped URL, which is then refused as a URL: no name has these characters. */
 static bool is_url(const char *target)
 {
     return strpbrk(target, ":/") != NULL;
@@ -73,7 +73,7 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
     const char *text = json_get_text(block, "text", "");
     TEXT_AUTO plan = { 0 }, worded = { 0 }, shown = { 0 };
 
-    /* the digest, and what follows it, is for agents */
+    /* the digest and the rest are for agents */
     text_add_bytes(&plan, text,
                    strstr(text, "\nplan_digest") == NULL
                        ? strlen(text)
@@ -89,8 +89,8 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
            || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
 }
 
-/* *digest: of the plan that was shown, unless one was given; a new reference. Of a server that is
- * away nothing is planned: nobody should read a plan that cannot be started. */
+/* *digest: that of the plan shown, or the given one; a new reference. Nothing is planned for a
+ * server that does not answer: nobody should read a plan that cannot be started. */
 static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
                            struct error *error)
 {
@@ -139,7 +139,7 @@ static CHECKED bool write_report(const char *path, const struct text *report, st
     return done || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
 }
 
-/* Found before something is measured, rather than after it. */
+/* A problem is reported before anything is measured. */
 static CHECKED bool check_output(const struct bench *bench, struct error *error)
 {
     const char *path = bench->output, *slash = path == NULL ? NULL : strrchr(path, '/');
@@ -178,7 +178,7 @@ static CHECKED bool has_html(struct bench *bench, bool *out, struct error *error
     return true;
 }
 
-/* As a file: an HTML page, or else Markdown. */
+/* Writes the report to a file, as HTML or Markdown. */
 static CHECKED bool save(struct bench *bench, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "sweep", bench->sweep), *result = NULL;
@@ -199,11 +199,11 @@ static CHECKED bool save(struct bench *bench, struct error *error)
         return false;
     fprintf(stderr, "Report: %s\n", text_string(&path));
     if (bench->server != NULL)
-        fprintf(stderr, "To look around in a browser: opsbrain serve --data %s\n", bench->folder);
+        fprintf(stderr, "To explore it in a browser: opsbrain serve --data %s\n", bench->folder);
     return true;
 }
 
-/* A page's link works only as long as the server that was started for it. */
+/* Links to pages work only while the server that was started for the benchmark runs. */
 static void drop_page(json_t *result)
 {
     json_t *block = json_array_get(json_object_get(result, "content"), 0);
@@ -235,9 +235,9 @@ static CHECKED bool finish(struct bench *bench, struct error *error)
     return true;
 }
 
-/* ---- All of it ---- */
+/* ---- The command ---- */
 
-/* Somebody waits at the terminal: shorter than what an agent gets that asks for a grid. */
+/* Defaults are shorter than an agent's, because a person waits at the terminal. */
 static CHECKED bool set_usual(const struct tool_flags *flags, json_t *arguments,
                               struct error *error)
 {
@@ -276,7 +276,8 @@ static CHECKED bool follow(struct bench *bench, int *status, struct error *error
            && (*status == STATUS_INTERRUPTED || finish(bench, error));
 }
 
-/* Only the server's schema says what is a list: the first reading just finds the target. */
+/* Only the server's schema shows which arguments are lists: the first reading just finds the
+ * target. */
 static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
                               struct error *error)
 {

@@ -4,7 +4,7 @@
 
 #include "client/command/client.h"
 
-/* How the program gets a server where none is named. */
+/* How the program finds or starts a server if none is named. */
 struct bench_host {
     /* The address of the server that holds the data folder; url[0] == '\0': none does. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
@@ -33,8 +33,8 @@ CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
 /* A server that may measure `url`, and the deployment with this address, which is registered if
  * there is none. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
-/* Whether the model servers answer that the arguments of a plan name. Where none does at an address
- * that this command registered, it is not registered any more. */
+/* Whether the model servers that a plan's arguments name answer. If this command registered the
+ * address of one that does not, it removes the registration. */
 CHECKED bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error);
 
 /* Shows a sweep until it is over, or until Ctrl-C, which leaves it running. *status: how it ended.

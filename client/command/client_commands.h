@@ -12,7 +12,7 @@ int client_logout(int argc, char *const *argv);
 int client_call_command(int argc, char *const *argv);  /* opsbrain call TOOL name=value ... */
 int client_tools_command(int argc, char *const *argv); /* opsbrain tools */
 int client_completion(int argc, char *const *argv);    /* opsbrain completion bash|zsh|fish */
-int client_complete(int argc, char *const *argv);      /* asked by those scripts */
+int client_complete(int argc, char *const *argv);      /* called by those scripts */
 
 /* A command that is the short name of a tool (client/command/tool_words.h), or a tool's own name.
  */
@@ -32,8 +32,8 @@ bool client_asks_for_help(int argc, char *const *argv);
 /* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);
 
-/* The help of a command, a short name or a tool; false: neither this program nor the server has one
- * of that name. */
+/* Writes the help of a command, a short name or a tool; false: neither this program nor the server
+ * has one of that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
 /* A line for each command, for `opsbrain help`. */
 void client_help_overview(struct text *out);

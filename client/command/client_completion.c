@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion in shells: their scripts ask `opsbrain complete`, so that they offer what this program
- * has. */
+/* Completion in shells: their scripts call `opsbrain complete`, so that they offer this program's
+ * own commands. */
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct {
               "2>/dev/null)\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
               "}\n"
               "complete -o default -F _opsbrain opsbrain\n" },
-    /* An empty last word counts, hence (@). */
+    /* An empty last word must be kept, hence (@). */
     { "zsh", "#compdef opsbrain\n"
              "_opsbrain() {\n"
              "    local -a found\n"
@@ -96,7 +96,7 @@ static void offer_commands(const char *typed)
         offer(typed, tools[i]->name);
 }
 
-/* Flags that are the command's own, beside those of the tool whose arguments it takes. */
+/* The command's own flags, in addition to those of the tool whose arguments it takes. */
 #define OWN_FLAGS_MAX 9
 static const struct {
     const char *command, *tool;

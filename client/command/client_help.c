@@ -48,7 +48,7 @@ static void add_usages(struct text *out, const char *name)
         add_usage(out, name, NULL);
 }
 
-/* ---- Of this program's tools ---- */
+/* ---- This program's tools ---- */
 
 static void add_flag(struct text *out, const char *name)
 {
@@ -89,7 +89,7 @@ static void describe_tool(const struct tool *tool, struct text *out)
         add_param(out, param);
 }
 
-/* ---- Of the server's tools ---- */
+/* ---- The server's tools ---- */
 
 static void add_printable(struct text *out, const char *text)
 {

@@ -19,7 +19,7 @@ static CHECKED bool check_words(int argc, char *const *argv, struct error *error
     if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
         return error_set(error, ERROR_INVALID,
                          "%s takes the server's address alone: it asks for the key, or reads it "
-                         "from standard input; a key that stood here is to be revoked",
+                         "from standard input; revoke a key that was written here",
                          argv[0]);
     return argc < 2 || login_url(argv[1], url, error);
 }
@@ -76,7 +76,7 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
     return true;
 }
 
-/* Removed here alone. */
+/* The key is deleted only on this machine. */
 static CHECKED bool sign_out(struct client *client, struct error *error)
 {
     const char *url = client->remote.login.url;
@@ -113,7 +113,8 @@ static int carry_out(int argc, char *const *argv,
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
     error_ignore(
-        client_open(&client, &error)); /* what is stored may be broken, and about to be replaced */
+        /* the stored file may be invalid, and is about to be replaced */
+        client_open(&client, &error));
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);
         status = STATUS_USAGE;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool's answer as people and scripts want it: the text on a terminal, the file itself behind a
- * pipe. */
+/* Shows a tool's answer: as text on a terminal, as the file itself in a pipe. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static bool is_for_people(const json_t *block)
     return json_array_size(audience) == 0;
 }
 
-/* Behind a pipe somebody wants all of it. */
+/* A pipe gets all of it. */
 static bool is_brief(const struct client *client)
 {
     return client->out.is_terminal && !client->all && strcmp(client->called, "run_report") == 0;
@@ -80,7 +79,7 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
         return finish(&text, error);
     }
     add_texts(client, result, &text);
-    text_add(&text, "The picture is written where the output is redirected to: ... >chart.png\n");
+    text_add(&text, "To write the picture to a file, redirect the output: ... >chart.png\n");
     return finish(&text, error);
 }
 
@@ -108,7 +107,7 @@ bool client_read_file(struct client *client, const json_t *result, struct text *
     return true;
 }
 
-/* Sentences about it go to standard error, where they are not in the file. */
+/* Sentences about the file go to standard error, so that they are not in the file. */
 static CHECKED bool show_file(struct client *client, const json_t *result, struct error *error)
 {
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);
@@ -119,7 +118,7 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
     readable_add_text(&client->err, text_string(&worded), &told);
     fputs(text_string(&told), stderr);
     if (client->out.is_terminal && page == NULL) {
-        fputs("It is written where the output is redirected to: ... >FILE\n", stderr);
+        fputs("To write it to a file, redirect the output: ... >FILE\n", stderr);
         return true;
     }
     if (!client_read_file(client, result, &file, error))
@@ -130,7 +129,7 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
     return finish(&clean, error);
 }
 
-/* An answer that stands for a file names the resource with all of it. */
+/* An answer about a file names the resource that has the whole file. */
 static bool is_file(const json_t *structured)
 {
     return json_get_text(structured, "resource", NULL) != NULL;

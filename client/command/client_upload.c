@@ -87,7 +87,7 @@ static void add_name(const struct tool_word *word, const char *path, const json_
     add_query(url, "name", text_string(&name));
 }
 
-/* What to call what was stored. */
+/* The name of what was stored. */
 static CHECKED bool show_upload(struct client *client, const char *path, const json_t *answer,
                                 struct error *error)
 {

@@ -18,13 +18,13 @@
 #include "client/terminal/screen.h"
 
 #define KEPT 1024      /* samples: more than a terminal has columns for */
-#define TWO_ABREAST 60 /* columns from which charts are drawn in pairs */
-#define ROWS_MOST 16   /* of a chart */
+#define TWO_ABREAST 60 /* from this number of columns charts are drawn in pairs */
+#define ROWS_MOST 16   /* rows of a chart */
 #define RETRY_MS 1000
 #define INTERVAL_USUAL "2"
 
 static const struct series {
-    const char *title, *name, *member, *figure; /* in the answer of metrics_show */
+    const char *title, *name, *member, *figure; /* its member in the answer of metrics_show */
     double scale;
 } series[] = {
     { "Requests running", "running", "now", "requests_running", 1 },
@@ -40,13 +40,13 @@ struct watch {
     struct client client;
     struct interrupt interrupt;
     struct screen screen;
-    struct terminal drawn;       /* as last drawn */
+    struct terminal drawn;       /* size when last drawn */
     double values[SERIES][KEPT]; /* the newest last */
     size_t count;
     char deployment[64];
     struct error trouble; /* why the newest sample is missing; kind NONE: it is there */
-    bool live, ended;     /* on a terminal, by q, Ctrl-C or a signal */
-    int64_t limit;        /* of samples */
+    bool live, ended;     /* ended on a terminal by q, Ctrl-C or a signal */
+    int64_t limit;        /* number of samples */
 };
 
 /* ---- Samples ---- */
@@ -180,16 +180,18 @@ static bool write_line(const struct watch *watch, const json_t *answer)
     return client_write(&line);
 }
 
-/* ---- All of it ---- */
+/* ---- The loop ---- */
 
-/* Asked several times a second while a call waits: keys, signals, and a resized terminal. */
+/* Called several times a second while a call waits: handles keys, signals and a resized
+ * terminal. */
 static bool is_over(void *context)
 {
     struct watch *watch = context;
     char key = watch->live ? screen_key(&watch->screen) : '\0';
     struct terminal now;
 
-    watch->interrupt.seen = watch->interrupt.seen || key == '\3'; /* which is no signal here */
+    /* Ctrl-C, which is not a signal here */
+    watch->interrupt.seen = watch->interrupt.seen || key == '\3';
     watch->ended = watch->ended || key == 'q' || key == 'Q' || interrupt_seen(&watch->interrupt);
     if (watch->ended || !watch->live)
         return watch->ended;
@@ -286,8 +288,8 @@ bool client_watch_help(struct text *out, struct error *error)
     (void)error;
     text_add(out,
              "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_USUAL "] [--count N] [--json]\n"
-             "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they "
-             "are, asked from the model server itself: as charts on a terminal (q or Ctrl-C "
+             "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they are "
+             "now, read from the model server itself: as charts on a terminal (q or Ctrl-C "
              "ends it), as lines behind a pipe.\n\n");
     text_add(out, client_statuses);
     return true;

@@ -14,10 +14,10 @@
 #include "handlers/tool.h"
 #include "handlers/values.h"
 
-/* One command while it is carried out. */
+/* A command that is being carried out. */
 struct order {
     struct client client;
-    const char *name;             /* as it was typed */
+    const char *name;             /* the command as typed */
     const struct tool_word *word; /* NULL: the tool's own name */
     const json_t *tool;           /* the server's row; borrowed from the client */
     struct tool_flags flags;
@@ -40,7 +40,7 @@ static void take_nearer(const char *given, const char *name, const char **best)
         *best = name;
 }
 
-/* NULL: nothing is like it. */
+/* NULL: nothing is similar. */
 static const char *nearest_command(const char *given)
 {
     const char *best = NULL;
@@ -52,7 +52,7 @@ static const char *nearest_command(const char *given)
     return best;
 }
 
-/* Perhaps a newer server's tool: where that cannot be asked, a mistyped word is likelier. */
+/* It may be a tool of a newer server; if that cannot be reached, a mistyped word is more likely. */
 static CHECKED bool refuse_unknown(const struct order *order, const struct error *unasked,
                                    struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the person at the terminal what a call asks. */
+/* Passes a call's questions to the person at the terminal. */
 #pragma once
 
 #include <jansson.h>

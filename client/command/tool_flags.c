@@ -9,14 +9,14 @@
 #include "handlers/options.h"
 #include "handlers/values.h"
 
-/* ---- What a parameter is ---- */
+/* ---- Types of parameters ---- */
 
 static const json_t *property_of(const struct tool_flags *flags, const char *name)
 {
     return json_object_get(json_object_get(flags->schema, "properties"), name);
 }
 
-/* JSON Schema's type: the server's, or this program's for a rare option; "": not known. */
+/* JSON Schema's type from the server, or from this program for a rare option; "": not known. */
 static const char *type_of(const struct tool_flags *flags, const char *name)
 {
     const json_t *property = property_of(flags, name);
@@ -35,7 +35,7 @@ static bool is_type(const struct tool_flags *flags, const char *name, const char
 
 /* ---- Values ---- */
 
-/* A number if it is one; anything else stays text, and the server says what it should be. */
+/* A number if possible; anything else stays text, and the server reports what it should be. */
 static json_t *read_number(const char *value, size_t length)
 {
     struct error ignored;
@@ -161,7 +161,7 @@ bool tool_flags_default(const struct tool_flags *flags, const char *name, const 
 
 /* ---- Words ---- */
 
-/* The remaining words, and what was found. */
+/* The remaining words, and the results so far. */
 struct scan {
     const struct tool_flags *flags;
     int argc, at;
@@ -238,7 +238,7 @@ static CHECKED bool take_flag(struct scan *scan, json_t *arguments, struct error
     return set(scan->flags, text_string(&name), value == NULL ? "true" : value, arguments, error);
 }
 
-/* name=value, where the command has no operands of its own. */
+/* Reads name=value, if the command has no operands of its own. */
 static CHECKED bool take_pair(const struct tool_flags *flags, const char *word, json_t *arguments,
                               struct error *error)
 {

@@ -22,7 +22,7 @@ struct flag_alias {
 };
 
 struct tool_flags {
-    const struct tool_word *word;     /* whose operands; NULL: name=value instead */
+    const struct tool_word *word;     /* the row with the operands; NULL: name=value instead */
     const json_t *schema;             /* the tool's inputSchema; NULL: lists stay text */
     const char *tool;                 /* its name */
     const struct own_flag *own;       /* ends with a NULL name; NULL: none */
@@ -31,14 +31,14 @@ struct tool_flags {
 
 /* The arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, operands.
  * Lists are given as 1,4,16 or by several flags. What the schema does not list is one of the tool's
- * rare options. The server checks them. `given` are argc of them; *arguments is a new object. */
+ * rare options. The server checks them. `given` has argc words; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
 /* Gives a parameter this value unless the arguments, or the options among them, have it. */
 CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
                                 json_t *arguments, struct error *error);
-/* Whether they have it. */
+/* Whether the arguments, or the options among them, have the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
-/* Those that are not flags, for a row whose operands are files; returns their number. */
+/* Finds the words that are not flags, for a row whose operands are files; returns their number. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

@@ -19,7 +19,7 @@ const struct tool_word tool_words[] = {
     { "history", "metrics_history", "[deployment] [metric]" },
     { "logs", "deployment_logs", "[deployment]" },
     { "plan", "sweep_plan", "[deployment]" },
-    { "bench", "sweep_start", "[deployment]" }, /* which client_bench.c carries out */
+    { "bench", "sweep_start", "[deployment]" }, /* carried out by client_bench.c */
     { "sweeps", "sweep_list", "[deployment]" },
     { "sweep", "sweep_show", "sweep" },
     { "resume", "sweep_resume", "sweep" },
@@ -136,7 +136,7 @@ static void choose(const struct operand *operand, const char *value, char out[TO
     }
 }
 
-/* Given fewer operands than there are optional ones, the first are meant. */
+/* If fewer operands are given than there are, the first ones are meant. */
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE])
 {

@@ -14,15 +14,16 @@ struct tool_word {
     /* Names of parameters, in order: "[x]" may be omitted; of "run|sweep|deployment" the value's
      * prefix chooses one, or it is the last. */
     const char *operands;
-    const char *upload; /* the path to which each operand, a file, is uploaded; NULL: operands are
-                           no files */
+    /* the path to which each operand, a file, is uploaded; NULL: operands are not files */
+    const char *upload;
 };
 
 extern const struct tool_word tool_words[]; /* ends with a NULL name */
 
-/* The row of that name for so many operands, or the first one of that name; NULL: none. */
+/* The row of that name that takes this number of operands, else the first one of that name; NULL:
+ * none. */
 const struct tool_word *tool_word_find(const char *name, size_t operands);
-/* Whether the row takes so many operands. */
+/* Whether the row takes this number of operands. */
 bool tool_word_takes(const struct tool_word *word, size_t operands);
 /* Copies the name of the parameter that the index-th of `given` operands stands for; false: there
  * are too many. */

@@ -12,7 +12,7 @@
 
 /* One text while it is rewritten. */
 struct rewriting {
-    const struct tool *refused; /* whose parameters are also meant in quotes; NULL: none */
+    const struct tool *refused; /* the tool whose parameters may also be in quotes; NULL: none */
     bool params;                /* on this line */
     struct text *out;
 };
@@ -50,7 +50,7 @@ static void add_command(struct text *out, const char *tool)
     add_dashed(out, name, strlen(name));
 }
 
-/* Those of one word are also English. */
+/* Names of a single word are also English words. */
 static bool is_parameter(const char *name)
 {
     if (strchr(name, '_') == NULL)
@@ -80,7 +80,8 @@ static bool add_word(struct rewriting *rewriting, const char *text, size_t lengt
     return false;
 }
 
-/* "[\"a\", \"b\"]" after a parameter is a,b. Returns what was taken of the text; 0: no list. */
+/* "[\"a\", \"b\"]" after a parameter is a,b. Returns the number of bytes read; 0: it is not a
+ * list. */
 static size_t add_list(struct rewriting *rewriting, const char *text)
 {
     size_t length = strncmp(text, " [\"", 3) == 0 ? strcspn(text, "]\n") : 0;
@@ -94,7 +95,7 @@ static size_t add_list(struct rewriting *rewriting, const char *text)
     return length + 1;
 }
 
-/* "\"confirm\": \"demo\"" is --confirm demo. Returns what was taken of the text; 0: it is no
+/* "\"confirm\": \"demo\"" is --confirm demo. Returns the number of bytes read; 0: it is not a
  * parameter. */
 static size_t add_quoted(struct rewriting *rewriting, const char *text)
 {
@@ -128,7 +129,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* A part of a path, an address or a file's name is no word. */
+/* A part of a path, an address or a file's name does not count as a word. */
 static bool is_whole(const char *line, const char *at, size_t length)
 {
     return (at == line || strchr("/.:-@#", at[-1]) == NULL)
@@ -181,7 +182,7 @@ void wording_add_answer(const char *answer, struct text *out)
     add_lines(&(struct rewriting){ .out = out }, answer);
 }
 
-/* Help has it in full. */
+/* The help has the full text. */
 #define LIST_OF_PARAMETERS "; it takes "
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)

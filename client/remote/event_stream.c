@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/remote/event_stream.h"
 
-/* Fields other than data, and comments, are of no use here. */
+/* Fields other than data, and comments, are ignored. */
 static void keep_data(struct event_stream *stream)
 {
     const char *line = text_string(&stream->line);

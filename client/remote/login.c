@@ -114,7 +114,7 @@ static CHECKED bool write_file(const char *path, const char *bytes, struct error
     bool done;
 
     text_addf(&temporary, "%s.%ld", path, (long)getpid());
-    unlink(text_string(&temporary)); /* left by a process that was killed */
+    unlink(text_string(&temporary)); /* left by a killed process */
     file =
         open(text_string(&temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
@@ -189,7 +189,7 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* Without a place for the file, the environment is enough. */
+/* Without a place for the file, the environment alone is used. */
 static CHECKED bool load_if_needed(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which server the command line asks, and with which key: OPSBRAIN_URL and OPSBRAIN_KEY, or what
- * `opsbrain login` stored in $XDG_CONFIG_HOME/opsbrain/login.json, which only its owner may read.
- * A stored key is sent to the origin that it was stored for, and to no other. */
+/* Which server the command line calls, and with which key: OPSBRAIN_URL and OPSBRAIN_KEY, or what
+ * `opsbrain login` stored in $XDG_CONFIG_HOME/opsbrain/login.json, which only its owner may read. A
+ * stored key is sent to the origin that it was stored for, and to no other. */
 #pragma once
 
 #include "base/core/error.h"
@@ -16,11 +16,11 @@ struct login {
 };
 
 CHECKED bool login_read(struct login *out, struct error *error);
-/* The same for this server, which was found by its data folder, say. */
+/* The same for a given server, for example one found by its data folder. */
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
 /* Checks a server's address as people write it, with or without "/mcp". */
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
-/* Stores the server, which is then the one that is asked, and its key; "" deletes a stored one. */
+/* Stores the server, which becomes the default, and its key; "" deletes a stored key. */
 CHECKED bool login_store(const struct login *login, struct error *error);
 /* Deletes the key that is stored for the server. *found: there was one. */
 CHECKED bool login_forget(const char *url, bool *found, struct error *error);

@@ -12,11 +12,12 @@
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
 #define LONGEST_MS (24 * 3600 * INT64_C(1000))
-#define SILENT_MS 120000 /* without anything, even a comment that keeps the stream open */
+/* the longest time without a byte, not even a comment that keeps the stream open */
+#define SILENT_MS 120000
 #define CONNECT_MS 5000
 #define HEADERS_MAX 16
 
-/* One answer while it arrives. */
+/* An answer that is arriving. */
 struct arrival {
     const struct remote *remote;
     const struct remote_request *request;
@@ -26,7 +27,7 @@ struct arrival {
     json_t *message; /* the one with the result or the error; NULL: not yet */
 };
 
-/* ---- What is sent ---- */
+/* ---- Sending ---- */
 
 static json_t *describe_client(const struct remote *remote, const struct remote_request *request)
 {
@@ -68,7 +69,7 @@ void remote_add_header(struct text *out, const char *name, const char *value)
     text_add(out, "?=");
 }
 
-/* ---- What arrives ---- */
+/* ---- Receiving ---- */
 
 static void report_progress(const struct arrival *arrival, const json_t *message)
 {
@@ -82,7 +83,8 @@ static void report_progress(const struct arrival *arrival, const json_t *message
                                json_get_text(params, "message", ""));
 }
 
-/* A notification, or the answer. Anything but JSON is ignored: the answer is missed at the end. */
+/* A notification, or the answer. Anything but JSON is ignored: at the end the answer is then
+ * missing. */
 static bool take_message(void *context, const char *data, size_t length)
 {
     struct arrival *arrival = context;
@@ -118,9 +120,9 @@ static bool is_cancelled(void *context)
            && arrival->remote->cancelled(arrival->remote->context);
 }
 
-/* ---- What went wrong ---- */
+/* ---- Errors ---- */
 
-/* The server's sentence in a JSON-RPC error or a refused upload, or none. */
+/* Reads the server's sentence from a JSON-RPC error or a refused upload. */
 static void add_sentence(const char *bytes, size_t length, struct text *out)
 {
     json_auto_t *body = NULL;
@@ -164,7 +166,7 @@ static CHECKED bool explain_status(const struct remote *remote,
         return refuse_key(remote, status, text_string(&sentence), error);
     if (sentence.length == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "%.200s is not an opsbrain server, or a proxy stands before it: it "
+                         "%.200s is not an opsbrain server, or a proxy is in front of it: it "
                          "answered %ld; name the server in OPSBRAIN_URL",
                          remote->login.url, status);
     return error_set(error, status == 429 || status == 503 ? ERROR_BUSY : ERROR_INVALID, "%s",
@@ -277,7 +279,7 @@ bool remote_ask(const struct remote *remote, const struct remote_request *reques
                                          .headers = headers };
     bool done;
 
-    /* all tools, whichever the server lists for agents */
+    /* all tools, not only those that the server lists for agents */
     text_addf(&url, "%s/mcp?tools=all", remote->login.url);
     outgoing.url = text_string(&url);
     list_headers(request, lines, headers);

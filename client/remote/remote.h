@@ -10,7 +10,7 @@
 
 struct remote {
     struct login login;
-    bool can_ask;                     /* a person can answer what a call asks */
+    bool can_ask;                     /* a person can answer a call's questions */
     bool (*cancelled)(void *context); /* NULL: never */
     void *context;
 };
@@ -30,9 +30,9 @@ struct remote_request {
  * at fault; BUSY; CANCELLED; INVALID: the server's own error. Each sentence says what to do. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
-/* POSTs a file unchanged to `path`, which has the query and begins at the server's root. *answer: a
- * new reference. */
+/* POSTs a file unchanged to `path`, which includes the query and begins at the server's root.
+ * *answer: a new reference. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
-/* "Name: value" as a header of 2026-07-28: as it is, or in base64. */
+/* "Name: value" as a header of 2026-07-28: plain, or in base64. */
 void remote_add_header(struct text *out, const char *name, const char *value);

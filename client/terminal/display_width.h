@@ -8,5 +8,5 @@
  * before. */
 void display_width_begin(void);
 size_t display_width(const char *text, size_t length);
-/* The number of leading bytes that fit into so many columns; no character is split. */
+/* The number of leading bytes that fit into this many columns; no character is split. */
 size_t display_width_fit(const char *text, size_t length, size_t columns);

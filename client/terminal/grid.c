@@ -9,13 +9,13 @@
 #include "base/core/memory.h"
 #include "client/terminal/display_width.h"
 
-#define GAP 2        /* columns between two columns of the table */
-#define NARROWEST 12 /* the least width to which a column of words is wrapped, */
-#define LONGEST 34   /* or that of its longest word up to this: an id stays whole */
+#define GAP 2        /* spaces between two columns of the table */
+#define NARROWEST 12 /* the minimum width of a wrapped column of words, */
+#define LONGEST 34   /* or that of its longest word, up to this: ids are not split */
 
 struct column {
     size_t natural, width;
-    size_t least; /* numbers: with the heading broken between words; words: the longest */
+    size_t least; /* numbers: with a wrapped heading; words: the longest word */
     bool right;
 };
 
@@ -143,7 +143,7 @@ static struct column *widest_of_words(const struct grid *grid)
     return widest;
 }
 
-/* Numbers stay whole; the headings above them are broken between words. */
+/* Numbers are not split; the headings above them wrap between words. */
 static void break_headings(const struct grid *grid)
 {
     for (size_t i = 0; i < grid->column_count; i++) {
@@ -154,7 +154,8 @@ static void break_headings(const struct grid *grid)
     }
 }
 
-/* The first column is at most half as wide as the terminal, so that any other fits beside it. */
+/* The first column takes at most half of the terminal's width, so that any other column fits beside
+ * it. */
 static void cap_widths(const struct grid *grid, size_t columns)
 {
     struct column *first = &grid->columns[0];
@@ -196,7 +197,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The columns of words may have what the block leaves, the last one first. */
+/* The columns of words get the remaining width, the last one first. */
 static void widen_block(const struct grid *grid, const struct block *block, size_t columns)
 {
     size_t used = grid->columns[0].width, room;

@@ -68,10 +68,11 @@ bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
     struct termios before;
     bool is_terminal, done;
 
-    interrupt_begin(&interrupt); /* what ends the command comes after the terminal is as it was */
+    /* signals that end the command wait until the terminal is restored */
+    interrupt_begin(&interrupt);
     is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before);
     if (is_terminal)
-        fputs(prompt, stderr); /* from here on, nothing that is typed is shown or lost */
+        fputs(prompt, stderr); /* from here on, typed text is neither shown nor lost */
     done = read_line(&interrupt, out);
     if (is_terminal) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);

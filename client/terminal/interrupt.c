@@ -49,7 +49,7 @@ bool interrupt_seen(void *context)
     return !interrupt_sleep(context, 0);
 }
 
-/* After the first signal they stay blocked: the command ends in order, however often Ctrl-C is
+/* After the first signal all stay blocked: the command ends cleanly, however often Ctrl-C is
  * pressed. */
 void interrupt_end(struct interrupt *interrupt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C, SIGTERM and SIGHUP as a state that a command asks for, so that it can end in order. */
+/* Ctrl-C, SIGTERM and SIGHUP as a state that a command checks, so that it can end cleanly. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,11 +10,11 @@ struct interrupt {
     bool seen;
 };
 
-/* From now on the signals are only noted, by this thread; other threads do not receive them. */
+/* From now on this thread only records the signals; other threads do not receive them. */
 void interrupt_begin(struct interrupt *interrupt);
 /* Whether there was a signal; the context is a struct interrupt. */
 bool interrupt_seen(void *context);
-/* Waits; false: interrupted before the time was over. */
+/* Waits; false: interrupted before the time had passed. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
 /* Waits until the descriptor can be read, or is at its end; false: interrupted before. */
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor);

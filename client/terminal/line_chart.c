@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define AXIS 6 /* columns: a figure and the axis */
+#define AXIS 6 /* columns of a figure and the axis */
 #define DOTS_ACROSS 2
 #define DOTS_DOWN 4
 
@@ -24,7 +24,7 @@ size_t line_chart_room(size_t columns)
 
 const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
 {
-    /* 999.5 of a unit would be rounded to 1e+03 of it */
+    /* 999.5 of a unit would be rounded to 1e+03 */
     static const struct {
         double from, one;
         const char *unit;
@@ -81,7 +81,7 @@ static void set_dot(struct canvas *canvas, size_t x, size_t y)
         bits[DOTS_DOWN - 1 - y % DOTS_DOWN][x % DOTS_ACROSS];
 }
 
-/* From the last point's height, if there was one, to its own. */
+/* Draws from the previous point's height, if there is one, to its own. */
 static void draw_point(struct canvas *canvas, size_t x, long y, long before)
 {
     long from = before < 0 ? y : before < y ? before + 1 : before > y ? before - 1 : y;

@@ -4,7 +4,7 @@
 #include "client/terminal/display_width.h"
 
 #define BAR_LONGEST 30
-#define BAR_SHORTEST 4 /* else there is none */
+#define BAR_SHORTEST 4 /* the minimum width; below it there is no bar */
 #define AROUND_BAR 3   /* columns: "[", "] " */
 
 static void add_bar(size_t columns, double share, struct text *out)
@@ -17,7 +17,7 @@ static void add_bar(size_t columns, double share, struct text *out)
     text_add(out, "] ");
 }
 
-/* What the words leave, up to a quarter of the line. */
+/* The remaining width, up to a quarter of the line. */
 static size_t choose_columns(size_t line, size_t words)
 {
     size_t wanted = line / 4 < BAR_LONGEST ? line / 4 : BAR_LONGEST;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line that shows how far something is. */
+/* A line that shows progress. */
 #pragma once
 
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* "[████░░░░] 3 of 6  MESSAGE": the bar has what the words leave, and the words are cut to the
- * width. total 0: not known yet. */
+/* "[████░░░░] 3 of 6 MESSAGE": the bar takes the remaining width, and the words are cut to fit.
+ * total 0: not known yet. */
 void progress_bar_add(const struct terminal *terminal, double done, double total,
                       const char *message, struct text *out);

@@ -98,7 +98,8 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* ---- Other lines ---- */
 
-/* Where the text of a list's entry or a quotation begins: there its further lines begin too. */
+/* The column where the text of a list item or a quotation begins: its further lines begin there,
+ * too. */
 static size_t hanging(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");
@@ -158,9 +159,9 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
         text_add(out, terminal_style(terminal, STYLE_PLAIN));
 }
 
-#define WRAPPED_LEAST 60 /* columns of a line that somebody else wrapped */
+#define WRAPPED_LEAST 60 /* the usual width of a line that was already wrapped */
 
-/* A line that goes on in the middle of its sentence: it is wrapped for another width. */
+/* Whether a line continues in the middle of a sentence: it was wrapped for another width. */
 static bool goes_on(const struct line *line, const struct line *after)
 {
     size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
@@ -170,7 +171,7 @@ static bool goes_on(const struct line *line, const struct line *after)
            && (indent == 0 || spaces > indent) && islower((unsigned char)after->text[spaces]);
 }
 
-/* The sentence in one piece; returns what follows it. */
+/* Joins the sentence's lines; returns what follows it. */
 static const char *add_joined(const struct terminal *terminal, struct line line, struct text *out)
 {
     struct line after = line_at(next_line(&line));
@@ -234,7 +235,7 @@ static void add_escaped(struct text *out, uint32_t character)
                   (unsigned)(0xdc00 + ((character - 0x10000) & 0x3ff)));
 }
 
-/* Jansson escapes C0; DEL, C1 and the separators of lines are left. */
+/* Jansson escapes C0; DEL, C1 and the line separators remain to be escaped. */
 static bool is_obeyed(uint32_t character)
 {
     return character == 0x7f || (character >= 0x80 && character < 0xa0) || character == 0x2028

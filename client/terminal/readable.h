@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server answered, as it may be written to a terminal: nothing in it is an escape sequence,
- * whoever wrote it. */
+/* Makes a server's answer safe for a terminal: it contains no escape sequences, whoever wrote
+ * it. */
 #pragma once
 
 #include <jansson.h>
@@ -9,9 +9,9 @@
 #include "client/terminal/terminal.h"
 
 /* A tool's text. On a terminal its Markdown tables fit the width, headings are bold and long lines
- * wrap between words; elsewhere it is as the server wrote it. */
+ * wrap between words; elsewhere it is unchanged. */
 void readable_add_text(const struct terminal *terminal, const char *text, struct text *out);
-/* JSON, indented by so many spaces, or on one line for 0, with an end of line. Characters that a
- * terminal obeys or does not show are escaped. */
+/* JSON, indented by this many spaces, or on one line for 0, with a final newline. Characters that a
+ * terminal interprets or does not show are escaped. */
 #define READABLE_INDENT 2
 void readable_add_json(const json_t *value, unsigned indent, struct text *out);

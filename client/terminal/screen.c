@@ -16,7 +16,7 @@ void screen_begin(struct screen *screen)
         raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
         tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
     }
-    fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
+    fputs("\033[?1049h\033[?25l", stdout); /* the alternate screen, no cursor */
     fflush(stdout);
 }
 
@@ -29,8 +29,8 @@ void screen_end(struct screen *screen)
     screen->is_raw = false;
 }
 
-/* Written at once, over what was there, so that nothing flickers. The last line has no end: the
- * terminal would scroll. */
+/* Written at once, over the previous contents, so that nothing flickers. The last line has no
+ * newline: the terminal would scroll. */
 void screen_draw(const struct text *lines)
 {
     TEXT_AUTO out = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole terminal, for a view that is redrawn: what was on it comes back at the end. */
+/* The whole terminal, for a view that is redrawn; its earlier contents are restored at the end. */
 #pragma once
 
 #include <stdbool.h>

@@ -17,7 +17,7 @@ static bool obeys_sequences(void)
     return kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
 }
 
-/* https://no-color.org: whatever its value, unless empty. */
+/* https://no-color.org: any value except the empty one counts. */
 static bool may_colour(void)
 {
     const char *refused = getenv("NO_COLOR");

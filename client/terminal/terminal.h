@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a descriptor writes to: a terminal with a width and perhaps colours, or a pipe or file,
- * which gets plain text. */
+/* The kind of output behind a descriptor: a terminal with a width and perhaps colours, or a pipe or
+ * file, which gets plain text. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 
 struct terminal {
     bool is_terminal;
-    bool is_drawable;     /* a terminal on which what was written can be replaced */
+    bool is_drawable;     /* a terminal on which a line can be overwritten */
     bool is_coloured;     /* a terminal that understands colours, without NO_COLOR */
-    size_t columns, rows; /* of a pipe: 80 and 24 */
+    size_t columns, rows; /* for a pipe: 80 and 24 */
 };
 
 enum terminal_colour {
@@ -24,5 +24,5 @@ enum terminal_colour {
 };
 
 struct terminal terminal_look(int descriptor);
-/* What switches to the style, "" without colours. STYLE_PLAIN ends every other. */
+/* The sequence that switches to the style, "" without colours. STYLE_PLAIN ends every other. */
 const char *terminal_style(const struct terminal *terminal, enum terminal_colour style);

@@ -329,8 +329,9 @@ static CHECKED bool ask_machine(const struct cloud *cloud, const char *method, c
                       "nothing is deployed on this machine: an admin enables it with the setting "
                       "this_machine");
     else if (url[0] != '/')
-        done = error_set(error, ERROR_FORBIDDEN,
-                         "without a credential this machine is called, and nothing else");
+        done = error_set(
+            error, ERROR_FORBIDDEN,
+            "without a credential only this machine is called: name the target's credential");
     else
         done = cloud->machine->answer(cloud->machine->context, method, url, body, out, error);
     if (!done)

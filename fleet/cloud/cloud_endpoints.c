@@ -121,7 +121,7 @@ bool cloud_url_check(const char *url, struct error *error)
     for (const char *dots = strstr(url, "/."); dots != NULL && dots < path_end;
          dots = strstr(dots + 1, "/."))
         if (strchr("/?", dots[2]) != NULL || (dots[2] == '.' && strchr("/?", dots[3]) != NULL))
-            return error_set(error, ERROR_INVALID, "a request's URL has a segment of dots");
+            return error_set(error, ERROR_INVALID, "a request's URL has a dot segment");
     return true;
 }
 
@@ -144,6 +144,6 @@ bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char
     }
     text_add_printable(&shown, url, strcspn(url, "?"), SHOWN_BYTES);
     return error_set(error, ERROR_FORBIDDEN,
-                     "%s is of no known service: a cloud's credential is not sent there",
+                     "%s belongs to no known service: a cloud's credential is not sent there",
                      text_string(&shown));
 }

@@ -34,7 +34,7 @@ static const struct refusal {
       "it would not verify the server: give certificate-authority-data instead" },
     { "certificate-authority",
       "it names a file (certificate-authority), and only the kubeconfig itself is read: " FLATTEN },
-    { "proxy-url", "it names a proxy: the target's own setting does" },
+    { "proxy-url", "it names a proxy: set the target's \"proxy\" instead" },
     { "tls-server-name", "its tls-server-name is not supported: name the server by that name" },
     { NULL },
 }, user_refusals[] = {
@@ -103,7 +103,7 @@ static CHECKED bool read_server(const char *url, struct cloud_kubeconfig *out, s
         return error_set(error, ERROR_INVALID, "its server: %s", problem.message);
     if (strncmp(url, "https:", 6) != 0 && !is_loopback(host))
         return error_set(error, ERROR_INVALID,
-                         "its server is not https, and its credential would be sent in clear");
+                         "its server is not https, and its credential would be sent in clear text");
     while (length > 0 && out->server[length - 1] == '/')
         out->server[--length] = '\0';
     return true;
@@ -149,7 +149,8 @@ static CHECKED bool read_config(const json_t *config, struct cloud_kubeconfig *o
     const json_t *user = find_row(config, "users", user_name, "user");
 
     if (context == NULL)
-        return error_set(error, ERROR_INVALID, "it names no current-context that it has: " FLATTEN);
+        return error_set(error, ERROR_INVALID,
+                         "its current-context is missing or not one of its contexts: " FLATTEN);
     if (cluster == NULL || user == NULL)
         return error_set(error, ERROR_INVALID, "it lacks the %s of its current context: " FLATTEN,
                          cluster == NULL ? "cluster" : "user");

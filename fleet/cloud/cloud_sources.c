@@ -106,8 +106,7 @@ static CHECKED bool ask_metadata(struct cloud *cloud, const char *path,
                          "service-account file");
     if (!done)
         return error_set(error, problem.kind,
-                         "Google's metadata server gave no token (is this a machine of Google's?): "
-                         "%s",
+                         "Google's metadata server gave no token (is this a Google machine?): %s",
                          problem.message);
     if (strcmp(response->kept_header, "Google") != 0)
         return error_set(error, ERROR_FORBIDDEN,
@@ -171,12 +170,12 @@ static CHECKED bool read_account(struct cloud *cloud, const json_t *file, struct
     const char *email = json_get_text(file, "client_email", "");
 
     if (strcmp(type, "service_account") != 0)
-        return error_set(error, ERROR_INVALID,
-                         "its type is not service_account: keys of people and of federations are "
-                         "not used");
+        return error_set(
+            error, ERROR_INVALID,
+            "its type is not service_account: keys of people and of federations are not supported");
     if (text_copy(account->email, sizeof account->email, email) != strlen(email)
         || strchr(email, '@') == NULL)
-        return error_set(error, ERROR_INVALID, "its client_email is no e-mail address");
+        return error_set(error, ERROR_INVALID, "its client_email is not an e-mail address");
     text_copy(account->key_id, sizeof account->key_id, json_get_text(file, "private_key_id", ""));
     account->key = memory_copy_text(json_get_text(file, "private_key", ""));
     return read_token_url(cloud, json_get_text(file, "token_uri", ""), error);
@@ -338,7 +337,7 @@ static CHECKED bool read_mounted(struct cloud *cloud, const char *name, char **o
 
     if (secret_file_read(cloud->account_folder, name, out, &length, error))
         return true;
-    return error_set(error, ERROR_FORBIDDEN, "this is no pod with a service account: %s",
+    return error_set(error, ERROR_FORBIDDEN, "this is not a pod with a service account: %s",
                      error->message);
 }
 
@@ -352,8 +351,9 @@ static CHECKED bool read_pod(struct cloud *cloud, struct error *error)
     config->certificate = memory_copy_text("");
     config->key = memory_copy_text("");
     if (host == NULL)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "this is no pod (KUBERNETES_SERVICE_HOST is not set): use a kubeconfig");
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "this is not a pod (KUBERNETES_SERVICE_HOST is not set): use a kubeconfig");
     snprintf(config->server, sizeof config->server,
              strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
              port != NULL ? port : "443");

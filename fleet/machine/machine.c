@@ -111,7 +111,7 @@ static CHECKED bool create(const struct machine_call *call, struct error *error)
     bool done;
 
     if (machine_server_record(machine, call->name, &other, &ignored))
-        return error_set(error, ERROR_CONFLICT, "this machine has a server %s already", call->name);
+        return error_set(error, ERROR_CONFLICT, "this machine already has a server %s", call->name);
     if (!machine_server_fill(machine, call->name, call->body, &record, error)
         || !machine_rules_check(&machine->rules, record, error))
         return false;
@@ -239,7 +239,7 @@ static CHECKED bool destroy(const struct machine_call *call, struct error *error
         return false;
     if (strncmp(call->query, "id=", 3) == 0
         && strcmp(call->query + 3, json_get_text(record, "id", "")) != 0)
-        return error_set(error, ERROR_CONFLICT, "%s is another server by now", call->name);
+        return error_set(error, ERROR_CONFLICT, "%s is a different server by now", call->name);
     return settle(call, "gone", error);
 }
 

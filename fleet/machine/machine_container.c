@@ -131,7 +131,7 @@ static CHECKED bool pull(struct machine_watch *watch, struct error *error)
     if (machine_container_image(socket_of(watch), image, id, error))
         return true;
     if (at == NULL)
-        return error_set(error, ERROR_NOT_FOUND, "this machine has no image %s any more", image);
+        return error_set(error, ERROR_NOT_FOUND, "this machine no longer has the image %s", image);
     http.on_line = show_pull;
     http.total_ms = PULL_MS;
     snprintf(path, sizeof path, API "/images/create?fromImage=%.*s&tag=%s", (int)(at - image),
@@ -252,7 +252,7 @@ static CHECKED bool change(struct machine_watch *watch, const char *method, cons
             && reply.status != 404)
             return false;
     }
-    return error_set(error, ERROR_UPSTREAM, "the container %s is as it was after %s",
+    return error_set(error, ERROR_UPSTREAM, "the container %s did not change after %s",
                      name_of(watch), method);
 }
 

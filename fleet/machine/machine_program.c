@@ -136,9 +136,9 @@ _Noreturn static void become(const struct machine_program *program, char **argum
     if (!set_descriptors(program->output, &report))
         report_and_end(report, "its descriptors cannot be closed");
     if (!set_account(program->account))
-        report_and_end(report, "its account cannot be taken");
+        report_and_end(report, "its account cannot be set");
     if (!set_limits(parent))
-        report_and_end(report, "it cannot be limited");
+        report_and_end(report, "its limits cannot be set");
     if (chdir(program->work) != 0)
         report_and_end(report, "its working folder cannot be entered");
     execve(program->path, arguments, environment);
@@ -175,7 +175,7 @@ bool machine_program_start(const struct machine_program *program, pid_t *pid, st
     free_list(arguments);
     free_list(environment);
     if (!done || *pid < 0)
-        return error_set(error, ERROR_INTERNAL, "no process can be made: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "no process can be created: %s", strerror(errno));
     close(report[1]);
     done = read_report(report[0], program->path, error);
     close(report[0]);

@@ -24,8 +24,8 @@ bool machine_record_check_name(const char *name, struct error *error)
         && name[length - 1] != '-')
         return true;
     return error_set(error, ERROR_INVALID,
-                     "a server on this machine is named by a-z, 0-9 and '-', at most %d of them, "
-                     "without '-' at an end",
+                     "a server's name on this machine has at most %d of a-z, 0-9 and '-', and '-' "
+                     "neither first nor last",
                      NAME_BYTES);
 }
 

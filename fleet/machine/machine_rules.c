@@ -32,11 +32,11 @@ bool machine_check_place(struct error *error)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (getenv(places[i].variable) != NULL)
             return error_set(error, ERROR_FORBIDDEN,
-                             "this_machine is not for opsbrain %s (%s is set): turn it off",
+                             "the setting this_machine cannot be used %s (%s is set): turn it off",
                              places[i].place, places[i].variable);
     return access(POD_ACCOUNT, F_OK) != 0
            || error_set(error, ERROR_FORBIDDEN,
-                        "this_machine is not for opsbrain in a pod of Kubernetes (there is "
+                        "the setting this_machine cannot be used in a pod of Kubernetes (there is "
                         "%s): turn it off",
                         POD_ACCOUNT);
 }
@@ -86,8 +86,7 @@ static CHECKED bool check_ollama(const char *url, struct error *error)
     return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0
            || strcmp(host, "::1") == 0
            || error_set(error, ERROR_INVALID,
-                        "this_machine_ollama is on %s: it is this machine's own, on 127.0.0.1",
-                        host);
+                        "this_machine_ollama is on %s: it must be on 127.0.0.1", host);
 }
 
 bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
@@ -131,8 +130,7 @@ static CHECKED bool check_owner(const char *path, struct error *error)
             return error_set(error, ERROR_FORBIDDEN, "%s: %s", part, strerror(errno));
         if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
             return error_set(error, ERROR_FORBIDDEN,
-                             "%s may be written by everybody, so that it is not run: chmod o-w",
-                             part);
+                             "everybody can write %s, so it is not run: chmod o-w", part);
     }
     return true;
 }
@@ -143,15 +141,14 @@ static CHECKED bool check_file(const char *program, struct error *error)
     struct stat status;
 
     if (realpath(program, real) == NULL || stat(program, &status) != 0)
-        return error_set(error, ERROR_NOT_FOUND, "the program %s is not there: %s", program,
+        return error_set(error, ERROR_NOT_FOUND, "the program %s cannot be found: %s", program,
                          strerror(errno));
     if (strcmp(real, program) != 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "%s is reached by a symbolic link: list and name the program itself, %s",
                          program, real);
     if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
-        return error_set(error, ERROR_FORBIDDEN, "%s is not a program that may be executed",
-                         program);
+        return error_set(error, ERROR_FORBIDDEN, "%s is not an executable program", program);
     return check_owner(program, error);
 }
 
@@ -163,12 +160,12 @@ bool machine_rules_check_program(const struct machine_rules *rules, const char *
     text_add_printable(&shown, program, strlen(program), SHOWN_BYTES);
     if (program[0] != '/')
         return error_set(error, ERROR_FORBIDDEN,
-                         "\"%s\" is no absolute path: a program is one of the setting "
-                         "this_machine_programs",
+                         "\"%s\" is not an absolute path: name a program that the setting "
+                         "this_machine_programs lists",
                          text_string(&shown));
     if (each_program(rules, is_other, (void *)(uintptr_t)program))
         return error_set(error, ERROR_FORBIDDEN,
-                         "%s is not one of the programs that an admin allows here: the setting "
+                         "%s is not one of the programs that an admin allows here with the setting "
                          "this_machine_programs",
                          text_string(&shown));
     return check_file(program, error);
@@ -258,7 +255,7 @@ static CHECKED bool check_service(const struct machine_rules *rules, struct erro
 
     if (rules->ollama[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "this machine's Ollama is not asked: an admin names its address with the "
+                         "this machine's Ollama is not used: an admin names its address with the "
                          "setting this_machine_ollama");
     return machine_http_call(&http, "GET", "/api/version", NULL, &reply, &why)
            || error_set(error, ERROR_UPSTREAM, "%s, the setting this_machine_ollama: %.200s",
@@ -317,10 +314,10 @@ static void find_account(json_t *findings)
     char fix[200];
 
     snprintf(fix, sizeof fix,
-             "opsbrain has the account %lld, and so have its programs: they can read its data and "
-             "secrets; run opsbrain as root, or servers as containers",
+             "programs run under opsbrain's own account %lld and can read its data and secrets: "
+             "run opsbrain as root, or servers as containers",
              (long long)geteuid());
-    add_finding(findings, "programs have an account of their own", geteuid() == 0, fix);
+    add_finding(findings, "programs run under accounts of their own", geteuid() == 0, fix);
 }
 
 static void find_memory(json_t *findings)
@@ -333,7 +330,7 @@ static void find_memory(json_t *findings)
              (double)free_pages * gib,
              access("/dev/nvidiactl", F_OK) == 0 ? "an NVIDIA GPU"
              : access("/dev/kfd", F_OK) == 0     ? "an AMD GPU"
-                                                 : "no GPU that is known");
+                                                 : "no known GPU");
     add_finding(findings, need, true, "");
 }
 

@@ -49,7 +49,7 @@ static const char *state_of(const json_t *record, const json_t *status, bool is_
         return state;
     *message = json_object_get(record, "program") != NULL
                    ? "its watchdog was ended, and the server with it"
-                   : "its watchdog was ended, and it may run on: start or destroy it";
+                   : "its watchdog was ended, and it may still be running: start or destroy it";
     return "failed";
 }
 

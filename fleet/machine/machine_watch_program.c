@@ -137,8 +137,8 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
         return explain_end(watch, error);
     return !machine_watch_is_due(watch) || !machine_program_is_exposed(port)
            || error_set(error, ERROR_FORBIDDEN,
-                        "it listens on port %lld for other machines, and was ended: a program here "
-                        "listens on 127.0.0.1",
+                        "it listened on port %lld for other machines, and was ended: a program "
+                        "here must listen on 127.0.0.1",
                         (long long)port);
 }
 

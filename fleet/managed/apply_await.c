@@ -121,7 +121,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
             return APPLY_FAILED;
         if (is_overdue(apply, &since_ms)) {
             error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",
-                      apply->plan.row.deployment, seen ? observed->state : "not to be seen",
+                      apply->plan.row.deployment, seen ? observed->state : "not observable",
                       (long long)(apply_patience_ms(apply) / 60000),
                       seen ? observed->message : problem.message);
             return APPLY_FAILED;

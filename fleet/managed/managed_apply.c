@@ -157,9 +157,9 @@ static bool may_change(struct apply *apply)
     while (only_reads != NULL && atomic_load(only_reads)) {
         enum job_stop stop;
 
-        job_run_progress(apply->run, 0, 1,
-                         "waits: the database was moved or restored; `opsbrain fleet resume` goes "
-                         "on");
+        job_run_progress(
+            apply->run, 0, 1,
+            "waits: the database was moved or restored; `opsbrain fleet resume` continues it");
         stop = job_run_wait(apply->run, RESUME_LOOK_MS);
         if (stop == JOB_STOP_CANCEL) {
             job_run_undoes(apply->run);

@@ -55,7 +55,7 @@ static void describe_state(const struct fleet_plan_row *row, struct text *out)
 {
     char until[CLOCK_TEXT_SIZE];
 
-    text_addf(out, "state: %s%s%s, planned by %s, good until %s\n", row->state,
+    text_addf(out, "state: %s%s%s, planned by %s, valid until %s\n", row->state,
               row->reason[0] == '\0' ? "" : ": ", row->reason, row->principal,
               clock_format_utc(row->good_until_ms, until));
 }

@@ -74,7 +74,7 @@ static CHECKED bool look(const struct fleet_frame *frame, const struct deploymen
         return false;
     if (found && is_at(&row, deployment->url)) {
         if (!managed_sight_take(frame, &row, &sight, &problem))
-            log_warning("%s: its platform cannot be asked: %s", row.deployment, problem.message);
+            log_warning("%s: its platform cannot be read: %s", row.deployment, problem.message);
         fleet_managed_finish(&row);
         if (!fleet_managed_find(frame->store, deployment->name, &row, &found, error))
             return false;
@@ -91,6 +91,6 @@ json_t *managed_platform(const struct fleet_frame *frame, const struct deploymen
     struct error error;
 
     if (!look(frame, deployment, &observed, &error))
-        log_warning("%s: what put it up is not known: %s", deployment->name, error.message);
+        log_warning("%s: it is not known how it was deployed: %s", deployment->name, error.message);
     return observed == NULL ? NULL : pick(observed);
 }

@@ -118,7 +118,8 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
         return;
     if (!fleet_managed_warn(reconciler->frame->store, row->id, level, &first, &error) || !first)
         return;
-    snprintf(sentence, sizeof sentence, "it ends in %lld minutes (%s): deployment_extend",
+    snprintf(sentence, sizeof sentence,
+             "it ends in %lld minutes (%s): deployment_extend plans a later end plans a later end",
              (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end);
     tell(reconciler, row->deployment, sentence, true);
 }
@@ -304,8 +305,8 @@ static void report_twin(const struct managed_reconciler *reconciler,
     char sentence[400];
 
     snprintf(sentence, sizeof sentence,
-             "another of its name runs on %.63s%s%.63s with this opsbrain's label and is not "
-             "managed: end it on its platform",
+             "another server of its name runs on %.63s%s%.63s with this opsbrain's label and is "
+             "not managed: end it on its platform",
              target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
     tell(reconciler, twin->deployment, sentence, true);
 }

@@ -100,10 +100,9 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
     out->is_trouble = strcmp(state, "failed") == 0 || drift.length > 0;
     if (!observed->exists)
         snprintf(out->sentence, sizeof out->sentence, "%s",
-                 strcmp(state, "gone") == 0
-                     ? "it was ended by its platform at its time"
-                     : "it was deleted by something else than opsbrain: deployment_destroy closes "
-                       "its record");
+                 strcmp(state, "gone") == 0 ? "it was ended by its platform at its time"
+                                            : "it was deleted by something other than opsbrain: "
+                                              "deployment_destroy closes its record");
     else
         snprintf(out->sentence, sizeof out->sentence, "it is %s%s%.120s%s%.200s", observed->state,
                  observed->message[0] == '\0' ? "" : ": ", observed->message,
@@ -146,7 +145,7 @@ bool managed_sight_take(const struct fleet_frame *frame, const struct fleet_mana
         struct error problem;
 
         if (!fleet_managed_note(frame->store, &noted, &problem))
-            log_warning("%s: what was seen is not stored: %s", row->deployment, problem.message);
+            log_warning("%s: the observation is not stored: %s", row->deployment, problem.message);
         return false;
     }
     done = store(frame, row, &observed, out, error);

@@ -19,14 +19,12 @@ bool plan_check_observed(const struct making *making, const struct observed *obs
                              : "%s exists on the target and is not opsbrain's: choose another name",
                          name);
     if (observed->exists && !observed->ours && !adopted)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "what is called %s on the target lacks this opsbrain's label, and is not "
-                         "touched",
-                         name);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "the resource %s on the target lacks this opsbrain's label, and is not touched", name);
     if (!observed->exists && making->wish.verb != VERB_CREATE && making->wish.verb != VERB_DESTROY)
         return error_set(error, ERROR_CONFLICT,
-                         "%s does not exist on the target any more: deployment_destroy closes its "
-                         "record",
+                         "%s no longer exists on the target: deployment_destroy closes its record",
                          name);
     return true;
 }
@@ -39,7 +37,7 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
         || plan->target.provider->ends_by(&plan->desired) != NULL)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "nothing ends %s if opsbrain is gone, and the target %s demands something "
+                     "nothing ends %s if opsbrain is gone, and the target %s requires something "
                      "that does (allows_no_guard)",
                      plan->row.deployment, target->name);
 }

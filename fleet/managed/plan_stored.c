@@ -21,8 +21,12 @@ static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
     static const struct {
         const char *name, *what;
     } parts[] = {
-        { "target", "the target" }, { "recipe", "the recipe" },       { "observed", "what exists" },
-        { "price", "the price" },   { "wish", "what was asked for" }, { "steps", "the requests" },
+        { "target", "the target" },
+        { "recipe", "the recipe" },
+        { "observed", "the existing resource" },
+        { "price", "the price" },
+        { "wish", "the request" },
+        { "steps", "the requests" },
     };
     TEXT_AUTO members = { 0 };
     const char *what = "something";
@@ -38,7 +42,7 @@ static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
     return error_set(error, ERROR_CONFLICT,
                      "%s has changed since the plan was made: %s; make a new one with "
                      "deployment_plan",
-                     what, members.length == 0 ? "it is another" : text_string(&members));
+                     what, members.length == 0 ? "it differs" : text_string(&members));
 }
 
 static void read_wish(const struct fleet_plan_row *row, const json_t *document,

@@ -143,7 +143,8 @@ static CHECKED bool find_end(const struct making *making, int64_t *ends_ms, stru
     else if (wish->life_s > 0)
         *ends_ms = making->created_ms + wish->life_s * 1000;
     else if (wish->verb == VERB_EXTEND)
-        return error_set(error, ERROR_INVALID, "\"life_s\" says how long %s runs from now on",
+        return error_set(error, ERROR_INVALID,
+                         "\"life_s\" is missing: give the seconds that %s runs from now on",
                          wish->deployment);
     if (*ends_ms == 0 || plan_is_ending(wish->verb) || *ends_ms >= now_ms + SHORTEST_LIFE_MS)
         return true;

@@ -65,7 +65,7 @@ const struct provider provider_cloud_run = {
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
              | VERB_BIT(VERB_DESTROY),
-    .lock = "the service is private: each call shows an ID token of Google's for its own address",
+    .lock = "the service is private: each call carries a Google ID token for its address",
     .check_target = check_target,
     .steps = cloud_run_steps,
     .outcome = cloud_run_outcome,

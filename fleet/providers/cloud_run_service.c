@@ -245,13 +245,13 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
     while (gpu < gpus + 2 && strcmp(gpu->accelerator, accelerator) != 0)
         gpu++;
     if (gpu == gpus + 2)
-        return error_set(error, ERROR_INVALID,
-                         "Cloud Run has no accelerator %s: nvidia-l4 and "
-                         "nvidia-rtx-pro-6000",
-                         accelerator);
+        return error_set(
+            error, ERROR_INVALID,
+            "Cloud Run has no accelerator %s: it has nvidia-l4 and nvidia-rtx-pro-6000",
+            accelerator);
     if (recipe->chips != 1)
         return error_set(error, ERROR_INVALID,
-                         "an instance of Cloud Run has exactly one GPU, and the recipe wants %lld",
+                         "an instance of Cloud Run has exactly one GPU, and the recipe needs %lld",
                          (long long)recipe->chips);
     if (recipe_integer(recipe, "host.cpu", 4) < gpu->cpu
         || recipe_integer(recipe, "host.memory_gib", 16) < gpu->memory_gib)

@@ -54,7 +54,7 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
                          "tpu7x-standard, and there is none with v5e",
                          type);
     if (strcmp(machine->hardware, recipe->hardware) != 0 || machine->chips != recipe->chips)
-        return error_set(error, ERROR_INVALID, "%s has %lld %s, and the recipe wants %lld %s", type,
+        return error_set(error, ERROR_INVALID, "%s has %lld %s, and the recipe needs %lld %s", type,
                          (long long)machine->chips, machine->hardware, (long long)recipe->chips,
                          recipe->hardware);
     return true;
@@ -76,9 +76,10 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
         const char *name = recipe_text(recipe, names[i], i < 2 ? "" : "pd-balanced");
 
         if (!is_plain(name))
-            return error_set(error, ERROR_INVALID,
-                             "the recipe's \"%s\" is \"%.60s\": it is a name of a-z, 0-9 and '-'",
-                             names[i], name);
+            return error_set(
+                error, ERROR_INVALID,
+                "the recipe's \"%s\" is \"%.60s\": it must be a name of a-z, 0-9 and '-'", names[i],
+                name);
     }
     if (wait_s < SHORTEST_WAIT_S || wait_s > LONGEST_WAIT_S)
         return error_set(

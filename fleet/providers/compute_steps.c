@@ -207,7 +207,7 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
 
     poll_url[0] = '\0';
     if (reply->status == 404 && strcmp(step->name, "image") == 0)
-        return google_fail(error, "the recipe's disk image is not there");
+        return google_fail(error, "the recipe's disk image does not exist");
     if (reply->status == 404 && strcmp(step->name, "running") == 0)
         return google_fail(error, "the machine is gone: there was no capacity in time, or somebody "
                                   "deleted it");

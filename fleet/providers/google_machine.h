@@ -15,13 +15,13 @@
      | VERB_BIT(VERB_DESTROY))
 #define GOOGLE_MACHINE_LACKS                                                                       \
     {                                                                                              \
-        [VERB_UPDATE] = "a machine is made of one recipe: deploy the other beside it, and "        \
+        [VERB_UPDATE] = "a machine is made from one recipe: deploy the other one beside it, and "  \
                         "destroy this one when that is ready",                                     \
         [VERB_SCALE] = "a deployment is one machine: deploy another beside it"                     \
     }
 #define GOOGLE_MACHINE_LOCK                                                                        \
     "the engine asks for a key that the machine makes and keeps in Secret Manager, and a "         \
-    "firewall lets only the target's source ranges come to its port"
+    "firewall lets only the target's source ranges reach its port"
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
 /* `what`: the machine's full name at its platform. */

@@ -83,7 +83,7 @@ static CHECKED bool check_names(const struct fleet_target *target, struct error 
         if (rows[i].value[strspn(rows[i].value, allowed)] != '\0'
             || strstr(rows[i].value, "..") != NULL)
             return error_set(error, ERROR_INVALID,
-                             "\"%s\" is \"%.200s\": it is a name of Google's, such as %s",
+                             "\"%s\" is \"%.200s\": it must be a Google name such as %s",
                              rows[i].member, rows[i].value, rows[i].like);
     }
     return true;
@@ -100,7 +100,7 @@ bool google_machine_check_target(const struct fleet_target *target, const char *
                          target->door, title);
     if (target->service_account[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "a target on %s needs a \"service_account\", as which its machines read "
+                         "a target on %s needs a \"service_account\", with which its machines read "
                          "their secrets",
                          title);
     return google_check_target(target, title, true, error) && check_names(target, error)

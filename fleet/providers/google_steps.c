@@ -59,7 +59,7 @@ bool google_check_state(enum provider_verb verb, const struct desired *desired,
         return error_set(error, ERROR_NOT_FOUND, "there is no %s %s in %s", what,
                          desired->deployment, desired->place);
     if ((verb == VERB_CREATE || verb == VERB_UPDATE) && desired->recipe == NULL)
-        return error_set(error, ERROR_INVALID, "a %s is made of a recipe", what);
+        return error_set(error, ERROR_INVALID, "a %s needs a recipe", what);
     return true;
 }
 

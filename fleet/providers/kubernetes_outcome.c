@@ -20,8 +20,7 @@ static CHECKED enum step_state judge_waiting(const struct step *step,
     kubernetes_read(reply->body, NULL, NULL, &now);
     if (strcmp(step->name, "ready") == 0 && strcmp(now.state, "failed") == 0) {
         error_set(error, ERROR_UPSTREAM, "%s",
-                  now.message[0] != '\0' ? now.message
-                                         : "the Deployment failed, and says no reason");
+                  now.message[0] != '\0' ? now.message : "the Deployment failed without a reason");
         state = STEP_FAILED;
     } else if (strcmp(now.state, step->name) == 0) /* "ready" or "stopped" */
         state = STEP_DONE;

@@ -152,10 +152,10 @@ static void lint(const struct desired *desired, json_t *warnings)
     warn(warnings, "it takes memory and processors from everything else on this machine, opsbrain "
                    "and its measurements included");
     if (engine == NULL || engine->key_variable[0] == '\0')
-        warn(warnings, "the engine has no key here: whoever is on this machine may ask it");
+        warn(warnings, "the engine has no key here: everybody on this machine may call it");
     if (recipe->image[0] != '\0' && strstr(recipe->image, "@sha256:") == NULL)
-        warn(warnings, "the recipe names its image by a tag: the plan has the image that this "
-                       "machine has of that name now");
+        warn(warnings, "the recipe names its image by a tag: the plan uses the image that has it "
+                       "on this machine now");
     if (recipe_text(recipe, "local.pull", NULL) != NULL)
         warn(warnings, "the model's file stays on the disk of its Ollama");
 }

@@ -186,7 +186,7 @@ static void add_change(enum provider_verb verb, struct step **out, size_t *count
     if (verb == VERB_EXTEND) {
         step = add(out, count, desired, "end", "PATCH", "");
         step->body = end_of(desired);
-        snprintf(step->summary, sizeof step->summary, "Tells its watchdog the other end of %s",
+        snprintf(step->summary, sizeof step->summary, "Gives its watchdog the new end of %s",
                  desired->deployment);
         return;
     }

@@ -43,7 +43,7 @@ static const char *ends_by(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))
         return NULL;
-    return "flex-start: Cloud TPU itself deletes the machine when it has had it for its life";
+    return "flex-start: Cloud TPU itself deletes the machine at the end of its life";
 }
 
 static CHECKED bool key(struct cloud *cloud, const struct observed *observed,

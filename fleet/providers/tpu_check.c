@@ -96,13 +96,13 @@ static CHECKED bool check_flex_start(const struct desired *desired, struct error
 
     if (desired->ends_ms == 0)
         return error_set(error, ERROR_INVALID,
-                         "flex-start is given for a time, %d days at most: give \"life_s\"",
+                         "flex-start lasts for a fixed time, %d days at most: give \"life_s\"",
                          FLEX_START_DAYS);
     if (life_s > FLEX_START_DAYS * 86400)
-        return error_set(error, ERROR_INVALID,
-                         "flex-start is given for %d days at most (%d s), and this would be %lld "
-                         "s: shorten \"life_s\"",
-                         FLEX_START_DAYS, FLEX_START_DAYS * 86400, (long long)life_s);
+        return error_set(
+            error, ERROR_INVALID,
+            "flex-start lasts %d days at most (%d s), and this would be %lld s: shorten \"life_s\"",
+            FLEX_START_DAYS, FLEX_START_DAYS * 86400, (long long)life_s);
     return desired->end_destroys
            || error_set(error, ERROR_INVALID,
                         "\"at_end\" is stop, and flex-start deletes the machine at its end: choose "
@@ -114,10 +114,10 @@ static CHECKED bool check_wait(const struct recipe *recipe, struct error *error)
     int64_t wait_s = recipe_integer(recipe, "cloud_tpu.wait_s", 1);
 
     return (wait_s > 0 && wait_s <= LONGEST_WAIT_S)
-           || error_set(error, ERROR_INVALID,
-                        "the recipe's \"cloud_tpu.wait_s\" is %lld: capacity is waited for 1 to "
-                        "%d s",
-                        (long long)wait_s, LONGEST_WAIT_S);
+           || error_set(
+               error, ERROR_INVALID,
+               "the recipe's \"cloud_tpu.wait_s\" is %lld: the wait for capacity is 1 to %d s",
+               (long long)wait_s, LONGEST_WAIT_S);
 }
 
 bool tpu_check(const struct desired *desired, struct error *error)

@@ -140,10 +140,11 @@ static CHECKED bool check_extension(const struct desired *desired, const struct 
                                     struct error *error)
 {
     return !tpu_is_flex_start(desired) || desired->ends_ms / 1000 <= now->ends_ms / 1000
-           || error_set(error, ERROR_UNSUPPORTED,
-                        "the end of %s cannot be put off: flex-start is given for a time, and the "
-                        "platform deletes the machine then; deploy another beside it",
-                        desired->deployment);
+           || error_set(
+               error, ERROR_UNSUPPORTED,
+               "the end of %s cannot be postponed: flex-start lasts for a fixed time, after which "
+               "the platform deletes the machine; deploy another one beside it",
+               desired->deployment);
 }
 
 static CHECKED bool check_machine(enum provider_verb verb, const struct desired *desired,

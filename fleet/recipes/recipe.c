@@ -39,7 +39,7 @@ static CHECKED bool check_whole(const json_t *recipe, struct error *error)
                          "the recipe's \"status\" is \"cannot_work\", so it needs a \"reason\"");
     if (json_object_get(recipe, "chips") != NULL && json_object_get(recipe, "hardware") == NULL)
         return error_set(error, ERROR_INVALID,
-                         "the recipe has \"chips\" and lacks the \"hardware\" that they are of");
+                         "the recipe has \"chips\" but no \"hardware\": name the accelerator");
     return true;
 }
 
@@ -103,8 +103,9 @@ bool recipe_parse(const char *json, size_t length, struct recipe *out, struct er
     json_t *document;
 
     if (length > RECIPE_BYTES_MAX)
-        return error_set(error, ERROR_INVALID, "a recipe may have %d bytes: this one has %zu",
-                         RECIPE_BYTES_MAX, length);
+        return error_set(error, ERROR_INVALID,
+                         "a recipe may have at most %d bytes: this one has %zu", RECIPE_BYTES_MAX,
+                         length);
     if (!json_parse(json, length, &document, error))
         return false;
     if (!json_is_object(document)) {

@@ -266,7 +266,7 @@ static const struct rule {
     { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
     { "cloud_run", true, answers_too_long, "a request of Cloud Run may take 3600 s" },
     { "cloud_run", false, pays_for_two_zones,
-      "Zonal redundancy makes the GPU 56 % dearer and needs a quota of its own." },
+      "Zonal redundancy makes the GPU 56 % more expensive and needs a quota of its own." },
     { "cloud_run", false, lacks_concurrency,
       "Without \"scale.concurrency\" Cloud Run sends 80 requests at a time to one engine: set one "
       "to two times --max-num-seqs." },
@@ -284,11 +284,11 @@ static const struct rule {
     { "cloud_run", false, copies_to_memory,
       "Weights that are copied to memory count against \"host.memory_gib\"." },
     { "cloud_run", false, is_always_on,
-      "With at least one instance it is billed all the time, asked or not." },
+      "With at least one instance it is billed all the time, with or without requests." },
     { "cloud_run", false, downloads_at_every_start,
       "Every start from zero downloads the weights again: put them into the bucket." },
     { "cloud_tpu", true, is_tpu7x,
-      "TPU7x is only to be had by Compute Engine or GKE, not as a queued resource" },
+      "TPU7x is available only through Compute Engine or GKE, not as a queued resource" },
     { "cloud_tpu", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
       "Google only maintains the Cloud TPU API: new work on v6e belongs to Compute Engine, which "

@@ -62,9 +62,10 @@ const struct field cell_answer_fields[] = {
               "but they were not counted." },
     { "cached_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
-              "say." },
+              "report it." },
     { "shared_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Input tokens in prefixes that the plan shares, 0 to 1: what may be cached." },
+      .help =
+          "Input tokens in prefixes that the plan shares, 0 to 1: at most these can be cached." },
     { "censored", VALUE_BOOLEAN, .sparse = true,
       .help = "True: timeouts cut the tail; a p99 beyond them is \"at least\"." },
     { "client_limited", VALUE_BOOLEAN, .sparse = true,

@@ -9,7 +9,7 @@
 
 static const struct field limit_fields[] = {
     { "max_instances", VALUE_INTEGER, .optional = true,
-      .help = "Most instances behind the URL, as registered." },
+      .help = "Maximum instances behind the URL, as registered." },
     { "container_concurrency", VALUE_INTEGER, .optional = true,
       .help = "Requests that one instance receives at a time, as registered." },
     { "max_running", VALUE_INTEGER, .optional = true,

@@ -11,7 +11,7 @@
 static const struct param params[] = {
     { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this principal." },
     { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
-    { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only changes of this name or id." },
+    { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only changes to this name or id." },
     PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
       .help = "Check the whole log for tampering (admins)." },
@@ -24,7 +24,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
     { "check", VALUE_TEXT, .optional = true,
-      .help = "What the latest whole check found: with `check`, with `detail`, or if it found a "
+      .help = "What the latest full check found: with `check`, with `detail`, or if it found a "
               "change." },
     FIELD_NEXT_CURSOR,
     { 0 },

@@ -18,10 +18,10 @@
 
 const struct param chart_request_params[] = {
     { "run", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Id: run_..., imp_... or swp_...; of all but history.",
+      .help = "Id: run_..., imp_... or swp_...; for all but history.",
       .more = "For forest: the baseline, or an A/B sweep." },
     { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
-      .help = "load: measured against asked. forest: ratios to `candidate`.",
+      .help = "load: measured against requested. forest: ratios to `candidate`.",
       .more = "heat: users by context. latency: by users, a line per context. pareto: speed for "
               "each user against throughput. load: what was in flight, divided by what was asked "
               "for. tail: the share of requests slower than a time. forest: candidate divided by "
@@ -34,14 +34,14 @@ const struct param chart_request_params[] = {
     { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
       .help = "For heat: requests_per_s, ttft_p50_ms, ...",
       .more = "By default the first that the run has. For latency and tail its first word counts: "
-              "ttft, itl, tpot, e2e. Of forest: a metric of run_compare." },
+              "ttft, itl, tpot, e2e. For forest: a metric of run_compare." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
       .help = "For cost: the price of all chips of the run, and of the candidate.",
       .more = "Not needed where an import states its price." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .rare = true, .help = "For history: how far back." },
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
-      .rare = true, .help = "For history: ends so many minutes ago; 0: now." },
+      .rare = true, .help = "For history: ends this many minutes ago; 0: now." },
     { "factors", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
       .help = "For forest: as in run_compare." },
     { "accept_unknown", VALUE_TEXTS, .high = 31, .item_low = 1, .item_high = 40, .rare = true,
@@ -240,7 +240,7 @@ static CHECKED bool draw_of_runs(const struct plot *plot, struct call *call, str
 
     if (id == NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"run\" is missing: %s is drawn of a run (run_..., imp_... or swp_...)",
+                         "\"run\" is missing: %s draws a run (run_..., imp_... or swp_...)",
                          call_text(call, "plot"));
     if (!chart_request_subject_find(call, id, &subject, error))
         return false;

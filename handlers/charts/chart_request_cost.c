@@ -29,13 +29,13 @@ static CHECKED bool find_price(const struct call *call, size_t index, const char
 
     if (given > 0) {
         out->usd_per_hour = given;
-        out->source = "as the call says";
+        out->source = "given in the call";
         return true;
     }
     return chart_price_stated(&out->runs, out)
            || error_set(error, ERROR_INVALID,
-                        "no price of %s is known: give \"usd_per_hour\", of all chips together, a "
-                        "number for each of run and candidate",
+                        "no price is known for %s: give \"usd_per_hour\", the price of all its "
+                        "chips together, as one number each for run and candidate",
                         id);
 }
 
@@ -82,9 +82,8 @@ bool chart_request_cost(struct call *call, struct chart *out, struct error *erro
     bool found;
 
     if (run == NULL)
-        return error_set(
-            error, ERROR_INVALID,
-            "\"run\" is missing: cost is drawn of a run (run_..., imp_... or swp_...)");
+        return error_set(error, ERROR_INVALID,
+                         "\"run\" is missing: cost draws a run (run_..., imp_... or swp_...)");
     found = add(call, 0, run, &costed, error)
             && (candidate == NULL || add(call, 1, candidate, &costed, error));
     if (found && candidate != NULL)

@@ -34,9 +34,10 @@ static CHECKED bool check(const struct call *call, struct error *error)
     TEXT_AUTO names = { 0 };
 
     if (run == NULL || (call_text(call, "candidate") == NULL && strncmp(run, "swp_", 4) != 0))
-        return error_set(error, ERROR_INVALID,
-                         "forest compares two: give \"run\" and \"candidate\" (run_..., imp_... or "
-                         "swp_...), or an A/B sweep as \"run\"");
+        return error_set(
+            error, ERROR_INVALID,
+            "forest compares two sides: give \"run\" and \"candidate\" (run_..., imp_... or "
+            "swp_...), or an A/B sweep as \"run\"");
     for (size_t i = 0; compare_metric_names[i] != NULL; i++) {
         if (metric == NULL || strcmp(compare_metric_names[i], metric) == 0)
             return true;

@@ -20,8 +20,8 @@ static const struct param params[] = {
       .help = "The content: JSON (lines or a list) of ShareGPT, messages or {prompt}, or a table "
               "with input_tokens, output_tokens.",
       .more = "ShareGPT: {\"conversations\": [{\"from\": \"human\", \"value\": ...}, ...]}; chat: "
-              "{\"messages\": [...]}. Of a table (CSV, JSON lines) prompts of such lengths are "
-              "made up. A larger file, up to 64 MiB: POST it to /v1/datasets?name=..., with the "
+              "{\"messages\": [...]}. For a table (CSV, JSON lines), prompts of these lengths are "
+              "generated. A larger file, up to 64 MiB: POST it to /v1/datasets?name=..., with the "
               "same credential." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },

@@ -36,7 +36,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured = json_pack("{s:o}", "datasets", list);
     if (json_array_size(list) == 0) {
         text_add(&answer->text,
-                 count == 0 ? "There is no dataset.\n" : "No dataset of that time.\n");
+                 count == 0 ? "There is no dataset.\n" : "No dataset was imported at that time.\n");
         answer_next(answer, "dataset_import; without one, sweeps generate their prompts");
     }
     return true;

@@ -5,7 +5,7 @@
 #include "handlers/answer.h"
 #include "handlers/answers/deployment_answer.h"
 
-/* `is_optional`: whether an answer may lack what the server said, because it was not asked. */
+/* `is_optional`: whether an answer may lack the server's own report, because it was not asked. */
 #define REGISTRATION_ANSWER_FIELDS(is_optional)                                                    \
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",                                  \
       .fields = deployment_answer_fields, .described_in = "deployment_show" },                     \

@@ -22,8 +22,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* If its name were removed, what runs in the cloud would go on costing money, and nobody would see
- * it. */
+/* If its name were removed, its server in the cloud would continue to cost money unseen. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;

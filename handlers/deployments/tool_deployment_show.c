@@ -87,7 +87,7 @@ static const struct field fields[] = {
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
-    { "managed", VALUE_OBJECT, .optional = true, .help = "What put it up.",
+    { "managed", VALUE_OBJECT, .optional = true, .help = "Who deployed it.",
       .fields = managed_answer_fields, .described_in = "fleet_list" },
     FIELD_NEXT_STEP,
     { 0 },

@@ -17,7 +17,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "revision", VALUE_INTEGER, .low = 1, .high = 1e9, .rare = true,
-      .help = "The revision you have read: refused if it has changed since." },
+      .help = "The revision that you read: refused if it has changed since." },
     { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
     { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
@@ -30,7 +30,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     REGISTRATION_ANSWER_FIELDS(true),
-    { "plan", VALUE_OBJECT, .optional = true, .help = "As deployment_plan answers it." },
+    { "plan", VALUE_OBJECT, .optional = true, .help = "As deployment_plan returns it." },
     FIELD_NEXT_STEP,
     { 0 },
 };

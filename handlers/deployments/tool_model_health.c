@@ -144,9 +144,8 @@ static void drop_class(enum failure failure, char *sentence)
 static void describe_failure(const struct deployment *deployment, const struct endpoint *endpoint,
                              enum failure failure, struct error *problem, struct answer *answer)
 {
-    static const char next[] =
-        "deployment_show for what is known of it; deployment_update corrects a "
-        "wrong URL, model or secret";
+    static const char next[] = "deployment_show for what is known about it; deployment_update "
+                               "corrects a wrong URL, model or secret";
     TEXT_AUTO sentence = { 0 };
 
     drop_class(failure, problem->message);

@@ -30,7 +30,8 @@ static void describe(const struct managed_plan *plan, struct text *out)
                   plan->steps[i].url);
 }
 
-/* A person may take an hour to answer, and one of its name may have been made meanwhile. */
+/* A person may take an hour to answer, and another server of its name may have been created
+ * meanwhile. */
 static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
                                const struct managed_plan *shown, struct error *error)
 {
@@ -42,10 +43,10 @@ static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
     same = !now.observed.exists || strcmp(now.observed.uid, shown->observed.uid) == 0;
     managed_plan_finish(&now);
     return same
-           || error_set(error, ERROR_CONFLICT,
-                        "%s is another server by now than was shown, and is not touched: call %s "
-                        "again",
-                        shown->row.deployment, call->change.tool);
+           || error_set(
+               error, ERROR_CONFLICT,
+               "%s is no longer the server that was shown, and is not touched: call %s again",
+               shown->row.deployment, call->change.tool);
 }
 
 bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *title,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What deployment_stop and deployment_destroy share: to end something needs no plan that was shown
- * before, but shows what goes and asks. */
+/* Shared by deployment_stop and deployment_destroy: ending something needs no earlier plan, but
+ * shows what is removed and asks. */
 #pragma once
 
 #include "fleet/providers/provider.h"

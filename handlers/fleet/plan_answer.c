@@ -21,25 +21,25 @@ static const struct field approval_fields[] = {
 const struct field plan_answer_fields[] = {
     { "plan", VALUE_TEXT, .help = "Its id: for deployment_apply and plan_approve." },
     { "digest", VALUE_TEXT,
-      .help = "Of requests, prices, target, recipe, what exists, and the end." },
+      .help = "Covers requests, prices, target, recipe, existing resources, and the end." },
     { "state", VALUE_TEXT, .help = "planned, applying, done, failed or cancelled." },
     { "verb", VALUE_TEXT, .help = "What it does to the deployment." },
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
     { "target", VALUE_TEXT, .help = "Where." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What the deployment then costs; missing: not known." },
-    { "price", VALUE_TEXT, .optional = true, .help = "How that is computed, with sources." },
+    { "price", VALUE_TEXT, .optional = true, .help = "How the cost is computed, with sources." },
     { "ends_at", VALUE_TEXT, .optional = true, .help = "When it ends, UTC; missing: never." },
     { "at_end", VALUE_TEXT, .optional = true, .help = "stop or destroy." },
     { "ends_by", VALUE_TEXT, .optional = true,
       .help = "What ends it without opsbrain; missing: nothing." },
-    { "lock", VALUE_TEXT, .optional = true, .help = "What is on its door." },
+    { "lock", VALUE_TEXT, .optional = true, .help = "How access to it is protected." },
     { "exists", VALUE_OBJECT, .optional = true, .foreign = true,
-      .help = "What the platform has of it now." },
+      .help = "What exists of it on the platform now." },
     { "requests", VALUE_LIST, .help = "The exact requests, in order, without secrets." },
     { "commands", VALUE_TEXTS, .optional = true,
       .help = "The same as commands of the platform's own tool." },
-    { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed and unwise." },
+    { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed but unwise." },
     { "approvals", VALUE_LIST, .sparse = true, .help = "Who agreed so far.",
       .fields = approval_fields },
     { "reason", VALUE_TEXT, .optional = true, .foreign = true,
@@ -47,7 +47,7 @@ const struct field plan_answer_fields[] = {
     { "by", VALUE_TEXT, .help = "Who planned it." },
     { "waits", VALUE_BOOLEAN, .help = "Whether it can still be agreed to and applied." },
     { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
-    { "job", VALUE_TEXT, .optional = true, .help = "That carries it out." },
+    { "job", VALUE_TEXT, .optional = true, .help = "The job that carries it out." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -134,7 +134,7 @@ struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb
     return wish;
 }
 
-/* Texts that are numbers or truth values are meant as such. */
+/* Converts texts that are numbers or booleans. */
 json_t *plan_answer_overrides(const struct call *call)
 {
     json_t *out = json_object(), *value;
@@ -228,7 +228,7 @@ const struct field plan_answer_begun_fields[] = {
     { "verb", VALUE_TEXT, .help = "How." },
     { "job", VALUE_TEXT, .optional = true, .help = "The job that carries it out: for job_show." },
     { "started", VALUE_BOOLEAN,
-      .help = "False: it was begun before, or lacks another's go-ahead." },
+      .help = "False: it was begun before, or needs another person's go-ahead." },
     FIELD_NEXT_STEP,
     { 0 },
 };

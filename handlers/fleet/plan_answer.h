@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How answers show a plan, and what tools that make or carry out plans share. */
+/* Plans in answers, and functions that tools for plans share. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
@@ -19,7 +19,7 @@ CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *r
 /* Makes the plan, stores it and answers with it. */
 CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish,
                               struct answer *answer, struct error *error);
-/* The members of a wish that a call has under the usual names; the others are empty. */
+/* The members of a wish that the call gives under the usual names; the others are empty. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
 /* Its argument `overrides`, {} without one. New reference. */
 json_t *plan_answer_overrides(const struct call *call);
@@ -32,7 +32,7 @@ CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, stru
 /* Only its owner and admins may change a managed deployment. */
 CHECKED bool plan_answer_check_owner(const struct call *call, const char *name,
                                      struct error *error);
-/* CONFLICT while a sweep measures it: its cells would be of two servers, or of none. */
+/* CONFLICT while a sweep measures it: its cells would be measured on two servers, or on none. */
 CHECKED bool plan_answer_check_idle(const struct call *call, const char *name, struct error *error);
 /* FORBIDDEN while the database only reads the clouds. */
 CHECKED bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error);

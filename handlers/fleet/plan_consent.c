@@ -16,7 +16,8 @@ bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row, struc
     TEXT_AUTO elsewhere = { 0 };
 
     managed_plan_describe(document, row, &plan);
-    text_addf(&summary, "To %s %s on %s needs a person's go-ahead, and this client cannot ask.",
+    text_addf(&summary,
+              "To %s %s on %s, a person's go-ahead is needed, and this client cannot ask.",
               row->verb, row->deployment, row->target);
     text_addf(&elsewhere,
               "A person agrees at the page /plans/%s of this server, or an administrator runs "

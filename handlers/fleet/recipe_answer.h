@@ -5,10 +5,10 @@
 #include "fleet/recipes/recipe.h"
 #include "handlers/tool.h"
 
-extern const struct field recipe_answer_fields[]; /* of one, in short */
+extern const struct field recipe_answer_fields[]; /* fields of a summary */
 
 json_t *recipe_answer_json(const struct recipe *recipe); /* new reference */
-/* "1 x nvidia-l4"; "-" where it takes what the machine has. */
+/* "1 x nvidia-l4"; "-" if it takes whatever the machine has. */
 #define RECIPE_HARDWARE_SIZE 80
 const char *recipe_answer_hardware(const struct recipe *recipe, char out[RECIPE_HARDWARE_SIZE]);
 /* "reported", or "cannot work". */

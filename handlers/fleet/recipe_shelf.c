@@ -29,7 +29,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct recipe *)a)->name, ((const struct recipe *)b)->name);
 }
 
-/* Those of the disk come first: an import never takes the place of one. */
+/* Recipes on the disk come first: an import never replaces one. */
 bool recipe_shelf_read(const struct services *services, struct recipe_shelf *out,
                        struct error *error)
 {
@@ -87,7 +87,7 @@ static CHECKED bool not_found(const struct services *services, const char *name,
         if (resembles(name, shelf.recipes[i].name))
             text_addf(&names, "%s%s", found++ == 0 ? ": did you mean " : ", ",
                       shelf.recipes[i].name);
-    return error_set(error, ERROR_NOT_FOUND, "there is no recipe %s%s; recipe_list has them all",
+    return error_set(error, ERROR_NOT_FOUND, "there is no recipe %s%s; recipe_list lists them all",
                      value_show_text(name, shown), text_string(&names));
 }
 

@@ -5,8 +5,8 @@
 #include "fleet/recipes/recipe.h"
 #include "handlers/services.h"
 
-/* Of an imported one the newest revision. NOT_FOUND names those that it might be. `out` is finished
- * by the caller. */
+/* Finds the newest revision of a recipe. NOT_FOUND names similar ones. The caller frees `out` with
+ * recipe_finish. */
 CHECKED bool recipe_shelf_find(const struct services *services, const char *name,
                                struct recipe *out, struct error *error);
 

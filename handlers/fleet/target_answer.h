@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How answers show a target: what an admin said of it, and never a credential. */
+/* Targets in answers: as an admin described them, never with a credential. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -8,6 +8,6 @@
 extern const struct field target_answer_fields[];
 json_t *target_answer_json(const struct fleet_target_row *row); /* new reference */
 void target_answer_describe(const struct fleet_target_row *row, struct text *out);
-/* The frame of the fleet; UNSUPPORTED where this process has none. */
+/* The frame of the fleet; UNSUPPORTED if this process has none. */
 CHECKED bool target_answer_frame(const struct call *call, const struct fleet_frame **out,
                                  struct error *error);

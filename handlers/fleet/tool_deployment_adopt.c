@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_adopt: takes what runs on a target into the registry. */
+/* deployment_adopt: takes a server that runs on a target into the registry. */
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct param params[] = {
     { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
     { "region", VALUE_TEXT, .high = 63, .help = "Where it runs; default: the target's first." },
     { "may_end", VALUE_BOOLEAN, .initial = "false",
-      .help = "Whether it may be stopped and destroyed from here." },
+      .help = "Whether opsbrain may stop and destroy it." },
     PARAM_CONFIRM("The same name again, as confirmation."),
     { 0 },
 };
@@ -29,7 +29,7 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name." },
     { "target", VALUE_TEXT, .help = "Where it runs." },
     { "rights", VALUE_TEXT, .help = "adopted: may be stopped and destroyed; watched: not." },
-    { "state", VALUE_TEXT, .help = "How it is now." },
+    { "state", VALUE_TEXT, .help = "Its state now." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true,
       .help = "Where it can be called; missing: it is not registered." },
     FIELD_NEXT_STEP,
@@ -86,7 +86,7 @@ static CHECKED bool check_same(const struct call *call, const struct observed *s
                                   "deployment_adopt again",
                                   call_text(call, "deployment"), now.address, shown->address)
                : error_set(error, ERROR_CONFLICT,
-                           "%s is another server by now (%s) than was shown (%s): call "
+                           "%s is a different server by now (%s) than was shown (%s): call "
                            "deployment_adopt again",
                            call_text(call, "deployment"), now.uid, shown->uid);
     observed_finish(&now);
@@ -104,11 +104,11 @@ static CHECKED bool ask(struct call *call, const struct fleet_target *target,
 
     text_addf(&thing, "%s %s", observed->uid, observed->address);
     text_addf(&plan,
-              "Take %s on %s (%s%s%.200s) into the registry? It is then looked at once a minute%s. "
+              "Take %s on %s (%s%s%.200s) into the registry? It is then checked once a minute%s. "
               "Nothing on the platform is changed.",
               name, target->name, observed->state, observed->address[0] == '\0' ? "" : ", ",
               observed->address,
-              may_end ? ", and may be stopped and destroyed from here" : " and never changed");
+              may_end ? ", and opsbrain may stop and destroy it" : " and never changed");
     text_addf(&declined, "%s stays outside", name);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
@@ -135,7 +135,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* One that is registered already keeps what it has. */
+/* An existing registration is kept. */
 static CHECKED bool keep_registered(struct call *call, const struct observed *observed,
                                     struct error *error)
 {

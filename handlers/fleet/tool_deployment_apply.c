@@ -13,13 +13,14 @@
 static const struct param params[] = {
     { "plan", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id of the plan." },
     { "confirm", VALUE_TEXT, .low = 64, .high = 64,
-      .help = "The plan's digest: an agent's word, good up to what the target grants agents.",
+      .help = "The plan's digest: an agent's go-ahead, valid up to what the target lets agents "
+              "approve.",
       .more = "Without it the person is asked." },
     { 0 },
 };
 
-/* An extension changes nothing that a sweep measures, unless its platform moves the end of stopped
- * servers only. */
+/* An extension does not disturb a sweep, unless its platform changes the end of stopped servers
+ * only. */
 static bool keeps_running(const struct managed_plan *plan)
 {
     bool stops = false;
@@ -45,8 +46,8 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     return good;
 }
 
-/* One that was begun is only answered again. A person may take an hour to answer: it is checked
- * again then. */
+/* For a plan that was already begun the answer is only repeated. A person may take an hour to
+ * answer: it is checked again then. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
     const char *way;

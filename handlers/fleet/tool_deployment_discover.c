@@ -21,9 +21,9 @@ static const struct field server_fields[] = {
     { "place", VALUE_TEXT, .optional = true, .help = "Region or zone." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true, .help = "Where it can be called." },
     { "machine", VALUE_TEXT, .optional = true, .foreign = true, .help = "What it runs on." },
-    { "ends_at", VALUE_TEXT, .optional = true, .help = "The end that is written on it, UTC." },
+    { "ends_at", VALUE_TEXT, .optional = true, .help = "The end in its labels, UTC." },
     { "whose", VALUE_TEXT,
-      .help = "managed, orphan (made here and not known any more), other opsbrain, or foreign." },
+      .help = "managed, orphan (made here, no longer known), other opsbrain, or foreign." },
     { 0 },
 };
 
@@ -39,8 +39,8 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Another server may have the name of a managed one: what was made here has our label, and what was
- * adopted is on its target. */
+/* Another server may have the name of a managed one: one that was made here has our label, and an
+ * adopted one is on its target. */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {

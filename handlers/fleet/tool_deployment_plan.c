@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_plan: what putting up a model server would do, request by request. */
+/* deployment_plan: plans the deployment of a model server, request by request. */
 
 #include <string.h>
 
@@ -43,10 +43,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_plan = {
     .name = "deployment_plan",
     .title = "Plan a new deployment",
-    .help = "What putting up a model server would do: the exact requests, its cost and its end, "
-            "checked by the platform where it can. Nothing is deployed.",
-    .more = "It is good for 24 hours and until the target, the recipe, a price or what exists "
-            "changes. deployment_apply carries it out after a person's go-ahead.",
+    .help = "Plans a model server: the exact requests, its cost and its end, checked by the "
+            "platform if it can. Nothing is deployed.",
+    .more = "It is valid for 24 hours, unless the target, the recipe, a price or an existing "
+            "resource changes. deployment_apply carries it out after a person's go-ahead.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

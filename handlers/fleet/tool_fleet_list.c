@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet_list: what opsbrain put up or took over, and what it costs. */
+/* fleet_list: what opsbrain deployed or adopted, and what it costs. */
 
 #include <math.h>
 
@@ -29,7 +29,7 @@ static const struct field fields[] = {
     { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
     { "usd_per_hour", VALUE_NUMBER, .help = "What those that run cost together, where known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
-      .help = "Plans that were not begun, the newest first." },
+      .help = "Plans that have not begun, the newest first." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -54,7 +54,7 @@ static CHECKED bool list_waiting(const struct call *call, json_t **out, struct t
     *out = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(*out, waiting_json(&rows[i]));
-        text_addf(text, "The plan %s of %s waits: %s %s on %s.\n", rows[i].id, rows[i].principal,
+        text_addf(text, "The plan %s by %s waits: %s %s on %s.\n", rows[i].id, rows[i].principal,
                   rows[i].verb, rows[i].deployment, rows[i].target);
     }
     fleet_plan_rows_free(rows, count);
@@ -79,7 +79,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     }
     fleet_managed_rows_free(rows, count);
     if (count == 0)
-        text_add(&answer->text, "Nothing is managed: deployment_plan begins.\n");
+        text_add(&answer->text, "Nothing is managed: begin with deployment_plan.\n");
     else
         text_addf(&answer->text, "Together %.2f USD per hour, where the price is known.\n", usd);
     answer->structured = json_pack("{s:o, s:f}", "managed", list, "usd_per_hour", usd);
@@ -92,9 +92,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_fleet_list = {
     .name = "fleet_list",
     .title = "List what is managed, with cost and end",
-    .help = "Lists the deployments that opsbrain put up or took over: state, drift, what each "
-            "costs and has cost, and when it ends; and the plans that wait.",
-    .more = "As seen at the last look, at most some minutes ago.",
+    .help = "Lists the deployments that opsbrain made or adopted: state, drift, what each costs "
+            "and has cost, and when it ends; and the plans that wait.",
+    .more = "As last observed, at most some minutes ago.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_approve: a person agrees to a plan that another, or an agent, made. */
+/* plan_approve: a person agrees to a plan that somebody else, or an agent, made. */
 
 #include "base/core/clock.h"
 #include "base/json/json.h"

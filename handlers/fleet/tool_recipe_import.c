@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_import: a recipe of the team's, through a call instead of the folder. */
+/* recipe_import: adds a recipe of the team's by a call instead of through the folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +20,9 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "recipe", VALUE_OBJECT, .help = "As it was read.", .fields = recipe_answer_fields,
+    { "recipe", VALUE_OBJECT, .help = "The recipe as read.", .fields = recipe_answer_fields,
       .described_in = "recipe_list" },
-    { "already_known", VALUE_BOOLEAN, .help = "True: it is the same as before." },
+    { "already_known", VALUE_BOOLEAN, .help = "True: it was already stored like this." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -41,7 +41,7 @@ static CHECKED bool check(const struct call *call, const struct recipe *recipe, 
     return true;
 }
 
-/* The revision is the store's to count. */
+/* The store counts the revisions. */
 static CHECKED bool keep(struct call *call, struct recipe *recipe, bool *existed,
                          struct error *error)
 {
@@ -87,9 +87,9 @@ const struct tool tool_recipe_import = {
     .title = "Import a recipe",
     .help =
         "Imports a recipe of the team's, or a new revision of one, after checking every member; "
-        "plans that exist keep theirs.",
+        "existing plans keep theirs.",
     .more = "docs/recipes.md lists the members. The setting `recipes` names a folder that is read "
-            "at start: only from there come recipes for this machine itself.",
+            "at start: recipes for this machine itself come only from there.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

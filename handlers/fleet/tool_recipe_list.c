@@ -112,7 +112,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     last = write_page(call, &shelf, after, table, list, &matching);
     answer->structured = json_pack("{s:O, s:I}", "recipes", list, "matching", matching);
     if (json_array_size(list) == 0)
-        text_add(&answer->text, "No recipe is like that.\n");
+        text_add(&answer->text, "No recipe matches.\n");
     else
         table_render(table, &answer->text);
     table_destroy(table);
@@ -129,7 +129,7 @@ const struct tool tool_recipe_list = {
     .help = "Lists recipes: which model can be served on which hardware of which provider, and "
             "whether that was seen to work.",
     .more =
-        "Recipes are part of opsbrain, of the team's folder, or were imported. What cannot work "
+        "Recipes come with opsbrain, from the team's folder, or from an import. What cannot work "
         "is listed too, with the reason: recipe_show.",
     .sets = SET_DEPLOY,
     .params = params,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_show: one recipe, whether it fits, what it costs, and what a plan may set otherwise. */
+/* recipe_show: one recipe, whether it fits, what it costs, and what a plan may change. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -12,11 +12,11 @@
 static const struct param params[] = {
     { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Its name." },
     { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 64,
-      .help = "Other values for what it opens, to see whether it still fits." },
+      .help = "Other values for members that it opens, to see whether it still fits." },
     { "place", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Region or zone of the price; usually the recipe's first." },
+      .help = "Region or zone of the price; default: the recipe's first." },
     { "kind", VALUE_TEXT, .low = 1, .high = 31,
-      .help = "on_demand, spot, flex_start or reserved; usually the recipe's first." },
+      .help = "on_demand, spot, flex_start or reserved; default: the recipe's first." },
     PARAM_DETAIL,
     { 0 },
 };
@@ -47,13 +47,13 @@ static const struct field fields[] = {
     { "fit", VALUE_OBJECT, .help = "Memory.", .fields = fit_fields },
     { "price", VALUE_OBJECT, .help = "An estimate.", .fields = price_fields },
     { "overrides", VALUE_OBJECT, .sparse = true,
-      .help = "What a plan may set otherwise: its value, and from where to where." },
+      .help = "What a plan may change: its value and its range." },
     { "places", VALUE_TEXTS, .sparse = true, .help = "Regions or zones that have the hardware." },
     { "kinds", VALUE_TEXTS, .sparse = true, .help = "How it may be bought." },
     { "command", VALUE_TEXTS, .sparse = true, .help = "What the container is started with." },
     { "notes", VALUE_TEXTS, .sparse = true, .help = "What to know before using it." },
-    { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is unwise there." },
-    { "refused", VALUE_TEXT, .optional = true, .help = "Why the platform would not take it." },
+    { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed but unwise." },
+    { "refused", VALUE_TEXT, .optional = true, .help = "Why the platform would refuse it." },
     { "document", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL, .help = "The whole recipe." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -66,7 +66,7 @@ static const char *first_of(const struct recipe *recipe, const char *list)
     return first == NULL ? "" : first;
 }
 
-/* What is shown of a recipe. */
+/* The data to show for a recipe. */
 struct shown {
     const struct recipe *recipe;
     const char *place, *kind;
@@ -76,7 +76,7 @@ struct shown {
     json_t *warnings;
 };
 
-/* What the recipe or the platform refuses is a part of the answer. */
+/* A refusal by the recipe or the platform is part of the answer. */
 static void examine(const struct call *call, struct shown *shown)
 {
     const struct recipe_lint_case lint = { shown->recipe, shown->place, shown->kind };
@@ -232,9 +232,9 @@ const struct tool tool_recipe_show = {
     .name = "recipe_show",
     .title = "Show a recipe",
     .help = "Shows a recipe: its command, whether the model fits into the memory, the price per "
-            "hour with its sources, and what may be set otherwise.",
+            "hour with its sources, and what may be changed.",
     .more = "Prices are list prices from rows with source and date; without a row the price is not "
-            "known. Only the members that a recipe opens can be set otherwise.",
+            "known. Only the members that a recipe opens can be changed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

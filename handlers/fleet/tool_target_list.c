@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target_list: where model servers may be put up. */
+/* target_list: where model servers may be deployed. */
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
@@ -57,7 +57,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_target_list = {
     .name = "target_list",
     .title = "List the targets of deployments",
-    .help = "Lists where model servers may be put up, with what deployments may cost there. "
+    .help = "Lists where model servers may be deployed, and what they may cost there. "
             "deployment_plan takes a target's name.",
     .more = "It asks no platform: target_show does.",
     .sets = SET_DEPLOY,

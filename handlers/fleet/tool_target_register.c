@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target_register: says where model servers may be put up, with which credential and ceilings. */
+/* target_register: stores where model servers may be deployed, with which credential and limits. */
 
 #include <string.h>
 
@@ -28,16 +28,16 @@ static const struct param params[] = {
     { "project", VALUE_TEXT, .high = 63, .help = "Google's project id." },
     { "namespace", VALUE_TEXT, .high = 63, .help = "Kubernetes' namespace." },
     { "regions", VALUE_TEXTS, .high = 16, .item_low = 1, .item_high = 63,
-      .help = "Regions or zones; the first is the usual one." },
+      .help = "Regions or zones; the first is the default." },
     { "network", VALUE_TEXT, .high = 255, .rare = true, .help = "Network of what is deployed." },
     { "subnetwork", VALUE_TEXT, .high = 255, .rare = true, .help = "Its subnetwork." },
     { "source_ranges", VALUE_TEXTS, .high = 16, .item_low = 1, .item_high = 63, .rare = true,
       .help = "Networks (CIDR) that may reach what is deployed." },
     { "service_account", VALUE_TEXT, .high = 255, .rare = true,
-      .help = "As what a deployed server runs." },
+      .help = "Account that a deployed server runs as." },
     { "bucket", VALUE_TEXT, .high = 127, .rare = true, .help = "Of mounted weights." },
     { "reservation", VALUE_TEXT, .high = 63, .rare = true,
-      .help = "Google's reservation of machines that reserved uses." },
+      .help = "Google's reservation of machines, for capacity of the kind reserved." },
     { "door", VALUE_TEXT, .high = 15, .rare = true,
       .help = "How a server is reached: cluster, proxy or node_port (Kubernetes); external or "
               "internal (machines)." },
@@ -68,7 +68,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "target", VALUE_OBJECT, .help = "The target as it is stored.", .fields = target_answer_fields,
       .described_in = "target_show" },
-    { "changed", VALUE_BOOLEAN, .help = "False: it was so already." },
+    { "changed", VALUE_BOOLEAN, .help = "False: it was already stored like this." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -98,8 +98,10 @@ static CHECKED bool write_place(const struct call *call, char *out, size_t size,
     }
     written = json_write(place);
     return text_copy(out, size, written) == strlen(written)
-           || error_set(error, ERROR_INVALID, "the target is described in more than %zu bytes",
-                        size - 1);
+           || error_set(
+               error, ERROR_INVALID,
+               "the target's description is longer than %zu bytes: give fewer or shorter values",
+               size - 1);
 }
 
 static void copy_argument(const struct call *call, const char *name, char *out, size_t size)
@@ -150,7 +152,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return false;
     answer->structured =
         json_pack("{s:o, s:b}", "target", target_answer_json(&stored), "changed", (int)changed);
-    text_add(&answer->text, changed ? "" : "Nothing changed: it was so already.\n");
+    text_add(&answer->text, changed ? "" : "Nothing changed: it was already stored like this.\n");
     target_answer_describe(&stored, &answer->text);
     answer_next(answer, "target_show with check: what is missing to deploy there");
     return true;
@@ -158,11 +160,11 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_target_register = {
     .name = "target_register",
-    .title = "Register a target of deployments",
-    .help = "Says where model servers may be put up: the platform, its credential by name, and "
+    .title = "Register a target for deployments",
+    .help = "Stores where model servers may be deployed: the platform, its credential by name, "
             "what deployments may cost and how long they may run.",
-    .more = "Registering it again makes a new revision, for which earlier plans do not hold. "
-            "Without ceilings nothing that costs money can be deployed.",
+    .more = "Registering it again makes a new revision, which voids earlier plans. Without "
+            "ceilings nothing that costs money can be deployed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

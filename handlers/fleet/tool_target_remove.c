@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target_remove: nothing is deployed there any more. */
+/* target_remove: removes a target, so that nothing more is deployed there. */
 
 #include "base/core/clock.h"
 #include "handlers/answer.h"
@@ -53,7 +53,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_target_remove = {
     .name = "target_remove",
-    .title = "Remove a target of deployments",
+    .title = "Remove a target for deployments",
     .help = "Removes a target: nothing can be deployed there any more. It touches nothing on the "
             "platform.",
     .more = "Refused while a deployment on it is managed. Registering it again brings it back.",

@@ -9,7 +9,7 @@
 static const struct param params[] = {
     { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Its name." },
     { "check", VALUE_BOOLEAN, .initial = "true",
-      .help = "Ask the platform whether all is there that deployments need." },
+      .help = "Ask the platform whether everything that deployments need is there." },
     { 0 },
 };
 
@@ -23,9 +23,9 @@ static const struct field finding_fields[] = {
 static const struct field fields[] = {
     { "target", VALUE_OBJECT, .help = "The target as an admin described it.",
       .fields = target_answer_fields },
-    { "findings", VALUE_LIST, .optional = true, .help = "What the platform says of each need.",
+    { "findings", VALUE_LIST, .optional = true, .help = "What the platform reports of each need.",
       .fields = finding_fields },
-    { "lock", VALUE_TEXT, .help = "What is on the door of what is deployed there." },
+    { "lock", VALUE_TEXT, .help = "How access to servers there is protected." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -77,7 +77,7 @@ const struct tool tool_target_show = {
     .title = "Show a target and what it lacks",
     .help = "Shows a target of deployments, and asks the platform whether each permission, quota "
             "and resource that deployments need is there.",
-    .more = "Each missing grant is named with what fixes it. It changes nothing.",
+    .more = "Each missing grant is named with its fix. It changes nothing.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

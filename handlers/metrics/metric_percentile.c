@@ -91,9 +91,8 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
         const struct bucket *bucket = &buckets->rows[i];
 
         if (bucket->scrapes[step] > 0 && bucket->scrapes[step] != scrapes)
-            return "its label sets have different buckets, or these changed within a step: "
-                   "`series` "
-                   "select one with `labels`";
+            return "its label sets have different buckets, or these changed within a step: select "
+                   "one set with `series` and `labels`";
         present += bucket->scrapes[step] > 0;
     }
     return present > 1 ? NULL : "the histogram has no bucket except +Inf";

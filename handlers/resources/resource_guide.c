@@ -30,9 +30,8 @@ static const struct {
     { "E2E", "The whole request, from sending to the last token." },
     { "throughput", "Output tokens (or requests) per second of all users together." },
     { "goodput", "Requests per second that met the plan's limits of latency." },
-    { "saturation",
-      "The smallest load that gives 95 % of the most output tokens/s a server can give: "
-      "more users mostly wait longer." },
+    { "saturation", "The smallest load that gives 95 % of the server's highest output tokens/s: "
+                    "more users mostly wait longer." },
     { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
                 "shows the largest load that meets them, per context." },
     { "inferred",

@@ -226,7 +226,7 @@ static size_t metric_index(const struct call *call)
     return index;
 }
 
-/* Audits each run, so that wrong figures can be left out of the comparison. */
+/* Audits each run, so that wrong figures can be omitted from the comparison. */
 static void mark_wrong(const struct call *call, struct compare_request *request)
 {
     for (size_t i = 0; i < request->count; i++) {

@@ -22,7 +22,7 @@ static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
       .help = "Its id; default: the newest that measured anything." },
     { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
-      .more = "Report only this repetition; for an imported run what its file contains." },
+      .more = "Report only this repetition; for an imported run, its file's contents." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
       .more = "Without sweep and run. Of an A/B sweep: the report of only this one of its two "
               "deployments." },
@@ -209,9 +209,9 @@ static CHECKED bool report_html(struct call *call, struct answer *answer, struct
     if (run_id != NULL && evidence_is_import(run_id))
         return answer_file(call, run_id, answer, error);
     if (call_text(call, "sweep") != NULL && call_text(call, "deployment") != NULL)
-        return error_set(error, ERROR_INVALID,
-                         "the html report of a sweep is of all its deployments: leave out "
-                         "\"deployment\"");
+        return error_set(
+            error, ERROR_INVALID,
+            "the html report of a sweep covers all its deployments: omit \"deployment\"");
     return choose(call, sweep, only_run, error)
            && answer_file(call, only_run[0] != '\0' ? only_run : sweep, answer, error);
 }

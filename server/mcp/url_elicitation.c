@@ -210,7 +210,7 @@ static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, s
     if (!wait(rpc, id, &question, error))
         return false;
     if (question.answer == NULL && (!rpc_is_cancelled(rpc) || rpc->era != ERA_MODERN))
-        end(rpc, id, &question); /* what was answered since the last look counts */
+        end(rpc, id, &question); /* answers since the last check count */
     if (question.answer == NULL)
         answered = explain(rpc, &question, error);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of the pages: one for each row of web/pages.c, and some for what is no page. */
+/* The routes of the pages: one for each row of web/pages.c, and some for files, events and signing
+ * in. */
 #pragma once
 
 #include "server/http/routes.h"

@@ -265,7 +265,7 @@ static CHECKED bool execute_address(const struct access *access, const json_t *r
     return true;
 }
 
-/* ---- All of them ---- */
+/* ---- The table ---- */
 
 static const struct command {
     const char *name;

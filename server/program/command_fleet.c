@@ -57,7 +57,7 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     return print_plan(context, operands[0], &shown, error);
 }
 
-/* A person who has just read it agrees; a script names the digest of what somebody read. */
+/* A person agrees after reading it; a script names the digest of the plan that somebody read. */
 static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
 {
     if (options->digest[0] != '\0')
@@ -85,7 +85,7 @@ static CHECKED bool approve(const void *context, char *const *operands, struct e
     return true;
 }
 
-/* Words that are the short name of a tool, too: its help comes first. */
+/* The word is also a tool's short name: that tool's help comes first. */
 static int run_word(const struct command *command, int argc, char *const *argv)
 {
     char flag[] = "--help", *const help[] = { argv[0], flag, NULL };
@@ -125,7 +125,7 @@ static CHECKED bool resume(const void *context, char *const *operands, struct er
     return true;
 }
 
-/* "fleet list" is what fleet alone does. */
+/* "fleet list" does the same as "fleet" alone. */
 static int list_fleet(int argc, char *const *argv)
 {
     FREE_AUTO char **words = memory_zeroed((size_t)argc, sizeof *words);

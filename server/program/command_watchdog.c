@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain watchdog: what opsbrain starts for each server on this machine; nobody types it. */
+/* opsbrain watchdog: the process that opsbrain starts for each server on this machine; people do
+ * not call it. */
 
 #include "fleet/machine/machine.h"
 #include "server/program/commands.h"

@@ -27,8 +27,8 @@
 #define ROUND_S 60
 #define PATIENCE_MS (60 * 60000LL)
 
-/* One credential of one target, with its tokens. If the target changes, it gets another one; the
- * old one stays, since somebody may be using it. */
+/* A target's credential with its tokens. If the target changes, it gets a new one; the old one is
+ * kept, since somebody may be using it. */
 struct held_cloud {
     char target[64];
     int64_t revision;
@@ -190,7 +190,7 @@ static void run_round(struct fleet_host *host)
     if (atomic_load(&host->only_reads) && !read_place(host, &error))
         log_warning("the place of the database cannot be read: %s", error.message);
     if (!managed_reconcile_round(host->reconciler, &round, &error))
-        log_warning("what is managed was not looked at: %s", error.message);
+        log_warning("the managed deployments were not checked: %s", error.message);
     else if (round.requeued + round.ended > 0)
         job_pool_wake(host->services->jobs);
 }
@@ -230,7 +230,7 @@ static CHECKED bool open_machine(struct fleet_host *host, const struct settings 
     return machine_check_place(error) && machine_create(&machine, &host->machine, error);
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 bool fleet_host_create(const struct settings *settings, const struct services *services,
                        struct fleet_host **out, struct error *error)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether the database is the one that was used last, in the place where it was. A copy,
- * or a backup that was restored, must not change what runs in a cloud, because another copy may do
- * so too, and because it does not know what has happened since. Each start leaves a new random
- * number in the file fleet.place of the folder; database and file agree only if neither was
- * replaced. */
+/* Finds out whether this is the same database, in the same place, as at the last start. A copy or a
+ * restored backup must not change what runs in a cloud, because another copy may do so, too, and
+ * because it does not know what has happened since. Each start leaves a new random number in the
+ * file fleet.place of the folder; database and file agree only if neither was replaced. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"

@@ -64,10 +64,10 @@ static void write_pictures(const struct metrics_sources *sources, struct text *o
     struct pictures_counts counts = pictures_count(sources->services->pictures);
 
     promtext_family(out, "opsbrain_pictures_total", PROMTEXT_COUNTER,
-                    "Charts asked for as PNG: drawn, or as they were drawn before.");
+                    "Charts returned as PNG: drawn, or kept from an earlier request.");
     promtext_value(out, "opsbrain_pictures_total", "source=\"drawn\"", (double)counts.drawn);
     promtext_value(out, "opsbrain_pictures_total", "source=\"kept\"", (double)counts.reused);
-    write_gauge(out, "opsbrain_pictures_bytes", "Charts that are kept as PNG.",
+    write_gauge(out, "opsbrain_pictures_bytes", "Size of the charts that are kept as PNG.",
                 (double)counts.bytes);
 }
 

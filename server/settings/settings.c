@@ -60,7 +60,8 @@ const struct setting settings_table[] = {
     { "this_machine_work", SETTING_TEXT, "", 0, 0, AT(this_machine_work),
       "folder for the programs to work in; empty: in `data`, as root /var/lib/opsbrain-engines" },
     { "cloud_pause_ms", SETTING_INTEGER, "2000", 20, 60000, AT(cloud_pause_ms),
-      "milliseconds between two looks at what a cloud is carrying out, later up to 8 times that" },
+      "milliseconds between two checks of a change that a cloud is making, later up to 8 times "
+      "that" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),

@@ -54,7 +54,8 @@ static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *
         return error_set(error, ERROR_INVALID, "audit_key: %.200s cannot be read: %s", path,
                          strerror(errno));
     return keys->count > 0
-           || error_set(error, ERROR_INVALID, "audit_key: %.200s has no key: one a line", path);
+           || error_set(error, ERROR_INVALID, "audit_key: %.200s has no key: write one per line",
+                        path);
 }
 
 bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error)

@@ -270,7 +270,7 @@ static void describe_wrong(const struct audit_verdict *verdict, struct text *out
 
     if (verdict->wrong == 0)
         return;
-    text_addf(out, "; %" PRId64 " of them %s not what was written, or a row before was removed: ",
+    text_addf(out, "; %" PRId64 " of them %s not what was written, or an earlier row was removed: ",
               verdict->wrong, verdict->wrong == 1 ? "is" : "are");
     for (int64_t i = 0; i < shown; i++)
         text_addf(out, "%s%" PRId64, i == 0 ? "" : ", ", verdict->wrong_ids[i]);
@@ -283,11 +283,11 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
     if (verdict->missing > 0)
         text_addf(out, "; the newest %" PRId64 " that were written are missing", verdict->missing);
     else if (verdict->end_changed)
-        text_add(out, "; the newest row is not the one that was written last");
+        text_add(out, "; the newest row is not the one that was last written");
     if (verdict->anchor_changed)
         text_add(out, "; the anchor of what retention removed is not the one that was written");
     if (verdict->alarms > 0)
-        text_addf(out, "; %" PRId64 " of them (%s) say that others wrote to the audit log",
+        text_addf(out, "; %" PRId64 " of them (%s) record that others wrote to the audit log",
                   verdict->alarms, AUDIT_ALARM);
 }
 
@@ -297,7 +297,7 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
         text_add(out, "; without a key (setting audit_key), so that a chain rewritten from "
                       "its beginning would not show");
     else if (verdict->keyless_before > 0)
-        text_addf(out, "; the first %" PRId64 " are from before there was a key",
+        text_addf(out, "; the first %" PRId64 " were written before there was a key",
                   verdict->keyless_before);
     if (verdict->end_keyless)
         text_add(out, "; audit_key gives a key, and the newest row has none: start the server with "

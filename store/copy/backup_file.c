@@ -16,7 +16,8 @@
 #define SALT_BYTES 32
 #define HEAD_BYTES (MAGIC_LENGTH + 1 + SALT_BYTES)
 #define LENGTH_BYTES 4
-#define STEP_BYTES ((size_t)1 << 20) /* memory is taken as bytes come, not as a length says */
+/* memory is allocated as bytes arrive, not by a stated length */
+#define STEP_BYTES ((size_t)1 << 20)
 #define KEY_SIZE 1024
 #define KEY_LENGTH_LEAST 32
 
@@ -26,7 +27,7 @@ static CHECKED bool check_key(const char *path, const char *key, struct error *e
 {
     return strlen(key) >= KEY_LENGTH_LEAST
            || error_set(error, ERROR_INVALID,
-                        "the key in %.200s has %zu characters, but needs at least %d: make one "
+                        "the key in %.200s has %zu characters, but needs at least %d: create one "
                         "with `openssl rand -hex 32`",
                         path, strlen(key), KEY_LENGTH_LEAST);
 }
@@ -78,7 +79,7 @@ static void write_number(uint64_t number, size_t length, uint8_t *out)
         out[i] = (uint8_t)(number >> (8 * (length - 1 - i)));
 }
 
-/* Of a piece that is not encrypted. */
+/* The seal of a piece that is not encrypted. */
 static void make_seal(const struct backup_file *file, const uint8_t *bytes, size_t length,
                       uint8_t out[SEAL_BYTES])
 {
@@ -92,7 +93,7 @@ static void make_seal(const struct backup_file *file, const uint8_t *bytes, size
     memcpy(out, digest, SEAL_BYTES);
 }
 
-/* `packed` becomes the contents; they are followed by the seal. */
+/* Writes `packed` as the piece's contents, followed by the seal. */
 static CHECKED bool put_piece(struct backup_file *file, const uint8_t *packed, size_t length,
                               struct error *error)
 {
@@ -176,12 +177,12 @@ bool backup_file_open(struct backup_file *file, const char *key_path, struct err
     if (!file->is_encrypted && key_path[0] != '\0')
         return error_set(error, ERROR_FORBIDDEN,
                          "%.200s is not encrypted, so it may not be the backup that was made with "
-                         "this key; if you trust it, leave --backup-key out",
+                         "this key; if you trust it, omit --backup-key",
                          file->path);
     return make_key(file, key_path, head, error);
 }
 
-/* The contents of a piece with its seal. */
+/* Reads the contents of a piece and its seal. */
 static CHECKED bool get_piece(struct backup_file *file, struct text *out, struct error *error)
 {
     uint8_t number[LENGTH_BYTES];
@@ -204,7 +205,7 @@ static CHECKED bool get_piece(struct backup_file *file, struct text *out, struct
     return true;
 }
 
-/* In place: *length is then that of the contents. */
+/* Works in place: *length becomes that of the contents. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];
@@ -222,7 +223,7 @@ bool backup_file_read(struct backup_file *file, struct text *out, struct error *
 {
     TEXT_AUTO piece = { 0 };
     FREE_AUTO void *unpacked = NULL;
-    struct error ignored; /* of zstd: the file is damaged */
+    struct error ignored; /* zstd's error: the file is damaged */
     size_t length;
 
     if (!get_piece(file, &piece, error))
@@ -241,6 +242,8 @@ bool backup_file_read(struct backup_file *file, struct text *out, struct error *
 bool backup_file_end(struct backup_file *file, struct error *error)
 {
     return fgetc(file->stream) == EOF
-           || error_set(error, ERROR_INVALID, "%.200s has more bytes after its end, at byte %lld",
-                        file->path, (long long)file->bytes);
+           || error_set(
+               error, ERROR_INVALID,
+               "%.200s has bytes after the end of the backup, at byte %lld: use another backup",
+               file->path, (long long)file->bytes);
 }

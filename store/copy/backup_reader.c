@@ -7,14 +7,14 @@
 #include "base/json/json.h"
 #include "store/copy/copy_side.h"
 
-#define DOCUMENT_MAX 4096 /* bytes; parsed, JSON takes many times its length */
+#define DOCUMENT_MAX 4096 /* bytes; parsed JSON takes many times its length */
 
 /* ---- The document ---- */
 
 static CHECKED bool not_ours(const struct backup_reader *reader, struct error *error)
 {
     return error_set(error, ERROR_INVALID,
-                     "%.200s is damaged: what it says of itself is not valid; use another backup",
+                     "%.200s is damaged: its header is not valid; use another backup",
                      reader->file.path);
 }
 
@@ -41,7 +41,7 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
 {
     json_auto_t *document = NULL;
     TEXT_AUTO piece = { 0 };
-    struct error ignored; /* of JSON: the file is damaged */
+    struct error ignored; /* the JSON error: the file is damaged */
 
     if (!backup_file_read(&reader->file, &piece, error))
         return false;
@@ -99,12 +99,12 @@ void backup_reader_close(struct backup_reader *reader)
 
 /* ---- Rows ---- */
 
-/* How far the file was read. */
+/* How far the file has been read. */
 struct reading {
     struct backup_reader *reader;
     const struct copy_tables *tables;
     const struct copy_sink *sink;
-    size_t table; /* under way */
+    size_t table; /* the current table */
     struct copy_tally tally;
     struct text digests;
     int64_t rows;
@@ -113,7 +113,8 @@ struct reading {
 static CHECKED bool disordered(const struct reading *reading, struct error *error)
 {
     return error_set(error, ERROR_INVALID,
-                     "%.200s is damaged before byte %lld: it has not the rows that it says it has",
+                     "%.200s is damaged before byte %lld: its rows differ from its own count; use "
+                     "another backup",
                      reading->reader->file.path, (long long)reading->reader->file.bytes);
 }
 
@@ -122,7 +123,7 @@ static CHECKED bool count_rows(struct reading *reading, const struct text *rows,
 {
     const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length, *before;
     struct sql_value values[COPY_COLUMNS_MAX];
-    struct error ignored; /* which column it is */
+    struct error ignored; /* the column's number */
 
     while (at < end) {
         before = at;
@@ -173,7 +174,7 @@ static CHECKED bool end_file(struct reading *reading, const struct text *body, s
     return backup_file_end(&reading->reader->file, error);
 }
 
-/* *done: it was the last one. */
+/* *done: it was the last piece. */
 static CHECKED bool read_piece(struct reading *reading, bool *done, struct error *error)
 {
     TEXT_AUTO piece = { 0 };

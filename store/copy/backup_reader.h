@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a backup, which may be damaged, or made to do harm. Private to store/copy/. */
+/* Reads a backup, which may be damaged or malicious. Private to store/copy/. */
 #pragma once
 
 #include "store/copy/backup_writer.h"
@@ -10,14 +10,14 @@ struct backup_reader {
     struct backup_document document;
 };
 
-/* Reads the file's head and what it says it is. CONFLICT: it is of a newer opsbrain. */
+/* Reads the file's head and description. CONFLICT: a newer opsbrain wrote it. */
 CHECKED bool backup_reader_open(const char *path, const char *key_path, struct backup_reader *out,
                                 struct error *error);
-/* The rest of it, once, into the sink. `tables` are those of the document's versions. */
+/* Reads the rest into the sink, once. `tables` are those of the document's versions. */
 CHECKED bool backup_reader_run(struct backup_reader *reader, const struct copy_tables *tables,
                                const struct copy_sink *sink, struct copy_report *out,
                                struct error *error);
-/* Back to where it was after it was opened. */
+/* Goes back to the position after opening. */
 CHECKED bool backup_reader_rewind(struct backup_reader *reader, const char *key_path,
                                   struct error *error);
 void backup_reader_close(struct backup_reader *reader);

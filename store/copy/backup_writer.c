@@ -98,7 +98,7 @@ struct copy_sink backup_writer_sink(struct backup_writer *writer)
 static CHECKED bool is_taken(const char *path, struct error *error)
 {
     return error_set(error, ERROR_CONFLICT,
-                     "there is a file %.200s: choose another name, or remove it", path);
+                     "there is already a file %.200s: choose another name, or remove it", path);
 }
 
 static CHECKED bool failed(const char *path, struct error *error)
@@ -107,7 +107,7 @@ static CHECKED bool failed(const char *path, struct error *error)
                      "%.200s cannot be written: %s", path, strerror(errno));
 }
 
-/* With mode 0600. */
+/* Creates the file with mode 0600. */
 static CHECKED bool create(struct backup_writer *writer, struct error *error)
 {
     TEXT_AUTO name = { 0 };
@@ -141,20 +141,21 @@ bool backup_writer_begin(const char *path, const char *key_path, const char *eng
     return false;
 }
 
-/* So that the name survives a crash, too. */
+/* Syncs the folder, so that the name survives a crash, too. */
 static CHECKED bool sync_folder(const char *path, struct error *error)
 {
     FREE_AUTO char *copy = memory_copy_text(path);
     int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool done = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL); /* some cannot be synced */
+    /* some folders cannot be synced */
+    bool done = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL);
 
     if (folder >= 0)
         close(folder);
     return done || failed(path, error);
 }
 
-/* On file systems that cannot rename without replacing, such as NFS: an empty file takes the name
- * first, which is nobody else's then. */
+/* For file systems that cannot rename without replacing, such as NFS: an empty file takes the name
+ * first, so that nobody else can. */
 static bool take_name(const char *temporary, const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), reason;
@@ -200,7 +201,7 @@ bool backup_writer_end(struct backup_writer *writer, struct error *error)
 void backup_writer_finish(struct backup_writer *writer)
 {
     if (writer->file.stream != NULL)
-        fclose(writer->file.stream); /* what counts was flushed before */
+        fclose(writer->file.stream); /* everything that matters is already flushed */
     if (writer->temporary != NULL)
         unlink(writer->temporary);
     free(writer->temporary);

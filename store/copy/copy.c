@@ -5,9 +5,9 @@
 #include "store/copy/backup_writer.h"
 #include "store/copy/copy_target.h"
 
-/* ---- Out of a database ---- */
+/* ---- Reading a database ---- */
 
-/* A sink, with what has passed on its way to it. */
+/* A sink, with the counts of what has passed to it. */
 struct passing {
     const struct copy_sink *sink;
     struct copy_side *source;
@@ -41,7 +41,7 @@ static CHECKED bool read_database(struct copy_side *source, const struct copy_ta
     return true;
 }
 
-/* ---- Into a file ---- */
+/* ---- Writing a file ---- */
 
 static CHECKED bool write_backup(struct copy_side *source, const struct copy_tables *tables,
                                  struct backup_writer *writer, struct copy_report *out,
@@ -90,9 +90,9 @@ bool copy_backup(const struct copy_place *from, const char *path, const char *ke
     return done;
 }
 
-/* ---- Into a database ---- */
+/* ---- Writing a database ---- */
 
-/* From a file, or from a database: the other is NULL. */
+/* The source is a file or a database: the other member is NULL. */
 struct origin {
     const char *name;
     const int64_t *versions;
@@ -148,7 +148,7 @@ bool copy_move(const struct copy_place *from, const struct copy_place *to, struc
     return done;
 }
 
-/* The whole file is read once before it is read into the database. */
+/* The whole file is read once for verification before it is read into the database. */
 static CHECKED bool restore(struct backup_reader *reader, const char *key_path,
                             const struct copy_tables *tables, const struct copy_place *to,
                             struct copy_report *out, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a database is that is copied, and what was copied of it. */
+/* The place of a database to be copied, and the counts of a copy. */
 #pragma once
 
 #include <stdint.h>

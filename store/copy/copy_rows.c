@@ -121,7 +121,7 @@ bool copy_rows_read(const struct sql_table *table, const uint8_t **at, const uin
     return true;
 }
 
-/* What is not bound is NULL. */
+/* A parameter that is not bound is NULL. */
 void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value)
 {
     if ((int)value->type == NULL_TYPE)

@@ -59,7 +59,7 @@ static void begin_side(const struct copy_place *place, struct copy_side *side)
         side->places[set] = memory_copy_text(place->database);
 }
 
-/* The address of a database may hold a password: its connection knows how to call it. */
+/* The address of a database may contain a password: its connection has a name without it. */
 static void name_side(struct copy_side *side, const struct sql_connection *connection)
 {
     if (side->name == NULL)
@@ -78,7 +78,7 @@ static CHECKED bool open_each(struct copy_side *side, enum sql_connection_kind k
 
 static void end_writer(struct sql_connection *writer)
 {
-    struct error ignored; /* a lost connection has no transaction any more */
+    struct error ignored; /* a lost connection no longer has a transaction */
 
     if (writer->engine->in_transaction(writer))
         error_ignore(sql_connection_run(writer, "ROLLBACK", &ignored));
@@ -152,7 +152,7 @@ static CHECKED bool check_whole(const struct copy_side *side, struct error *erro
                         side->name);
 }
 
-/* Scrapes refer to deployments: they are seen as they were first. */
+/* Scrapes refer to deployments, so their snapshot begins first. */
 static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
 {
     return check_version(side, COPY_MAIN, error) && check_version(side, COPY_SCRAPES, error)
@@ -160,7 +160,7 @@ static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
            && side->engine->snapshot(side->readers[COPY_MAIN], error);
 }
 
-/* SQLite's folder has a lock; who holds a database of PostgreSQL is in the database. */
+/* SQLite's folder has a lock; a PostgreSQL database records its holder in a table. */
 static CHECKED bool hold(const struct copy_place *place, struct copy_side *side,
                          struct error *error)
 {
@@ -199,7 +199,7 @@ static CHECKED bool check_table(const struct copy_side *side, const struct copy_
 
     if (!sql_connection_has_table(writer, table->columns->name, &found, error))
         return false;
-    if (!found) /* the store drops one that it has emptied */
+    if (!found) /* the store drops a table that it has emptied */
         return true;
     SQL_AUTO sql = sql_begin(writer, table->count);
     if (sql_step(&sql, error) != SQL_ROW)
@@ -245,13 +245,13 @@ static CHECKED bool check_mark(const struct copy_side *side, const char *origin,
         return false;
     FREE_AUTO char *begun = sql_text_copy(&sql, 0);
     return strcmp(begun, origin) == 0
-           || error_set(error, ERROR_CONFLICT,
-                        "database %s is an unfinished copy of %.160s: go on with that one, or "
-                        "delete it",
-                        side->name, begun);
+           || error_set(
+               error, ERROR_CONFLICT,
+               "database %s is an unfinished copy of %.160s: continue with that one, or delete it",
+               side->name, begun);
 }
 
-/* The mark comes first: a database without references must not be served. */
+/* The mark is written first: a database without foreign keys must not be served. */
 static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_tables *tables,
                                const char *origin, struct error *error)
 {
@@ -269,7 +269,7 @@ static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_t
     return true;
 }
 
-/* One of an older version is brought up to date only if there is nothing in it. */
+/* A target with an older version is brought up to date only if it is empty. */
 static CHECKED bool check_older(const struct copy_side *side, const struct migration_set *some,
                                 struct sql_connection *writer, const struct copy_tables *tables,
                                 struct error *error)

@@ -7,12 +7,12 @@
 #include "store/copy/copy_rows.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)
-#define PAGE_ROWS_FIRST 16 /* PostgreSQL sends a page as a whole: they grow with what rows need */
+#define PAGE_ROWS_FIRST 16 /* PostgreSQL sends a page at once, so pages are sized by their rows */
 #define PAGE_ROWS_MAX 1024
 
 /* ---- Statements ---- */
 
-/* The columns of the key, or all; or as many parameters. */
+/* Lists the columns of the key, or all columns, or as many parameters. */
 static void add_names(struct text *out, const struct sql_table *table, bool is_key)
 {
     size_t count = is_key ? table->key_count : table->column_count;
@@ -135,7 +135,7 @@ void copy_tables_finish(struct copy_tables *tables)
 
 /* ---- Pages ---- */
 
-/* Where the pages of a table are. */
+/* The position in the pages of a table. */
 struct pages {
     const struct copy_table *table;
     struct sql_connection *connection;
@@ -158,7 +158,7 @@ static CHECKED bool bind_key(struct sql *sql, const struct pages *pages, struct 
     return true;
 }
 
-/* A page of many bytes ends early. */
+/* Ends a page early if it has many bytes. */
 static CHECKED bool read_rows(struct sql *sql, struct pages *pages, struct copy_tally *tally,
                               struct error *error)
 {
@@ -197,7 +197,7 @@ static CHECKED bool read_page(struct pages *pages, struct copy_tally *tally, str
     return read_rows(&sql, pages, tally, error);
 }
 
-/* A connection that was lost has another transaction, or none. */
+/* A lost connection has another transaction, or none. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct error *error)
 {
     return connection->engine->in_transaction(connection)

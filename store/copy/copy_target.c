@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows come in order of their keys, and each transaction adds the next ones. So what a process that
- * was killed has left of a table is the first rows of it: their number says where to go on. */
+/* Rows come in order of their keys, and each transaction adds the next ones. So a killed process
+ * leaves the first rows of a table: their number shows where to continue. */
 #include "store/copy/copy_target.h"
 
 #include "store/engine/database.h"
@@ -116,12 +116,12 @@ static CHECKED bool finish(void *context, size_t table, const struct copy_tally 
                          error))
         return false;
     if (!copy_tally_equal(tally, &arrived))
-        return error_set(error, ERROR_CONFLICT,
-                         "table %s has %lld rows in database %s, and %lld where they come from, or "
-                         "others: what is copied has changed since the copy was begun; delete the "
-                         "copy and begin again",
-                         target->tables->rows[table].columns->name, (long long)arrived.rows,
-                         target->side->name, (long long)tally->rows);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "table %s has %lld rows in database %s and %lld in its source, or other rows: the "
+            "source has changed since the copy began; delete the copy and begin again",
+            target->tables->rows[table].columns->name, (long long)arrived.rows, target->side->name,
+            (long long)tally->rows);
     target->table = table + 1;
     target->begun = false;
     return true;
@@ -134,8 +134,8 @@ struct copy_sink copy_target_sink(struct copy_target *target)
 
 /* ---- The end ---- */
 
-/* No place of a database is described like this (server/program/fleet_place.c), so it counts as
- * moved. Backups of early versions have no clouds. */
+/* No place of a database is described like this (server/program/fleet_place.c), so the copy counts
+ * as moved. Backups of early versions have no tables of clouds. */
 static CHECKED bool leave_place(struct sql_connection *writer, struct error *error)
 {
     bool found;

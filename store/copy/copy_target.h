@@ -6,14 +6,14 @@
 
 struct copy_target {
     struct copy_side *side;
-    struct copy_side *source; /* is kept while what arrived is compared; NULL: a file */
+    struct copy_side *source; /* is held while the copy is compared; NULL: a file */
     const struct copy_tables *tables;
-    size_t table;    /* that is being filled; those before it are complete */
-    bool begun;      /* it is known what the table had */
-    int64_t present; /* rows of it that an earlier process put there, and that still come */
+    size_t table;    /* the table being filled; those before it are complete */
+    bool begun;      /* the table's earlier rows are counted */
+    int64_t present; /* rows that an earlier process added, and that are still to be skipped */
 };
 
-/* The sink of a target that was opened. A table that arrived is compared with what came. */
+/* The sink of an open target. Each complete table is compared with the rows that came. */
 struct copy_sink copy_target_sink(struct copy_target *target);
-/* All tables are complete: the database may be used. */
+/* Call it after all tables are complete: the database may then be used. */
 CHECKED bool copy_target_end(const struct copy_target *target, struct error *error);

@@ -10,7 +10,7 @@ struct database;
 
 struct sql_engine; /* store/engine/sql_engine.h */
 
-/* This table names what is copied into a database, until all of it is there (store/copy/). */
+/* While a database is an unfinished copy, this table names its origin (store/copy/). */
 #define DATABASE_UNFINISHED_COPY "unfinished_copy"
 
 /* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date,

@@ -128,11 +128,11 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* What passes is not worth a line of the log while there is nothing to write. */
+/* A passing problem is not worth a log line while there is nothing to write. */
 static void keep(struct database_writer *writer)
 {
     const struct sql_engine *engine = writer->connection->engine;
-    struct error error; /* the guard logs its own */
+    struct error error; /* the guard logs its own problems */
 
     if (!guard_allows(writer, &error) || engine->keep == NULL)
         return;

@@ -73,8 +73,8 @@ static CHECKED bool has_table(struct sql_connection *connection, const char *nam
     return sql_find(&sql, found, error);
 }
 
-/* A lost session, a server that is restarted, another transaction in the way, a pause that was too
- * long for the transaction. */
+/* A lost session, a server that is restarted, a conflicting transaction, a transaction that paused
+ * for too long. */
 bool postgres_may_repeat(struct sql_connection *connection)
 {
     static const char *const states[] = { "57P", "08", "40", "25P03" };
@@ -91,7 +91,7 @@ static int64_t changes(struct sql_connection *connection)
     return postgres_of(connection)->changes;
 }
 
-/* ---- Its upkeep is the server's ---- */
+/* ---- Upkeep, which the server does itself ---- */
 
 static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
 {

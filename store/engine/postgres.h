@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PostgreSQL, for servers without a disk of their own. A place is a connection URI
- * (postgresql.org/docs/current/libpq-connect.html); what it leaves open is read from libpq's
- * environment (PGHOST, PGPASSFILE ...). To another machine, sslmode is verify-full unless the URI
- * or PGSSLMODE says otherwise. Private to store/. */
+ * (postgresql.org/docs/current/libpq-connect.html); libpq's environment (PGHOST, PGPASSFILE, ...)
+ * supplies what it does not contain. For other machines, sslmode is verify-full unless the URI or
+ * PGSSLMODE sets another. Private to store/. */
 #pragma once
 
 #include "store/engine/sql_engine.h"

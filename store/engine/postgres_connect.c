@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections to a PostgreSQL server: what is asked of libpq, and what each session begins with. */
+/* Connections to a PostgreSQL server: the parameters for libpq, and the start of each session. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,16 +17,16 @@
 #define PASSWORD_SIZE 1024
 #define OPTIONS_MAX 16
 
-/* ---- What is asked of libpq ---- */
+/* ---- Parameters for libpq ---- */
 
-/* Pairs for PQconnectdbParams: what comes later counts, and the URI comes first. */
+/* Pairs for PQconnectdbParams: later ones override earlier ones, and the URI comes first. */
 struct options {
     const char *names[OPTIONS_MAX], *values[OPTIONS_MAX];
     int count;
 };
 
-/* What libpq takes where neither the URI nor the environment says it. A server that does not answer
- * is given up after 10 s, one that is gone in the middle of a session after 15 s. With a file of
+/* Defaults for what neither the URI nor the environment sets. A server that does not answer is
+ * given up after 10 s, one that disappears during a session after 15 s. With a file of
  * certificates, libpq would verify in every sslmode. */
 static const struct option_default {
     const char *name, *value;
@@ -48,7 +48,7 @@ static void add_option(struct options *options, const char *name, const char *va
     options->values[options->count++] = value;
 }
 
-/* `name`: one that libpq has. */
+/* `name`: a parameter of libpq. */
 static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const char *name)
 {
     while (strcmp(parsed->keyword, name) != 0)
@@ -56,7 +56,7 @@ static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const
     return parsed;
 }
 
-/* What the URI says, else the environment; NULL: neither does. */
+/* The value in the URI, else in the environment; NULL: in neither. */
 static const char *value_of(const PQconninfoOption *parsed, const char *name)
 {
     const PQconninfoOption *option = find_option(parsed, name);
@@ -64,8 +64,8 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* A socket in the file system, or the loopback interface. `hostaddr` is where libpq connects to,
- * whatever `host` is. */
+/* A socket in the file system, or the loopback interface. libpq connects to `hostaddr`, whatever
+ * `host` is. */
 static bool is_this_machine(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
@@ -95,8 +95,8 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* libpq would take an "@" or a "/" in a password as the end of it, and the password as a port where
- * no host follows; and it names the ports, hosts and databases that it cannot use. */
+/* libpq would end a password at an "@" or a "/", and take it for a port if no host follows; its
+ * errors name the ports, hosts and databases that it cannot use. */
 static bool is_clear(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -113,13 +113,13 @@ static bool is_clear(const char *place)
     return memchr(rest, '@', strcspn(rest, "?")) == NULL;
 }
 
-/* The problem that libpq reports may have the password in it. */
+/* libpq's own message may contain the password. */
 static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
 {
     if (strpbrk(place, "\r\n") != NULL)
-        return error_set(error, ERROR_INVALID,
-                         "the address of the database has a line break, as at the end of a file: "
-                         "leave it out");
+        return error_set(
+            error, ERROR_INVALID,
+            "the address of the database has a line break, as at the end of a file: omit it");
     *parsed = is_clear(place) ? PQconninfoParse(place, NULL) : NULL;
     if (*parsed != NULL)
         return true;
@@ -131,8 +131,7 @@ static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, str
 
 /* ---- Sessions ---- */
 
-/* A pooler answers with a process of its own making; behind it each transaction has another
- * session. */
+/* A pooler answers with an invented process id; each transaction behind it has another session. */
 static CHECKED bool find_pooler(struct postgres_connection *connection)
 {
     PGresult *result = PQexec(connection->link, "SELECT pg_backend_pid()");
@@ -153,7 +152,7 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
                                   "SET default_transaction_read_only = on",
         [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET"),
     };
-    struct error ignored; /* it is kept for postgres_explain */
+    struct error ignored; /* the result is kept for postgres_explain */
 
     connection->is_begun = false;
     if (PQstatus(connection->link) != CONNECTION_OK)
@@ -165,7 +164,7 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
     return connection->is_begun;
 }
 
-/* After a fail-over the address may lead to another server, which can be written. */
+/* After a failover the address may lead to another server, which is writable. */
 static bool found_read_only(const struct postgres_connection *connection)
 {
     return strcmp(connection->state, POSTGRES_READ_ONLY) == 0;
@@ -215,8 +214,8 @@ static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSW
            || first_line_read(PASSWORD_FILE, path, out, PASSWORD_SIZE, error);
 }
 
-/* The SQLSTATE of a server's refusal is in verbose messages only, which can be asked for once there
- * is a PGconn. */
+/* The SQLSTATE of a refusal is only in verbose messages, which can be requested once there is a
+ * PGconn. */
 static PGconn *connect_to(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy of a whole database needs of PostgreSQL. Only a superuser may suspend foreign keys,
- * so they are taken away, and kept as they were in the table opsbrain_references until they are
- * added again, which checks all rows. */
+/* Functions of PostgreSQL for copying a whole database. Only a superuser may suspend foreign keys,
+ * so they are dropped and kept in the table opsbrain_references until they are added again, which
+ * checks all rows. */
 
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
@@ -20,8 +20,8 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                || postgres_read_version(connection, postgres_set_name(migrations), out, error));
 }
 
-/* The transaction begins to see the database with its first read. It stands still while what was
- * read is written elsewhere, and compared. */
+/* The transaction's snapshot is taken at its first read. It stands still while what was read is
+ * written elsewhere, and compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
     return postgres_run(postgres_of(reader),

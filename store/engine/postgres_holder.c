@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process a PostgreSQL database belongs to. A row of the table opsbrain_holder names the
- * holder, until when it holds the database without renewing that, and its fence: a number that each
- * new holder increments. Every transaction that writes begins by updating the row where it has the
- * writer's fence. So a holder that was paused and is no longer the holder changes nothing; and the
- * row counts the transactions, so that a writer whose COMMIT was not answered finds out, in its
- * next session, whether it took place. */
+/* Which process a PostgreSQL database belongs to. A row of the table opsbrain_holder has the
+ * holder, the time when its hold expires unless it renews it, and its fence: a number that each new
+ * holder increments. Every writing transaction begins by updating the row with the writer's fence.
+ * So a paused process that has lost the database changes nothing; and the row counts the
+ * transactions, so that a writer whose COMMIT was not answered finds out in its next session
+ * whether it took place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void name_self(char out[RECORD_SIZE])
 
 /* ---- Taking it ---- */
 
-/* What the row says. */
+/* The contents of the row. */
 struct record {
     char holder[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
     bool is_free;
@@ -65,7 +65,7 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
     return true;
 }
 
-/* *taken: it was still as in `record`. */
+/* *taken: the row was still the same as `record`. */
 static CHECKED bool take(struct postgres_connection *writer, const struct record *record,
                          bool *taken, struct error *error)
 {
@@ -100,10 +100,9 @@ static void sleep_ns(int64_t duration_ns)
     nanosleep(&(struct timespec){ duration_ns / 1000000000, duration_ns % 1000000000 }, NULL);
 }
 
-/* A holder that is alive renews its time while we look; of one that died it runs out. Where the
- * database's clock was set back meanwhile, that would take hours: so a time that is not renewed for
- * as long as it may last has run out, whatever it says. A holder that was only paused is kept out
- * by its fence. */
+/* A live holder renews its hold while we wait; a dead one's expires. Where the database's clock was
+ * set back meanwhile, that would take hours: so a time that is not renewed for as long as it may
+ * last has run out, whatever it says. A holder that was only paused is kept out by its fence. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * LOOK_INTERVAL_NS;
@@ -145,13 +144,13 @@ static CHECKED bool leave(struct postgres_connection *writer, struct error *erro
     return ensure_session(writer, error) && sql_run(&sql, error);
 }
 
-/* Its session may have been lost while it was idle, which the first attempt finds out. */
+/* The session may have been lost while idle, which the first attempt detects. */
 void postgres_holder_leave(struct postgres_connection *writer)
 {
     struct error problem;
 
     if (writer->fence != 0 && !leave(writer, &problem) && !leave(writer, &problem))
-        log_warning("the database is not given back at once: %s", problem.message);
+        log_warning("the database is not released at once: %s", problem.message);
 }
 
 /* ---- Transactions ---- */
@@ -159,7 +158,7 @@ void postgres_holder_leave(struct postgres_connection *writer)
 static CHECKED bool lost(struct postgres_connection *writer, struct error *error)
 {
     struct record record = { .holder = "unknown" };
-    struct error ignored; /* then it is not known who */
+    struct error ignored; /* the new holder is then not known */
 
     error_ignore(read_record(writer, &record, &ignored));
     return error_set(error, ERROR_CONFLICT,
@@ -168,7 +167,7 @@ static CHECKED bool lost(struct postgres_connection *writer, struct error *error
                      writer->base.place, record.holder, record.since);
 }
 
-/* Renews the time, too. */
+/* Also renews the hold. */
 static CHECKED bool claim_batch(struct postgres_connection *writer, struct error *error)
 {
     SQL_AUTO sql =
@@ -186,8 +185,8 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
     return true;
 }
 
-/* On a full disk small writes succeed for a while, in pages that have room, until the server itself
- * ends. So from the first that does not, nothing is stored until there is room for a megabyte. */
+/* On a full disk small writes into pages with room succeed for a while, until the server itself
+ * fails. So after the first failure nothing is stored until there is room for a megabyte. */
 static CHECKED bool has_room(struct postgres_connection *writer, struct error *error)
 {
     static const char probe[] = "CREATE TEMP TABLE opsbrain_room ON COMMIT DROP AS SELECT "
@@ -196,7 +195,8 @@ static CHECKED bool has_room(struct postgres_connection *writer, struct error *e
     if (!writer->is_full)
         return true;
     writer->is_full = false;
-    return postgres_run(writer, probe, error) || !writer->is_full; /* it fails for other reasons */
+    /* it failed for another reason */
+    return postgres_run(writer, probe, error) || !writer->is_full;
 }
 
 bool postgres_begin(struct sql_connection *connection, struct error *error)
@@ -223,8 +223,8 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
 
 /* In a new session: what became of that batch? The row is locked, so that the former session, which
- * may not have ended yet, has no transaction open any more. It tells of this holder's batches, and,
- * if another has followed it, of its last one; after a third nobody knows. */
+ * may still exist, no longer has an open transaction. It tells of this holder's batches, and, if
+ * another has followed it, of its last one; after a third nobody knows. */
 static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {

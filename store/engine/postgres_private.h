@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the engine for PostgreSQL share. */
+/* Shared by the files of the PostgreSQL engine. */
 #pragma once
 
 #include <libpq-fe.h>
@@ -11,8 +11,8 @@
 #define POSTGRES_READ_ONLY "25006" /* SQLSTATE */
 #define POSTGRES_DISK_FULL "53100"
 
-/* What bounds a writer's transaction. One whose process was paused, or is cut off, is ended before
- * the time of its holder has run out, so that it keeps no row locked. `set`: SET or SET LOCAL. */
+/* The limits of a writer's transaction. If its process is paused or cut off, the transaction is
+ * ended before the hold expires, so that it keeps no row locked. `set`: SET or SET LOCAL. */
 #define POSTGRES_WRITER_LIMITS(set)                                                                \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'"
@@ -24,27 +24,27 @@ struct postgres_connection {
     struct sql_connection base;
     PGconn *link;
     enum sql_connection_kind kind;
-    /* Counts the servers' sessions that were had: a prepared statement belongs to one. 0: none. */
+    /* Counts the sessions so far: a prepared statement belongs to one of them. 0: none. */
     unsigned session;
     bool is_begun; /* the present session: it has its limits */
     bool
-        is_pooled; /* a pooler lends another session to each transaction: nothing may stay in one */
-    unsigned names; /* of prepared statements, so far */
+        is_pooled; /* a pooler gives each transaction another session: nothing may be kept in one */
+    unsigned names; /* prepared statements so far */
     int64_t changes;
     const char *set;  /* of migrations: "main" or "scrapes" */
-    int64_t fence;    /* of a writer that holds the database; 0: it does not */
-    int64_t batch;    /* of the transaction under way */
-    bool is_full;     /* the server's disk was, when it was last written to */
+    int64_t fence;    /* of a writer that holds the database; 0: it does not hold it */
+    int64_t batch;    /* of the current transaction */
+    bool is_full;     /* the server's disk was full at the last write */
     int64_t tried_ns; /* on the monotonic clock: when a lost connection was last tried again */
-    char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of what went wrong last; "": the connection */
+    char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last error; "": the connection was lost */
     char message[POSTGRES_MESSAGE_SIZE];
 };
 
 struct postgres_connection *postgres_of(struct sql_connection *connection);
 
-/* Keeps what went wrong for `explain`. Returns false. `result` may be NULL. */
+/* Keeps the error for `explain`. Returns false. `result` may be NULL. */
 bool postgres_note_failure(struct postgres_connection *connection, const PGresult *result);
-/* One statement or several, without parameters. */
+/* Runs one or several statements without parameters. */
 CHECKED bool postgres_run(struct postgres_connection *connection, const char *script,
                           struct error *error);
 
@@ -57,8 +57,8 @@ bool postgres_may_repeat(struct sql_connection *connection);
 CHECKED bool postgres_open(const char *place, enum sql_connection_kind kind,
                            struct sql_connection **out, struct error *error);
 void postgres_close(struct sql_connection *connection);
-/* Connects again if the connection was lost, at most once a second. Never in a transaction: what
- * came after it would be outside of it. */
+/* Reconnects if the connection was lost, at most once a second. Never call it in a transaction: the
+ * statements that follow would be outside of it. */
 CHECKED bool postgres_is_usable(struct postgres_connection *connection);
 
 /* ---- postgres_problem.c ---- */
@@ -69,7 +69,7 @@ CHECKED bool postgres_explain(struct sql_connection *connection, struct error *e
 
 CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
                                      const struct migration_set *migrations, struct error *error);
-/* Of a set of migrations: "main" or "scrapes". */
+/* The version of a set of migrations: "main" or "scrapes". */
 const char *postgres_set_name(const struct migration_set *migrations);
 CHECKED bool postgres_read_version(struct sql_connection *connection, const char *name,
                                    int64_t *version, struct error *error);
@@ -87,7 +87,7 @@ CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *erro
 
 /* ---- postgres_holder.c ---- */
 
-/* CONFLICT: another process holds the database. Waits until a dead one's time has run out. */
+/* CONFLICT: another process holds the database. Waits until a dead holder's time has expired. */
 CHECKED bool postgres_holder_take(struct postgres_connection *writer, struct error *error);
 void postgres_holder_leave(struct postgres_connection *writer);
 /* For struct sql_engine. */
@@ -97,24 +97,24 @@ CHECKED bool postgres_keep(struct sql_connection *connection, struct error *erro
 
 /* ---- postgres_statement.c, postgres_value.c ---- */
 
-/* A parameter as it was bound. */
+/* A bound parameter. */
 struct postgres_parameter {
     struct sql_value value;
-    Oid type; /* 0: it was never bound; then the server finds a type for NULL */
+    Oid type; /* 0: it was never bound; the server then infers a type for NULL */
     bool is_bound;
-    char bytes[sizeof(int64_t)]; /* of a number, in the order of the network */
+    char bytes[sizeof(int64_t)]; /* of a number, in network byte order */
 };
 
 #define POSTGRES_PARAMETERS_MAX 64
 
 struct sql_statement {
     struct postgres_connection *connection;
-    char *text; /* with $1, $2 ... */
+    char *text; /* the text with $1, $2 ... */
     struct postgres_parameter parameters[POSTGRES_PARAMETERS_MAX];
     int parameter_count;
     bool is_kept;
-    unsigned session;                   /* in which it is prepared; 0: it is not */
-    Oid types[POSTGRES_PARAMETERS_MAX]; /* with which it is prepared */
+    unsigned session;                   /* the session in which it is prepared; 0: none */
+    Oid types[POSTGRES_PARAMETERS_MAX]; /* the types with which it is prepared */
     char name[16];
     PGresult *result; /* NULL: not run yet */
     int row;
@@ -135,5 +135,5 @@ const char *postgres_text(struct sql_statement *statement, int column);
 const void *postgres_blob(struct sql_statement *statement, int column, size_t *length);
 
 Oid postgres_type_of(enum sql_type type);
-/* What is sent for a parameter, in the binary format; *value NULL: NULL. */
+/* The bytes that are sent for a parameter, in the binary format; *value NULL: NULL. */
 void postgres_encode(struct postgres_parameter *parameter, const char **value, int *length);

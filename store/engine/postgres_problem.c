@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a PostgreSQL server, or the way to it, complains of: by SQLSTATE
- * (postgresql.org/docs/current/errcodes-appendix.html), and what to do about it. */
+/* Explains the errors of a PostgreSQL server or its connection by SQLSTATE
+ * (postgresql.org/docs/current/errcodes-appendix.html), with what to do about them. */
 #include <string.h>
 
 #include "store/engine/postgres_private.h"
@@ -17,12 +17,12 @@ static const struct problem {
       "the disk of the database server is full: free some space there" },
     { "53300", ERROR_BUSY,
       "the database server has no connection left: raise its max_connections, or lower --workers" },
-    { "53", ERROR_BUSY, "the database server has too little memory or room: look at its log" },
+    { "53", ERROR_BUSY, "the database server has too little memory or disk space: see its log" },
     { "57014", ERROR_BUSY, "the database took too long for one statement: try again" },
     { "57", ERROR_BUSY, "the database server is starting or stopping: try again in a moment" },
     { "55P03", ERROR_BUSY, "another program has locked a table of the database: end it" },
     { "25P03", ERROR_BUSY, "the transaction was paused for too long: try again" },
-    { "40", ERROR_BUSY, "another transaction of the database was in the way: try again" },
+    { "40", ERROR_BUSY, "another transaction of the database conflicted with this one: try again" },
     { "08P01", ERROR_BUSY,
       "the database or its pooler refuses the connection; pgbouncer takes no `options`: there, set "
       "the schema with ALTER ROLE ... SET search_path" },
@@ -31,16 +31,16 @@ static const struct problem {
       "the database can only be read (a standby, or read-only by its settings): connect to the "
       "primary" },
     { "28P01", ERROR_INTERNAL,
-      "the database refuses the user or the password: check both; a password belongs into "
-      "PGPASSFILE or PGPASSWORD" },
+      "the database refuses the user or the password: check both; a password belongs in PGPASSFILE "
+      "or PGPASSWORD" },
     { "28", ERROR_INTERNAL,
       "the database does not let this user in: check the user, the database's name, sslmode and "
       "the server's pg_hba.conf" },
-    { "3D000", ERROR_INTERNAL, "there is no such database: make it with createdb" },
-    { "3F000", ERROR_INTERNAL, "there is no such schema: make it with CREATE SCHEMA" },
+    { "3D000", ERROR_INTERNAL, "there is no such database: create it with createdb" },
+    { "3F000", ERROR_INTERNAL, "there is no such schema: create it with CREATE SCHEMA" },
     { "42501", ERROR_INTERNAL,
       "the user lacks a right in the database: make it the owner of the database" },
-    { "XX", ERROR_INTERNAL, "the database server reports damage: look at its log" },
+    { "XX", ERROR_INTERNAL, "the database server reports damage: see its log" },
     { "", ERROR_INTERNAL,
       "the database asks for a password, and there is none: put it into PGPASSWORD, or name its "
       "file in OPSBRAIN_DATABASE_PASSWORD_FILE, or in PGPASSFILE one with "

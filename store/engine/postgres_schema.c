@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema of a PostgreSQL database: its version is a row of the table opsbrain_schema, by the
- * name of the set of migrations. */
+/* The schema of a PostgreSQL database: the table opsbrain_schema has the version of each set of
+ * migrations. */
 
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
 
-#define LOCK_ID "8029474310" /* "opsb" and a bit: of the lock while these two tables are made */
+/* "opsb" and a bit: key of the lock while these two tables are created */
+#define LOCK_ID "8029474310"
 
 const char *postgres_set_name(const struct migration_set *migrations)
 {
@@ -28,7 +29,7 @@ bool postgres_read_version(struct sql_connection *connection, const char *name, 
     return true;
 }
 
-/* Other programs' tables would be mixed with ours. */
+/* Refuses tables of another program, with which ours would be mixed. */
 static CHECKED bool check_identity(struct sql_connection *writer, struct error *error)
 {
     bool ours, found;
@@ -87,7 +88,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
                         writer->place, (long long)*version, migrations->count);
 }
 
-/* In a transaction with a lock: two processes may start at once. */
+/* Works in a transaction with a lock: two processes may start at once. */
 static CHECKED bool identify(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {
@@ -114,13 +115,13 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
 
 static bool roll_back(struct postgres_connection *connection)
 {
-    struct error ignored; /* it may be lost, too */
+    struct error ignored; /* the connection may be lost, too */
 
     error_ignore(postgres_run(connection, "ROLLBACK", &ignored));
     return false;
 }
 
-/* Nothing is brought up to date under another process that holds the database. */
+/* Only the holder of the database may bring it up to date. */
 bool postgres_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {

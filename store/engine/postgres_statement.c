@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of a PostgreSQL connection. One that is kept is prepared at its first run, when the
- * types of its parameters are known, and again in a new session. Its rows come all at once. */
+/* Statements of a PostgreSQL connection. A kept statement is prepared at its first run, when the
+ * types of its parameters are known, and again in a new session. All its rows arrive at once. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #define READ_DELAY_NS 100000000
 #define READ_PATIENCE_NS 10000000000
 
-/* ---- Their text ---- */
+/* ---- Texts ---- */
 
-/* The number after a "?", or the next one; *text is moved past it. */
+/* The number after a "?", or the next number; moves *text after it. */
 static int read_position(const char **text, int next)
 {
     char *end;
@@ -30,7 +30,7 @@ static int read_position(const char **text, int next)
     return (int)position;
 }
 
-/* ?1 and ? become $1, outside of literals; *count: the highest of them. */
+/* Replaces ?1 and ? by $1, except in literals; *count: the highest number. */
 static char *number_parameters(const char *text, int *count)
 {
     TEXT_AUTO out = { 0 };
@@ -96,9 +96,9 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
     return true;
 }
 
-/* ---- Their runs ---- */
+/* ---- Runs ---- */
 
-/* What is sent of the parameters. */
+/* The parameters in the form that is sent. */
 struct sent {
     const char *values[POSTGRES_PARAMETERS_MAX];
     int lengths[POSTGRES_PARAMETERS_MAX];
@@ -164,7 +164,7 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
         connection->changes = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
-/* A writer's is in a transaction, which is over when its session is. */
+/* A writer's run is in a transaction, which ends with its session. */
 static bool is_connected(struct postgres_connection *connection)
 {
     if (connection->kind == SQL_CONNECTION_READER)
@@ -190,7 +190,7 @@ static bool run_once(struct sql_statement *statement)
     return true;
 }
 
-/* A reader has no transaction, so it waits for a server that is restarted. */
+/* A reader has no transaction, so it can wait for a server that is restarting. */
 static bool run_patiently(struct sql_statement *statement)
 {
     const struct postgres_connection *connection = statement->connection;

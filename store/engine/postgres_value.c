@@ -10,7 +10,7 @@
 #include "base/core/memory.h"
 #include "store/engine/postgres_private.h"
 
-/* Of the catalogue pg_type; they never change. */
+/* Ids in the catalogue pg_type; they never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTEA = 17,
@@ -78,8 +78,8 @@ static uint16_t read_half(const char *bytes)
     return (uint16_t)read_bits(bytes, sizeof(uint16_t));
 }
 
-/* Digits to the base of 10,000, the first of them times the base to the power of `weight`: what
- * sum() and avg() of integers are. */
+/* Digits in base 10,000, the first of them times the base to the power of `weight`: the type of
+ * sum() and avg() of integers. */
 static double read_numeric(const char *bytes)
 {
     uint16_t digits = read_half(bytes);
@@ -184,7 +184,7 @@ const char *postgres_text(struct sql_statement *statement, int column)
         return NULL;
     if (is_number(PQftype(statement->result, column)))
         return show_number(statement, column);
-    return bytes_of(statement, column); /* libpq ends it with a NUL */
+    return bytes_of(statement, column); /* libpq terminates it with a NUL */
 }
 
 const void *postgres_blob(struct sql_statement *statement, int column, size_t *length)

@@ -35,8 +35,8 @@ void process_identity_write(char out[PROCESS_IDENTITY_SIZE])
                  stat.start);
 }
 
-/* It is not there, it only waits to be waited for, or its number is another's by now. What /proc
- * hides (hidepid) may be there. */
+/* It does not exist, is a zombie, or another process has its number now. A process that /proc hides
+ * (hidepid) may exist. */
 static bool has_ended(int process, unsigned long long its_start)
 {
     struct process_stat stat;

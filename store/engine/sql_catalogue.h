@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that a set of migrations makes. They are the same in every engine (a test compares
+/* The tables that a set of migrations creates. They are the same in every engine (a test compares
  * them), and are read from SQLite's migrations. Private to store/. */
 #pragma once
 

@@ -43,7 +43,7 @@ enum sql_upkeep {
     SQL_UPKEEP_BUSY, /* after a transaction, more are waiting */
     SQL_UPKEEP_IDLE, /* after a transaction, none is waiting */
     SQL_UPKEEP_END,  /* before the last connection is closed */
-    SQL_UPKEEP_LOST, /* the same, and the files may be another server's by now */
+    SQL_UPKEEP_LOST, /* the same, and another server may own the files by now */
 };
 
 /* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
@@ -84,9 +84,10 @@ struct sql_engine {
      */
     CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
-    /* Whether what failed last may succeed if the whole transaction is run again in a moment. */
+    /* Whether the transaction that failed last may succeed if all of it is run again in a
+     * moment. */
     bool (*may_repeat)(struct sql_connection *writer);
-    /* Every few seconds while there is nothing to write; NULL: nothing is to be done. */
+    /* Called every few seconds while there is nothing to write; NULL: there is nothing to do. */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
@@ -104,20 +105,20 @@ struct sql_engine {
 
     /* ---- For copies of a whole database (store/copy/) ---- */
 
-    /* How many of the migrations were applied; 0: none. CONFLICT: another program's database. */
+    /* The number of migrations applied; 0: none. CONFLICT: another program's database. */
     CHECKED bool (*version)(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);
     /* Begins a transaction that sees the database as it is now, whatever others write. */
     CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
-    /* Outside of a transaction: from now on rows may come before those that they refer to. May be
-     * called again, also by a later process. */
+    /* Call it outside of a transaction: from now on rows may be inserted before those that they
+     * refer to. May be called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
     /* In a transaction: adds so many rows, which have a value for each column; one of type 0 is
      * NULL. NULL: the engine is as fast row by row. */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
-    /* In a transaction: CONFLICT unless all references hold, which is checked again from now on.
-     * New rows get ids above those of the copied ones. */
+    /* Call it in a transaction: CONFLICT unless all references hold, which is enforced again from
+     * now on. New rows get ids above those of the copied rows. */
     CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
 };

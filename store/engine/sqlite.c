@@ -17,7 +17,8 @@
 /* Pages of the WAL at which it is checkpointed when there is nothing else to do. */
 #define CHECKPOINT_PAGES 1000
 #define CHECKPOINT_PAGES_MAX 8000 /* the same, while more writes wait */
-#define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
+/* pages not given back to the file system: they are soon used again */
+#define FREE_PAGES_KEPT 2048
 
 struct sqlite_connection {
     struct sql_connection base;
@@ -35,7 +36,7 @@ sqlite3 *sqlite_handle(struct sql_connection *connection)
     return of(connection)->db;
 }
 
-/* ---- What went wrong ---- */
+/* ---- Errors ---- */
 
 /* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
  * tried too, the write-ahead log first. */
@@ -60,7 +61,7 @@ static bool disk_is_full(int code, int cause)
            || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
 }
 
-/* Says in one sentence what sqlite3 reported last, and what to do about it. */
+/* Explains in one sentence what sqlite3 reported last, and what to do about it. */
 static CHECKED bool explain(struct sql_connection *connection, struct error *error)
 {
     sqlite3 *db = sqlite_handle(connection);

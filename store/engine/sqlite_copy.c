@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy of a whole file needs of SQLite, and the tables of a schema, which it makes in memory
- * to look at them. */
+/* Functions of SQLite for copying a whole database, and the tables of a schema, which it creates in
+ * memory to read them. */
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- Copies ---- */
 
-/* The transaction begins to see the file with its first read. */
+/* The transaction's snapshot is taken at its first read. */
 bool sqlite_snapshot(struct sql_connection *reader, struct error *error)
 {
     SQL_AUTO sql = sql_begin(reader, "SELECT count(*) FROM sqlite_schema");
@@ -27,7 +27,7 @@ bool sqlite_copy_begin(struct sql_connection *writer, struct error *error)
     return sqlite_run(writer, "PRAGMA foreign_keys = OFF", error);
 }
 
-/* SQLite itself gives a new row the id after the greatest one. */
+/* SQLite itself gives a new row the id after the greatest. */
 bool sqlite_copy_end(struct sql_connection *writer, struct error *error)
 {
     return sqlite_check_references(writer, error);

@@ -94,7 +94,7 @@ static CHECKED bool check_free(struct sql_connection *connection, const char *de
         return true;
     sql_text(&sql, 0, target, sizeof target);
     return error_set(error, ERROR_CONFLICT,
-                     "%s is managed already, on the target %s: choose another name", deployment,
+                     "%s is already managed, on the target %s: choose another name", deployment,
                      target);
 }
 
@@ -141,9 +141,9 @@ bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *ro
     return store_change(store, change, apply_adopt, &copy, copy.deployment, copy.rights, error);
 }
 
-/* ---- What is seen ---- */
+/* ---- Observations ---- */
 
-/* What it cost since it was last counted: a stopped server costs nothing that is known here. */
+/* Its cost since the last count: a stopped server has no known cost. */
 #define COUNT                                                                                      \
     "UPDATE fleet_managed SET spent_usd = spent_usd + CASE WHEN state IN ('creating', 'running', " \
     "'failed') AND ?2 > spent_ms THEN usd_per_hour * (?2 - spent_ms) / 3600000.0 ELSE 0 END, "     \

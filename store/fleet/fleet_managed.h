@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deployments whose servers opsbrain put up or took over: what is wanted and what was last seen. */
+/* Deployments whose servers opsbrain created or adopted: their wanted and their last observed
+ * state. */
 #pragma once
 
 #include "base/core/random.h"
@@ -9,7 +10,7 @@ struct fleet_managed_row {
     char id[ID_SIZE];
     char deployment[64];
     char target[64];
-    char plan_id[ID_SIZE]; /* the newest that changed it; "" of one that was adopted */
+    char plan_id[ID_SIZE]; /* the newest plan that changed it; "" if it was adopted */
     char state[16];        /* "creating", "running", "stopped", "failed", "gone" */
     char rights[16];       /* "created"; "adopted": may be stopped and destroyed; "watched": not */
     char *wish;            /* JSON, heap: recipe, region, replicas */
@@ -17,13 +18,13 @@ struct fleet_managed_row {
     double usd_per_hour;
     int64_t ends_ms; /* 0: no end */
     char at_end[16];
-    int64_t warned;      /* of its end: 1 an hour before, 2 ten minutes before */
+    int64_t warned;      /* warnings of its end: 1 an hour before, 2 ten minutes before */
     char *observed;      /* JSON, heap */
     int64_t observed_ms; /* 0: never */
     char problem[512];   /* why it could not be observed; "" */
     char *baseline;      /* JSON, heap: its fields as the newest plan left them */
-    char *door;          /* JSON, heap: where the key to it is sent; {} for nowhere */
-    double spent_usd;    /* until spent_ms, as far as the price is known */
+    char *door;          /* JSON, heap: the address to which its key is sent; {} for none */
+    double spent_usd;    /* cost until spent_ms, as far as the price is known */
     int64_t spent_ms;
     int64_t created_ms, ended_ms;
     char created_by[64];
@@ -43,31 +44,31 @@ CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 
-/* What was seen, with the time up to which its spending is now counted. Where another plan has
- * changed the row since it was read, only its spending is counted. */
+/* Stores an observation, with the time up to which its cost is now counted. If another plan has
+ * changed the row since it was read, only the cost is updated. */
 struct fleet_sighting {
-    const char *id, *plan_id; /* as the row was read */
-    const char *state;        /* NULL: as before */
+    const char *id, *plan_id; /* as in the row when it was read */
+    const char *state;        /* NULL: unchanged */
     const char *observed;     /* JSON; NULL: it could not be observed */
     const char *problem;
     int64_t now_ms;
 };
 CHECKED bool fleet_managed_note(struct store *store, const struct fleet_sighting *sighting,
                                 struct error *error);
-/* *first: no other warned of this before. */
+/* *first: this warning was not given before. */
 CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t level, bool *first,
                                 struct error *error);
 
-/* The id of this database, which is on every resource that it made, and whether the database is at
- * the place where it was used last: a copy only reads the clouds. */
+/* The id of this database, a label on every resource that it creates, and whether the database is
+ * at the place where it was last used: a copy only reads the clouds. */
 struct fleet_instance {
     char id[ID_SIZE];
     bool moved;
 };
-/* Makes the id where there is none, and then records the place. */
+/* Creates the id if there is none, and records the place. */
 CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,
                                  struct error *error);
-/* From now on `place` is where it is used: one, two (separated by a blank) while it passes from one
- * to the other, or "" for wherever it is used next. */
+/* Sets the place where it is used: one, two (separated by a blank) while it moves from one to the
+ * other, or "" for wherever it is used next. */
 CHECKED bool fleet_instance_settle(struct store *store, const char *place, struct change *change,
                                    struct error *error);

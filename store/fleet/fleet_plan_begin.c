@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Begins a plan: the go-ahead, the ceilings, the name and the job in one transaction. */
+/* Begins a plan: checks the go-ahead, the ceilings and the name and creates the job, in one
+ * transaction. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -13,7 +14,7 @@ struct planning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
-    struct fleet_plan_row whole; /* the same, as the life that it is part of; borrows from `plan` */
+    struct fleet_plan_row whole; /* the same for the deployment's whole life; borrows from `plan` */
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
 };
@@ -47,12 +48,12 @@ static CHECKED bool check_total(struct sql_connection *connection, const struct 
     if (plan->usd_per_hour <= 0 || others + plan->usd_per_hour <= limit + 1e-9)
         return true;
     return error_set(error, ERROR_CONFLICT,
-                     "%s would cost %.2f USD per hour beside %.2f of what runs on %s already, and "
-                     "the target allows %.2f in all: destroy or stop something first",
+                     "%s would cost %.2f USD per hour in addition to %.2f for what already runs on "
+                     "%s, and the target allows %.2f in all: destroy or stop something first",
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* A name that is in use would lose its server to the new one. */
+/* A registered name would lose its server to the new one. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -65,7 +66,7 @@ static CHECKED bool check_name(struct sql_connection *connection, const char *na
         return false;
     return !found
            || error_set(error, ERROR_CONFLICT,
-                        "a deployment named \"%s\" is registered already: choose another name",
+                        "a deployment named \"%s\" is already registered: choose another name",
                         name);
 }
 
@@ -91,8 +92,8 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct pl
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Until it has ended it counts at the higher of the two prices; what is stopped costs nothing yet.
- */
+/* Until the plan has ended, the deployment counts at the higher of the two prices; a stopped one
+ * costs nothing yet. */
 static CHECKED bool begin_change(struct sql_connection *connection, const struct planning *planning,
                                  struct error *error)
 {
@@ -111,11 +112,11 @@ static CHECKED bool begin_change(struct sql_connection *connection, const struct
     if (!sql_run(&sql, error))
         return false;
     return sql_changes(&sql) == 1
-           || error_set(error, ERROR_CONFLICT, "%s is not managed by opsbrain any more",
+           || error_set(error, ERROR_CONFLICT, "%s is no longer managed by opsbrain",
                         plan->deployment);
 }
 
-/* One plan changes a deployment at a time. */
+/* Only one plan may change a deployment at a time. */
 static CHECKED bool check_alone(struct sql_connection *connection, const struct planning *planning,
                                 struct error *error)
 {
@@ -132,7 +133,7 @@ static CHECKED bool check_alone(struct sql_connection *connection, const struct 
     sql_text(&sql, 0, other, sizeof other);
     sql_text(&sql, 1, job, sizeof job);
     return error_set(error, ERROR_CONFLICT,
-                     "another plan changes %s now (%s): wait for its job %s, or cancel it",
+                     "another plan is changing %s (%s): wait for its job %s, or cancel it",
                      planning->plan.deployment, other, job);
 }
 
@@ -149,7 +150,7 @@ static CHECKED bool check_target(const struct planning *planning, struct error *
                      (long long)planning->target.revision, (long long)plan->target_revision);
 }
 
-/* What a life may last and cost counts from its beginning, however often it is extended. */
+/* The limits on duration and cost apply to the whole life, however often it is extended. */
 static CHECKED bool find_whole(struct sql_connection *connection, struct planning *planning,
                                struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a plan, with what is to be remembered of its deployment; and gives it a job. */
+/* Ends a plan and updates its deployment's row; and gives a plan a job. */
 #include <string.h>
 
 #include "store/fleet/fleet_managed.h"
@@ -50,7 +50,7 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     return sql_run(&sql, error);
 }
 
-/* What the plan said, once it is so. */
+/* Stores the plan's values after it was carried out. */
 static CHECKED bool keep_terms(struct sql_connection *connection, const struct ending *ending,
                                struct error *error)
 {
@@ -124,7 +124,7 @@ struct requeuing {
     size_t count;
 };
 
-/* Of the plan only id, principal and the job that left it are set. */
+/* In the plan only id, principal and the earlier job are set. */
 static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
                                   bool *found, struct error *error)
 {
@@ -143,7 +143,7 @@ static CHECKED bool find_stranded(struct sql_connection *connection, struct flee
     return true;
 }
 
-/* A plan that was cancelled stays cancelled. */
+/* A cancelled plan stays cancelled. */
 static CHECKED bool keep_cancel(struct sql_connection *connection, const char *old, const char *job,
                                 struct error *error)
 {

@@ -186,8 +186,8 @@ bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms, st
                          plan->id, plan->state);
     if (now_ms >= plan->good_until_ms)
         return error_set(error, ERROR_CONFLICT,
-                         "the plan %s was good for 24 hours, which are "
-                         "over: make a new one with deployment_plan",
+                         "the plan %s was valid for 24 hours and has expired: make a new one with "
+                         "deployment_plan",
                          plan->id);
     return true;
 }

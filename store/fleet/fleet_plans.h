@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of changes to deployments: kept as they were shown, agreed to, and carried out once, by a
- * job of JOB_KIND_APPLY whose subject is the plan. */
+/* Plans of changes to deployments: stored as shown, agreed to, and carried out once, by a job of
+ * JOB_KIND_APPLY whose subject is the plan. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -28,7 +28,7 @@ struct fleet_plan_row {
 };
 void fleet_plan_finish(struct fleet_plan_row *plan);
 
-/* *out is finished by the caller. Its state and principal are set here, and its id where it has
+/* *out is finished by the caller. Its state and principal are set here, and its id if it has
  * none. */
 CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
                             struct change *change, struct fleet_plan_row *out, struct error *error);
@@ -42,8 +42,8 @@ CHECKED bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limi
                                 struct fleet_plan_row **out, size_t *count, struct error *error);
 void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 
-/* How somebody agreed: at the client's question, at the command line, or an agent by repeating the
- * digest. */
+/* How a plan was agreed to: by a person whom the client asked, at the command line, or by an agent
+ * that repeated the digest. */
 #define FLEET_WAY_PERSON "person"
 #define FLEET_WAY_COMMAND_LINE "command line"
 #define FLEET_WAY_AGENT "agent"
@@ -53,15 +53,15 @@ struct fleet_approval {
     char client[128];
     int64_t created_ms;
 };
-/* CONFLICT where the plan is not good any more. Agreeing twice changes nothing. */
+/* CONFLICT: the plan is no longer valid. Agreeing twice changes nothing. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
 /* Oldest first; free(*out). */
 CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fleet_approval **out,
                                   size_t *count, struct error *error);
-/* Whether these approvals are the go-ahead that the target demands. FORBIDDEN says what is missing.
- * A person's word counts; an agent's counts up to the target's ceilings for agents, and for what
- * only ends something. */
+/* Whether these approvals are the go-ahead that the target requires. FORBIDDEN says what is
+ * missing. A person's approval always counts; an agent's counts up to the target's ceilings for
+ * agents, and for plans that only end something. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
@@ -71,7 +71,7 @@ CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
                                const struct fleet_plan_row *plan, struct error *error);
 
 /* Begins the plan, in one transaction: the go-ahead, the ceilings, the name, and the job that
- * carries it out. `way`: how the caller of `change` agrees with this very call; NULL: not.
+ * carries it out. `way`: how the caller of `change` agrees by this very call; NULL: it does not.
  * *existed: it was begun before, and nothing changes; the job is the same. */
 struct fleet_plan_begun {
     char job_id[ID_SIZE];
@@ -81,20 +81,20 @@ CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *w
                               const char *wish, int64_t now_ms, struct change *change,
                               struct fleet_plan_begun *out, struct error *error);
 
-/* How a plan ended, and what is to be remembered of its deployment. */
+/* How a plan ended, and the new values of its deployment's row. */
 struct fleet_plan_end {
     const char *state, *reason;      /* of the plan */
-    const char *managed;             /* state of the deployment; NULL: as before */
-    const char *observed, *baseline; /* JSON; NULL: as before */
+    const char *managed;             /* state of the deployment; NULL: unchanged */
+    const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* the same */
-    bool is_so;                      /* the plan's price, end and at_end are the deployment's now */
+    bool is_so;                      /* the plan's price, end and at_end become the deployment's */
 };
 /* CONFLICT if the claim is stale. */
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
                             const struct fleet_plan_end *end, int64_t now_ms, struct error *error);
 
-/* Queues a new job for each plan that was begun and whose job ended without ending it, as where the
- * store or a credential failed. *count: how many. */
+/* Queues a new job for each plan that was begun but whose job ended before it, for example because
+ * the store or a credential failed. *count: how many. */
 CHECKED bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count,
                                 struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of store/fleet/ share: functions that run in their caller's transaction. */
+/* Shared by the files of store/fleet/: functions that run in their caller's transaction. */
 #pragma once
 
 #include "base/core/random.h"
@@ -15,7 +15,7 @@ CHECKED bool fleet_target_read(struct sql_connection *connection, const char *na
                                struct fleet_target_row *out, struct error *error);
 CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
                              struct fleet_plan_row *out, struct error *error);
-/* CONFLICT if it was begun before, or is too old. */
+/* CONFLICT: it was begun before, or is too old. */
 CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms,
                                    struct error *error);
 CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const char *id,
@@ -33,6 +33,6 @@ CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *d
                                 struct fleet_managed_row *out, bool *found, struct error *error);
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
-/* Adds what it cost since it was last counted. */
+/* Adds its cost since the last count. */
 CHECKED bool fleet_managed_count(struct sql_connection *connection, const char *plan_id,
                                  int64_t now_ms, struct error *error);

@@ -16,7 +16,7 @@ static bool is_by_agent(const struct fleet_approval *approval)
     return strcmp(approval->way, FLEET_WAY_AGENT) == 0;
 }
 
-/* Different people: one who agreed in two ways is one. */
+/* Counts different people: one who agreed in two ways counts once. */
 static size_t count_people(const struct fleet_approval *approvals, size_t count)
 {
     size_t people = 0;
@@ -32,7 +32,7 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* Up to what the target grants agents, if the cost is known and has an end. */
+/* Up to the target's ceilings for agents, if the cost is known and there is an end. */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;
@@ -48,7 +48,7 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
 {
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
-                         "the target %s demands the go-ahead of two people, and %zu gave it: "
+                         "the target %s requires the go-ahead of two people, and has that of %zu: "
                          "another principal agrees at the page /plans/%s or by plan_approve, or an "
                          "administrator runs `opsbrain plan approve %s`",
                          target->name, people, plan->id, plan->id);
@@ -57,7 +57,7 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
         "the plan %s needs a person's go-ahead%s: at the question of a client that "
         "can ask (deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan "
         "approve %s`",
-        plan->id, agent ? ", as an agent's word does not count up to its cost on this target" : "",
+        plan->id, agent ? ", as its cost is above what an agent may approve on this target" : "",
         plan->id, plan->id);
 }
 
@@ -80,10 +80,10 @@ static CHECKED bool check_cost(const struct fleet_target_row *target,
                                const struct fleet_plan_row *plan, struct error *error)
 {
     if (!plan->usd_known && !target->allows_no_price)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "the cost of %s is not known, and the target %s demands that it is "
-                         "(allows_no_price)",
-                         plan->deployment, target->name);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "the cost of %s is not known, and the target %s requires a known one (allows_no_price)",
+            plan->deployment, target->name);
     if (plan->usd_per_hour <= target->deployment_usd)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
@@ -99,7 +99,7 @@ bool fleet_plan_within(const struct fleet_target_row *target, const struct fleet
     if (is_ending(plan))
         return true;
     if (plan->ends_ms == 0 && !target->allows_no_end)
-        return error_set(error, ERROR_FORBIDDEN, "the target %s demands an end: give life_s%s",
+        return error_set(error, ERROR_FORBIDDEN, "the target %s requires an end: give life_s%s",
                          target->name, target->life_limit_s > 0 ? " within its limit" : "");
     if (plan->ends_ms != 0 && target->life_limit_s > 0 && life_s > target->life_limit_s)
         return error_set(error, ERROR_FORBIDDEN,

@@ -118,7 +118,7 @@ struct edit {
 #member, offsetof(struct fleet_target_row, member), 'i'                                    \
     }
 
-/* What an admin says of a target. */
+/* The members of a target that an admin sets. */
 static const struct {
     const char *name;
     size_t offset;
@@ -135,7 +135,7 @@ static const struct {
     REAL_MEMBER(agent_life_usd),
 };
 
-/* As text: %g has what a ceiling needs. */
+/* As text: %g is precise enough for a ceiling. */
 static void write_member(const struct fleet_target_row *row, size_t index, struct text *out)
 {
     const char *at = (const char *)row + members[index].offset;
@@ -148,7 +148,7 @@ static void write_member(const struct fleet_target_row *row, size_t index, struc
         text_add_integer(out, *(const int64_t *)(const void *)at);
 }
 
-/* Notes what differs; returns whether anything does. */
+/* Records the differences; returns whether there are any. */
 static bool describe_change(const struct fleet_target_row *before,
                             const struct fleet_target_row *after, struct text *out)
 {
@@ -211,8 +211,8 @@ static CHECKED bool check_unused(struct sql_connection *connection, const char *
                      name, deployment, so);
 }
 
-/* Where a target is must not change under what runs there: it could no longer be found, or ended.
- */
+/* The place of a target must not change while deployments run there: they could no longer be found
+ * or ended. */
 static CHECKED bool check_place(struct sql_connection *connection,
                                 const struct fleet_target_row *old,
                                 const struct fleet_target_row *wanted, struct error *error)

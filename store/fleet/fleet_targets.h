@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets: where model servers may be put up, with which credential (by name), and up to which
- * ceilings. In revisions, as deployments are. */
+/* Targets: where model servers may be deployed, with which credential (by name), and up to which
+ * ceilings. They have revisions, like deployments. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -24,8 +24,8 @@ struct fleet_target_row {
     int64_t changed_ms, retired_ms; /* 0: not retired */
 };
 
-/* Adds the target, or a new revision if it has one that differs. *changed false: it was so already.
- * A retired one comes back. */
+/* Adds the target, or a new revision if it has one that differs. *changed false: it was already the
+ * same. A retired target becomes active again. */
 CHECKED bool fleet_target_put(struct store *store, const struct fleet_target_row *target,
                               int64_t now_ms, struct change *change, struct fleet_target_row *out,
                               bool *changed, struct error *error);

@@ -26,8 +26,9 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
     return true;
 }
 
-/* The jobs of a principal run in rounds, and a new principal begins in the holder's round. So all
- * who wait run one job before the first of them runs a second, and queueing again gains nothing. */
+/* The jobs of a principal run in rounds, and a new principal begins in the holder's round. So
+ * everybody who waits runs one job before the first of them runs a second, and queueing again gains
+ * nothing. */
 static CHECKED bool queue_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {

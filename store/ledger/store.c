@@ -102,7 +102,7 @@ bool store_require(const char *folder, struct error *error)
     return access(text_string(&path), F_OK) == 0
            || error_set(error, ERROR_NOT_FOUND,
                         "%.200s is not a data folder of opsbrain (it has no opsbrain.db): name the "
-                        "server's with --data or OPSBRAIN_DATA",
+                        "server's data folder with --data or OPSBRAIN_DATA",
                         folder);
 }
 

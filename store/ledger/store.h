@@ -19,7 +19,7 @@ CHECKED bool store_open(const char *folder, const char *database, unsigned reade
 /* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside
  * `folder`; "": there is none. Call it before anything else is done with the store. */
 CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);
-/* NOT_FOUND unless the folder has an opsbrain.db. Makes nothing. */
+/* NOT_FOUND unless the folder has an opsbrain.db. Creates nothing. */
 CHECKED bool store_require(const char *folder, struct error *error);
 void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
 
@@ -34,11 +34,11 @@ size_t store_queued(struct store *store);      /* writes waiting */
  * assertions aborts where it would. */
 void store_forbid_waiting(void);
 
-/* Deletes what the settings say is too old: raw request records, finished jobs without a
- * sweep (and idempotency keys), answers to requests in several rounds after a day, audit rows,
- * scraped metrics by their level (and series of which nothing is left). 0 days keeps for ever.
- * Works in small transactions, so that others are not kept waiting; blocks until it is done. What
- * cannot be deleted is left, the rest deleted all the same: the error is the last. */
+/* Deletes what the settings say is too old: raw request records, finished jobs without a sweep (and
+ * idempotency keys), answers to requests in several rounds after a day, audit rows, scraped metrics
+ * by their level (and series of which nothing is left). 0 days keeps for ever. Works in small
+ * transactions, so that others are not kept waiting; blocks until it is done. Rows that cannot be
+ * deleted are kept, and the others are still deleted: the error is the last one. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of store/ share. Private to store/. */
+/* Shared by the files of store/. Private to store/. */
 #pragma once
 
 #include <pthread.h>
@@ -61,7 +61,8 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
                           void *context, const char *subject, const char *detail,
                           struct error *error);
 
-/* The same, with what the closure changes, before and after, in its row; `changed` is finished. */
+/* The same, with `changed`, which the closure fills with the members before and after, in its row;
+ * frees `changed`. */
 CHECKED bool store_change_described(struct store *store, struct change *change,
                                     database_apply *apply, void *context, const char *subject,
                                     const char *detail, struct text *changed, struct error *error);

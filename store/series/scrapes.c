@@ -122,7 +122,7 @@ static CHECKED bool apply_series(struct sql_connection *connection, struct scrap
     return true;
 }
 
-/* ---- What is left out ---- */
+/* ---- Omitted samples ---- */
 
 static const struct limit {
     const char *labels;

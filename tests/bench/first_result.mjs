@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_result    from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (4 minutes)
-//
-// Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
-// record is the truth, and on llama-server where `./run engine` has installed it. guidellm comes from PyPI once; vLLM's
-// command is the one that `./run engine` installs. What cannot be had is skipped with a line.
+// ./run bench first_result from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (4
+// minutes) Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on
+// simserve, whose own record is the truth, and on llama-server where `./run engine` has installed it. guidellm comes
+// from PyPI once; vLLM's command is the one that `./run engine` installs. A tool that cannot be installed is skipped
+// with a line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const USERS = 8;
 const INPUT = 128;
 const OUTPUT = 128;
 const SECONDS = 10;
-const REQUESTS = 32; // about as long: vLLM's ends by count
+const REQUESTS = 32; // about as long: vLLM's bench ends by count
 const LIMIT_MS = 240_000;
 const GUIDELLM = path.resolve('build/loadgens/guidellm');
 const VLLM = path.resolve('build/engine/vllm/bin/vllm');
@@ -25,7 +25,7 @@ const TINY = path.resolve('build/engine/tiny-hf'); // with a tokenizer like that
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// What is typed; what of the screen is a figure while it measures, and one of the result; and the result.
+// The command; patterns of a figure on the screen while it measures, and of one in the result; and the result.
 const TOOLS = {
     opsbrain: {
         missing: () => undefined,
@@ -88,7 +88,8 @@ async function run(tool, words, folder) {
     return { first: seen.live ?? seen.result, result: seen.result, end: (performance.now() - begun) / 1000, screen };
 }
 
-// Of simserve's record: a closed loop's rate is that of its users, whose requests take as long as the server took.
+// From simserve's record: the rate of a closed loop follows from its users and from the time that the server took for
+// each request.
 async function truthOf(url) {
     const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
     const rows = text.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((row) => row.outcome === 'ok' && row.running === USERS);
@@ -127,7 +128,7 @@ async function compare(name, { url, model, tokenizer, truth }) {
     }
 }
 
-// What ends with the bench, as with a test.
+// Stopped at the end of the bench, as at the end of a test.
 const endings = [];
 const bench = { after: (end) => endings.push(end) };
 try {

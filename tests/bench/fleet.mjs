@@ -32,13 +32,13 @@ function cpuOf(stat) {
     return (Number(user) + Number(system)) / 100;
 }
 
-// lookSeconds(pid): of the thread that looks at what is managed; others watch what the deployments serve.
+// lookSeconds(pid): CPU seconds of the thread that checks the managed deployments; other threads watch their metrics.
 function lookSeconds(pid) {
     const tasks = readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`);
     return cpuOf(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
 }
 
-// create(...): as many deployments as are wanted, eight plans at a time.
+// create(...): creates the deployments, eight plans at a time.
 async function create(server, cloud) {
     const names = Array.from({ length: deployments }, (_, i) => `model-${i}`);
     await withClient(server, async (client) => {
@@ -68,7 +68,7 @@ async function measure(t, provider) {
     spawnSync('taskset', ['-a', '-cp', '0', pid]);
     const empty = resident(pid);
     const running = await create(server, cloud);
-    await sleep(60_000); // the first round after them
+    await sleep(60_000); // the first round after their creation
     const before = { cpu: cpuOf(`/proc/${pid}/stat`), looks: lookSeconds(pid), at: performance.now() };
     before.requests = (await cloud.tell('/state')).requests;
     await sleep(minutes * 60_000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of every page. Each check gives a list of sentences: what is wrong, and where.
+// The checks of every page. Each returns a list of sentences: what is wrong, and where.
 import axe from 'axe-core';
 
 const WIDTHS = [320, 1280];

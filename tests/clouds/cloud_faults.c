@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cloud_faults [PROVIDER]: every verb of every provider, with every fault at every one of its
- * requests, on the fakes. Prints a table for each provider: how many requests met the fault, and
- * after them all was as it must be. Processes share the work, since most of it is waiting. */
+ * requests, on the fakes. Prints a table for each provider: how many requests met the fault and
+ * left everything as required. Processes share the work, since most of it is waiting. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void note(struct work *work, enum provider_verb verb, size_t fault, int a
     free(problem);
 }
 
-/* The requests of a verb that a fault is tried at: each; the middle one where it takes a minute. */
+/* The requests of a verb at which a fault is tried: all, or only the middle one if the fault takes
+ * a minute. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
     return fault->is_slow ? (requests + 1) / 2 : 1;
@@ -109,7 +110,7 @@ static void print_row(const struct results *results, size_t fault, unsigned verb
     printf("\n");
 }
 
-/* Returns how much is wrong. */
+/* Returns the number of failures. */
 static int print(const struct trial *trial, const struct results *results)
 {
     unsigned verbs = provider_find(trial->target.provider)->verbs;
@@ -132,14 +133,14 @@ static int print(const struct trial *trial, const struct results *results)
     return results->wrong_count;
 }
 
-static volatile sig_atomic_t stopped; /* by SIGTERM: what is known is printed */
+static volatile sig_atomic_t stopped; /* by SIGTERM: the results so far are printed */
 
 static void stop(int signal)
 {
     stopped = signal;
 }
 
-/* 0 if it ended well. */
+/* 0 if it succeeded. */
 static int end_of(pid_t child)
 {
     int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider "kubernetes" against a real control plane, which tests/clouds/kubernetes/life.sh has
- * started: cloud_life FOLDER, where admin.yaml and viewer.yaml are. Prints a line for each check.
- */
+ * started: cloud_life FOLDER, with admin.yaml and viewer.yaml in it. Prints a line for each
+ * check. */
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>

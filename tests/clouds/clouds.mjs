@@ -18,7 +18,7 @@ export function providers() {
     return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
 }
 
-// tried(): those that a test is run with: each in `./run clouds`, elsewhere one.
+// tried(): the providers that a test uses: all in `./run clouds`, elsewhere one.
 export function tried() {
     return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
 }
@@ -49,8 +49,8 @@ export async function cloudSettings(t, cloud) {
     return { args: ['--secrets', secrets, '--cloud-endpoints', cloud.endpoints, '--cloud-pause-ms', '20'], secrets };
 }
 
-// startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake: {server, cloud,
-// secrets}. `file`: what is run in place of opsbrain.
+// startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake:
+// {server, cloud, secrets}. `file`: the program to run instead of opsbrain.
 export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
     cloud ??= await startCloud(t, provider);
     const { args, secrets } = await cloudSettings(t, cloud);
@@ -69,7 +69,7 @@ export async function withClient(server, work, options = {}) {
     }
 }
 
-// planOf(client, cloud, verb): the plan of a verb that has one.
+// planOf(client, cloud, verb): plans the verb, which must have plans.
 export function planOf(client, cloud, verb) {
     const one = { deployment: NAME };
     const calls = {
@@ -81,8 +81,8 @@ export function planOf(client, cloud, verb) {
     return client.call(...calls[verb]);
 }
 
-// begin(client, cloud, verb): plans it where it has a plan, gives the go-ahead (an agent's word, or cloud.approve), and returns
-// the plan's id.
+// begin(client, cloud, verb): plans it if it has plans, gives the go-ahead (as an agent, or by cloud.approve), and
+// returns the plan's id.
 export async function begin(client, cloud, verb) {
     if (verb === 'stop' || verb === 'destroy') {
         const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });
@@ -94,7 +94,7 @@ export async function begin(client, cloud, verb) {
     return plan;
 }
 
-// rows(server, sql, ...values): what the live database has.
+// rows(server, sql, ...values): the rows of a query of the live database.
 export const rows = (server, sql, ...values) => rowsOf(server.data, sql, ...values);
 
 // newest(server, verb): the newest plan of a verb; undefined: there is none.

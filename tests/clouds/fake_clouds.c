@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_clouds PROVIDER: a provider's fake for a server that runs as a process of its own. Prints a
- * line of JSON with what target_register and `opsbrain serve` need, is told what to do on a second
+ * line of JSON with the values for target_register and `opsbrain serve`, takes commands on a second
  * port, and ends with its standard input. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/clouds/trial.h"
 #include "tests/clouds/trial_faults.h"
 
-/* ---- What it is told ---- */
+/* ---- Commands ---- */
 
 static void set_fault(struct trial_site *site, const json_t *body)
 {
@@ -93,7 +93,7 @@ static void control(void *context, const struct fake_request *request, struct fa
     json_add(&reply->body, out);
 }
 
-/* ---- What it says of itself ---- */
+/* ---- The printed line ---- */
 
 static json_t *target_arguments(const struct fleet_target_row *target)
 {

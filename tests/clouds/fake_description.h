@@ -6,9 +6,10 @@
 
 #include "base/core/text.h"
 
-/* Of ../shared/data/cloud-apis, "compute-v1.json"; NULL where that is absent. New reference. */
+/* Reads a file of ../shared/data/cloud-apis, "compute-v1.json"; NULL if it is absent. New
+ * reference. */
 json_t *fake_description_load(const char *file);
-/* Whether the value is of the schema: members, types, words of enumerations, and that 64 bits are a
- * text. `out` gets the path of the first member that is not. */
+/* Whether the value conforms to the schema: members, types, enumerations, and 64-bit numbers as
+ * strings. `out` gets the path of the first member that does not. */
 bool fake_description_check(const json_t *description, const char *schema, const json_t *value,
                             struct text *out);

@@ -18,7 +18,7 @@ static void write_down(struct fake_faults *faults, const struct fake_request *re
                                         request->bearer, "body", request->body, request->length));
 }
 
-/* The request that the fault meets, and the same again. */
+/* The request that gets the fault, and its repetitions. */
 static bool meets(struct fake_faults *faults, const struct fake_request *request)
 {
     char this[sizeof faults->met];
@@ -34,7 +34,7 @@ static bool meets(struct fake_faults *faults, const struct fake_request *request
     return true;
 }
 
-/* What is killed before its request is done never had it done. */
+/* If the process is killed before its request is done, the request has no effect. */
 static bool kills(struct fake_faults *faults, struct fake_reply *reply)
 {
     if (++faults->events != faults->kill_at || faults->victim == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands before a fake: counts its requests, answers one of them with a fault, ends the process
- * that sent one, and writes down what it was sent. */
+/* Stands in front of a fake: counts its requests, answers one of them with a fault, kills the
+ * process that sent one, and records the requests. */
 #pragma once
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 struct fake_fault {
     const char *name;
-    int times;    /* the request that it meets, and as often when it is sent again */
+    int times;    /* the request that gets the fault, and how often when it is repeated */
     bool is_done; /* the request is carried out first */
     bool is_kept; /* the fake's own answer is sent, `delay_ms` later or `changed` */
     int status;
@@ -23,24 +23,24 @@ struct fake_fault {
 struct fake_faults {
     pthread_mutex_t lock;
     struct fake_server *server;
-    const json_t *objects; /* the fake's, by path */
+    const json_t *objects; /* the fake's objects, by path */
     size_t existing;
     int requests; /* so far */
-    int created;  /* how many objects they made */
+    int created;  /* how many objects they created */
     const struct fake_fault *fault;
     int at; /* of which request, from 1; 0: of none */
     int left;
-    char met[600]; /* method and path of that one; "" until then */
+    char met[600]; /* method and path of that request; "" until then */
     pid_t victim;
-    int events, kill_at; /* two of each request: before it is done, and after; 0: none */
+    int events, kill_at; /* two for each request: before it is done, and after; 0: none */
     bool killed;
-    json_t *log; /* what was sent, an object for each request; NULL: not kept */
+    json_t *log; /* the requests, an object for each; NULL: not kept */
 };
 
 void fake_faults_start(struct fake_faults *faults, struct fake_server *server,
                        const json_t *objects);
 void fake_faults_finish(struct fake_faults *faults);
-/* From now on: the fault meets the nth request, or the victim ends at the nth event. */
+/* From now on the nth request gets the fault, or the victim is killed at the nth event. */
 void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at);
 void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event);
 void fake_faults_disarm(struct fake_faults *faults); /* kills nothing from now on */

@@ -103,7 +103,7 @@ static bool check_type(const struct check *check, const json_t *type, const json
         return check_items(check, type, value, path);
     if (strcmp(name, "map") == 0)
         return check_map(check, value, path);
-    if (strchr(name, '|') != NULL) /* Google takes a word's number, too */
+    if (strchr(name, '|') != NULL) /* Google also accepts an enumeration's number */
         return json_is_integer(value) || is_word_of(name, json_string_value(value))
                || fail(check, path, false);
     if (strcmp(name, "n") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which members a cloud's messages have, as a JSON object of types by name: "s" text, "i" integer,
- * "b" boolean, "n" an int64 as a text, "A|B" one of these words, "map" object of texts, [TYPE],
- * {member: TYPE}, or another type's name. */
+/* The members of a cloud's messages, as a JSON object of types by name: "s" string, "i" integer,
+ * "b" boolean, "n" an int64 as a string, "A|B" one of these words, "map" an object of strings,
+ * [TYPE], {member: TYPE}, or another type's name. */
 #pragma once
 
 #include <jansson.h>
@@ -12,5 +12,5 @@
  * "spec.template.gpus", and *is_unknown whether there is no such member. */
 bool fake_fields_check(const json_t *types, const char *type, const json_t *value, struct text *out,
                        bool *is_unknown);
-/* The types of a file of tests/data/clouds. New reference. */
+/* Reads the types in a file of tests/data/clouds. New reference. */
 json_t *fake_fields_load(const char *file);

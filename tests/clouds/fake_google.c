@@ -75,7 +75,7 @@ static json_t *any(const char *type, const json_t *object)
     return out;
 }
 
-/* What an operation on the object at the path reports, and at its end returns. */
+/* What an operation on the object at the path reports, and what it returns at its end. */
 static json_t *metadata_of(const char *path)
 {
     json_auto_t *target = json_pack("{s:s}", "target", path + strlen("/v2/"));
@@ -157,7 +157,7 @@ static void look_at_operation(struct fake_google *fake, const char *name, struct
     fake_google_show(reply, operation);
 }
 
-/* ---- Changes that are alike ---- */
+/* ---- Common changes ---- */
 
 void fake_google_delete(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply, bool is_dry)
@@ -197,7 +197,7 @@ void fake_google_set_policy(struct fake_google *fake, const struct fake_request 
         fake_google_show(reply, json_object_get(body, "policy"));
 }
 
-/* ---- The front ---- */
+/* ---- Dispatching ---- */
 
 extern const struct fake_google_part fake_google_bucket, fake_google_compute, fake_google_usage,
     fake_google_account, fake_google_secret, fake_google_job, fake_google_quota, fake_google_run,
@@ -277,7 +277,7 @@ static void list(struct fake_google *fake, const char *member, const struct fake
     const char *path;
 
     if (token != NULL && sscanf(token, "p&/ +%d", &page) != 1)
-        page = -1; /* a token that it did not give: an empty page */
+        page = -1; /* a page token that it did not issue: an empty page */
     free(token);
     json_object_foreach(fake->objects, path, object)
         if (strncmp(path, request->path, strlen(request->path)) == 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Google's services on one port: tokens, Cloud Run, Compute Engine, Cloud Scheduler, accounts and
  * secrets, as far as the providers use them. Bodies are checked member by member and refused in
- * Google's words; a long operation is done when it has been looked at twice. */
+ * Google's words; a long operation is done after it was polled twice. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -16,14 +16,14 @@ struct fake_google {
     int status;                                      /* of the next change; 0: done */
     const char *answer;                              /* its body */
     bool loses_reply;
-    bool numbers;           /* int64 as numbers */
+    bool numbers;           /* int64 values are sent as numbers */
     bool pages;             /* lists come in three pages, the second of them empty */
-    const char *page_token; /* of every list; NULL: as it is */
+    const char *page_token; /* of every list; NULL: unchanged */
     int gpus;               /* quota */
     /* Machines: */
     int64_t now_ms;          /* their clock */
     bool lacks_capacity;     /* flex-start waits, the others fail: a zone without resources */
-    bool server_fails;       /* what the script starts ends */
+    bool server_fails;       /* the server that the script starts ends */
     char operation_code[64]; /* of operation_error */
     int changes, tokens;
     long long versions;

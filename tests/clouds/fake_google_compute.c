@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine: requests on instances and firewalls, their operations, and what a target asks
- * for. */
+/* Compute Engine: requests on instances and firewalls, their operations, and the requests that
+ * check a target. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void show_operation(const char *name, const json_t *kept, bool is_done,
     fake_google_show(reply, out);
 }
 
-/* One that is asked for twice, by the same request's id, is one. */
+/* Two requests with the same request id create only one. */
 static bool is_repeated(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply)
 {
@@ -82,7 +82,7 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
     show_operation(name, kept, false, reply);
 }
 
-/* Done when it is looked at for the second time; what failed leaves nothing. */
+/* It is done at the second poll; a failed one leaves nothing. */
 static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
@@ -119,7 +119,7 @@ static json_t *find(const struct fake_google *fake, char path[512])
     return NULL;
 }
 
-/* The instance of a request, and its method, "/stop"; NULL: the reply says that there is none. */
+/* The instance of a request, and its method, "/stop"; NULL: the reply is that there is none. */
 static json_t *find_asked(const struct fake_google *fake, const struct fake_request *request,
                           char path[512], const char **method, struct fake_reply *reply)
 {
@@ -290,7 +290,7 @@ static void show_phase(struct fake_google *fake, json_t *instance, struct fake_r
         json_pack("{s:s, s:{s:[{s:s, s:s, s:s}]}}", "queryPath", "opsbrain/", "queryValue", "items",
                   "namespace", "opsbrain", "key", "phase", "value", phase);
 
-    if (looks > 0) /* the server has said something */
+    if (looks > 0) /* the server has written output */
         json_array_append_new(json_object_get(json_object_get(out, "queryValue"), "items"),
                               json_pack("{s:s, s:s, s:s}", "namespace", "opsbrain", "key", "line",
                                         "value", "Capturing graphs"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine's instances: their rules, and what becomes of them as they are looked at and as
- * time passes. One that runs writes its key, as its script would. */
+/* Compute Engine's instances: their rules, and how they change with each look and over time. A
+ * running one writes its key, as its script would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int64_t end_of(const json_t *instance)
     return read_time(json_get_text(scheduling, "terminationTime", ""));
 }
 
-/* Ends those whose time has come. */
+/* Ends the instances whose time is over. */
 void fake_google_machine_advance(struct fake_google *fake)
 {
     const char *path;
@@ -55,7 +55,7 @@ void fake_google_machine_advance(struct fake_google *fake)
 
 /* ---- A machine ---- */
 
-/* What its script does: it makes its key, if its account may write it. */
+/* Does what its script does: makes the key, if its account may write it. */
 void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
 {
     FREE_AUTO char *text = json_dumps(json_object_get(instance, "metadata"), 0);
@@ -139,7 +139,7 @@ static int64_t gpus_of(const char *machine)
     return strstr(machine, "/g2-standard-") != NULL;
 }
 
-/* The platform's rules; the sentence, or NULL. */
+/* Checks the platform's rules: the error's sentence, or NULL. */
 const char *fake_google_machine_judge(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");

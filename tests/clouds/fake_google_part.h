@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service of the fake of Google's clouds, and what the files of the fake share. Private to
+/* A service of the fake of Google's clouds, and functions that the fake's files share. Private to
  * fake_google*.c. */
 #pragma once
 
@@ -9,9 +9,10 @@
 /* Which requests it answers: those whose path contains `part`. */
 struct fake_google_part {
     const char *part;
-    const char *parameters;      /* of the query, between blanks; NULL: none */
+    const char *parameters;      /* parameters of the query, separated by blanks; NULL: none */
     const char *list_end, *list; /* the end of a list's path, and its member; NULL: none */
-    /* A GET of something else than an object or a list; false: it is one. NULL: always. */
+    /* Answers a GET of anything but an object or a list; false: it is one of these. NULL: it always
+     * is. */
     bool (*read)(struct fake_google *fake, const struct fake_request *request,
                  struct fake_reply *reply);
     void (*change)(struct fake_google *fake, const struct fake_request *request,
@@ -19,19 +20,19 @@ struct fake_google_part {
 };
 
 void fake_google_say(struct fake_reply *reply, int status, const char *word, const char *message);
-/* Without its members that begin with '.': the fake's own. */
+/* A copy without the fake's own members, which begin with '.'. */
 void fake_google_show(struct fake_reply *reply, const json_t *object);
-/* Whether a body is of the type; else the reply says which member is not. */
+/* Whether a body conforms to the type; if not, the reply names the wrong member. */
 bool fake_google_check(const struct fake_google *fake, const char *type, const json_t *body,
                        struct fake_reply *reply);
-/* An int64, which is a text. */
+/* An int64 as a string. */
 void fake_google_number(const struct fake_google *fake, json_t *object, const char *name,
                         long long value);
-/* DELETE of an object, at once. */
+/* DELETE of an object, done at once. */
 void fake_google_remove(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply);
-/* Starts a long operation on the object at `path`, and shows it. `before`: objects by path, as they
- * are again if it fails; taken. NULL: the object is new, and is gone then. */
+/* Starts a long operation on the object at `path`, and shows it. `before`: the objects by path, to
+ * be restored if it fails; taken over. NULL: the object is new, and is removed then. */
 void fake_google_begin(struct fake_google *fake, const char *path, json_t *before,
                        struct fake_reply *reply);
 json_t *fake_google_before(const struct fake_google *fake, const char *path); /* of one object */
@@ -41,15 +42,15 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
 void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
                             struct fake_reply *reply);
 
-/* What the script of a machine does: it makes its key, if its account may write it. */
+/* Does what a machine's script does: makes the key, if its account may write it. */
 void fake_google_machine_key(struct fake_google *fake, const json_t *machine);
-/* An instance of Compute Engine. Ends those whose time has come. */
+/* Ends the instances of Compute Engine whose time is over. */
 void fake_google_machine_advance(struct fake_google *fake);
 /* PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone: the next. */
 void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t *instance);
-/* Fills what the platform writes on a new one, or after a change of the labels. */
+/* Sets the members that the platform sets on a new instance, or after a change of labels. */
 void fake_google_machine_settle(struct fake_google *fake, json_t *instance, const char *path);
 void fake_google_machine_label(struct fake_google *fake, json_t *instance);
-/* The rule that it breaks, a sentence; NULL: none. */
+/* The sentence about the rule that it breaks; NULL: it breaks none. */
 const char *fake_google_machine_judge(const json_t *instance);
 bool fake_google_machine_exceeds(const struct fake_google *fake, const json_t *instance);

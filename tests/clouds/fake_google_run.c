@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "tests/clouds/fake_google_part.h"
 
-/* The platform's rules; the sentence, or NULL. */
+/* Checks the platform's rules: the error's sentence, or NULL. */
 static const char *judge_service(const struct fake_google *fake, const json_t *service,
                                  char sentence[512])
 {

@@ -13,7 +13,7 @@
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A Status; `reason` NULL: none, as of an unknown field. */
+/* A Status; `reason` NULL: none, as for an unknown field. */
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
 {
     char message[512];
@@ -38,7 +38,7 @@ static void show(struct fake_reply *reply, const json_t *object)
     json_add(&reply->body, object);
 }
 
-/* ---- What the controllers would do ---- */
+/* ---- Controllers ---- */
 
 static json_t *pod_of(const struct fake_kubernetes *fake, const json_t *deployment)
 {
@@ -169,7 +169,7 @@ static void delete_collection(struct fake_kubernetes *fake, const struct fake_re
     void *next;
 
     if (selector == NULL)
-        abort(); /* it would delete what others made */
+        abort(); /* it would delete others' objects */
     json_object_foreach_safe(fake->objects, next, path, object) {
         if (strncmp(path, request->path, strlen(request->path)) == 0 && has_labels(object, selector)
             && !is_dry)

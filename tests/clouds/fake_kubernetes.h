@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small Kubernetes API server: what the provider sends is checked member by member, and refused
- * in the real one's words. A deployment's pod passes through the phases that a test sets. */
+/* A small Kubernetes API server: it checks requests member by member, and refuses them in the real
+ * server's words. A deployment's pod goes through the phases that a test sets. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -9,13 +9,13 @@ struct fake_kubernetes {
     struct fake_server *server;
     json_t *objects; /* by path */
     json_t *fields;
-    char pod[32]; /* what the pods do: "pending", "image", "pull_error", "weights", "crash", "ready"
-                   */
+    /* the state of the pods: "pending", "image", "pull_error", "weights", "crash", "ready" */
+    char pod[32];
     char log[128];   /* of each */
     char denied[64]; /* the resource that reviews deny */
     /* Faults of the next request that changes something: */
-    int status;       /* that many; 0: none */
-    bool loses_reply; /* it is done, and the connection breaks */
+    int status;       /* this many requests; 0: none */
+    bool loses_reply; /* the request is carried out, and the connection breaks */
     bool pages;       /* lists come in pages of one, the second of them empty */
     int changes;      /* requests that changed something */
     long long uids;

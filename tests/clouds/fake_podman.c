@@ -19,7 +19,7 @@ static void refuse(struct fake_reply *reply, int status, const char *cause, cons
     json_add(&reply->body, body);
 }
 
-/* The first problem is kept, for the test to show. */
+/* Keeps the first problem, for the test to show. */
 static void complain(struct fake_podman *podman, struct fake_reply *reply, const char *what,
                      const char *name)
 {
@@ -28,7 +28,7 @@ static void complain(struct fake_podman *podman, struct fake_reply *reply, const
     refuse(reply, 400, what, name);
 }
 
-/* ---- What a container may be ---- */
+/* ---- Checking a container ---- */
 
 static const char *const members[] = { "Image",      "Env", "Labels",     "ExposedPorts",
                                        "HostConfig", "Cmd", "Entrypoint", NULL };

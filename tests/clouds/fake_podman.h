@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API that Podman and Docker share, at a socket: containers and images, strict about what it
- * is given, and about what this machine may not give a container. */
+/* The API that Podman and Docker share, at a socket: containers and images. It is strict about
+ * requests, and about what a container must not get from the machine. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -8,11 +8,12 @@
 struct fake_podman {
     struct fake_server *server;
     json_t *images;     /* by name: id */
-    json_t *registry;   /* by name: id of what can be pulled */
+    json_t *registry;   /* by name: ids of images that can be pulled */
     json_t *containers; /* by name: {"Config", "HostConfig", "State"} */
     json_t *calls;      /* "METHOD path", in order */
-    char problem[256];  /* the first request that was not as it should be */
-    void (*on_running)(void *context, bool runs); /* a container was started or ended; NULL */
+    char problem[256];  /* the first wrong request */
+    /* called when a container is started or ended; NULL: not */
+    void (*on_running)(void *context, bool runs);
     void *context;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server on loopback for the fakes of clouds: a thread for each connection, a function for
- * what it answers, which runs for one request at a time. */
+/* An HTTP server on loopback for the fakes of clouds: a thread for each connection, and a function
+ * that answers one request at a time. */
 #pragma once
 
 #include <jansson.h>
@@ -31,9 +31,9 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
 
 struct fake_server;
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
-/* The same on a port that the caller chose, */
+/* The same on a given port, */
 struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context);
-/* and at a file of this machine. */
+/* and on a Unix socket. */
 struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
                                          void *context);
 int fake_server_port(const struct fake_server *server);
@@ -42,16 +42,16 @@ void fake_server_hold(struct fake_server *server);
 void fake_server_release(struct fake_server *server);
 void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
 
-/* What stands before the answers: called before a request is carried out, where true means that
- * `reply` is filled and nothing is to be done, and after it, with the reply that will be sent. */
+/* A filter in front of the answers: called before a request is carried out (true: `reply` is
+ * filled, and the request is not carried out), and afterwards with the reply that will be sent. */
 enum fake_moment { FAKE_BEFORE, FAKE_AFTER };
 typedef bool fake_guard_function(void *context, enum fake_moment moment,
                                  const struct fake_request *request, struct fake_reply *reply,
                                  void **memory); /* between the two */
 void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context);
 
-/* A parameter of the query, decoded; NULL: it is not there. The caller frees it. */
+/* A parameter of the query, decoded; NULL: it is missing. The caller frees it. */
 char *fake_server_parameter(const struct fake_request *request, const char *name);
 
-/* What a fake cloud keeps, by path. Adds what another person made. */
+/* Adds an object that somebody else made to a fake cloud's objects, by path. */
 void fake_server_add(json_t *objects, const char *path, const char *object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud TPU: queued resources and their nodes, which pass from state to state as they are looked
- * at, and end by the clock. A node that runs reports its phase, as its script would. */
+/* Cloud TPU: queued resources and their nodes, which change their state with each look, and end by
+ * the clock. A running node reports its phase, as its script would. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
     fake_google_say(reply, 400, "INVALID_ARGUMENT", message);
 }
 
-/* "7200s"; -1: it is none. */
+/* Seconds of "7200s"; -1: it is not a duration. */
 int64_t fake_tpu_duration(const char *text)
 {
     char *end;
@@ -61,7 +61,7 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
-/* With force, its node goes, too. */
+/* With force, its node is deleted, too. */
 static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
                         const char *node_path, json_t *node, struct fake_reply *reply)
 {

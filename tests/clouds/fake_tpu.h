@@ -8,18 +8,19 @@
 #define FAKE_TPU_QUEUED "/queuedResources/"
 #define FAKE_TPU_NODES "/nodes/"
 
-void fake_tpu_path(const char *path, char out[512]); /* of v2, whichever was asked */
+/* the path in v2, whichever version was requested */
+void fake_tpu_path(const char *path, char out[512]);
 void fake_tpu_node_path(const char *path, const json_t *queued, char out[512]);
 void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 json_t *fake_tpu_specification(const json_t *queued);
 const char *fake_tpu_state(const json_t *queued);
 void fake_tpu_set_state(json_t *queued, const char *state);
-/* "7200s"; -1: it is none. */
+/* Seconds of "7200s"; -1: it is not a duration. */
 int64_t fake_tpu_duration(const char *text);
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply);
-/* To the next state. */
+/* Changes it to the next state. */
 void fake_tpu_pass(struct fake_google *fake, const char *path, json_t *object);
-/* What has run for its time is taken back. */
+/* Takes back resources whose time is over. */
 void fake_tpu_advance(struct fake_google *fake);

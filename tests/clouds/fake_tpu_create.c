@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queued resources of Cloud TPU that are asked for, and what is wrong with them. */
+/* Requests for queued resources of Cloud TPU, and the checks of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int64_t chips_of(const json_t *queued)
     return strncmp(type, "v5p-", 4) == 0 ? count / 2 : count;
 }
 
-/* The platform's rules for how it is bought; the sentence, or NULL. */
+/* Checks the platform's rules for the way to buy it: the error's sentence, or NULL. */
 static const char *judge_tier(const json_t *queued)
 {
     bool is_flexible = strcmp(json_get_text(queued, "provisioningModel", ""), "FLEX_START") == 0;
@@ -101,7 +101,7 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
         json_object_set_new(fake->operations, id, json_string(text_string(&reply->body)));
 }
 
-/* One that is asked for twice, by the same request's id, is one. */
+/* Two requests with the same request id create only one. */
 static bool is_repeated(const struct fake_google *fake, const char *id, struct fake_reply *reply)
 {
     const char *before = id != NULL ? json_get_text(fake->operations, id, NULL) : NULL;

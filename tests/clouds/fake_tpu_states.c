@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of queued resources and nodes of Cloud TPU as they are looked at and as time passes.
- */
+/* How queued resources and nodes of Cloud TPU change with each look and over time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static void make_node(struct fake_google *fake, const char *path, const json_t *
                                   json_get_boolean(network, "enableExternalIps", false)
                                       ? json_pack("{s:s}", "externalIp", "203.0.113.9")
                                       : json_object()));
-    /* It is written out in full. */
+    /* The network's full name is returned. */
     json_object_set_new(network, "network",
                         json_sprintf("projects/p/global/networks/%s",
                                      json_get_text(network, "network", "default")));
@@ -78,7 +77,7 @@ static void remove_queued(struct fake_google *fake, const char *path, const json
     char at[512];
 
     fake_tpu_node_path(path, queued, at);
-    if (json_object_del(fake->objects, at) != 0) /* the node goes first */
+    if (json_object_del(fake->objects, at) != 0) /* the node is deleted first */
         json_object_del(fake->objects, path);
 }
 
@@ -125,7 +124,7 @@ static bool is_over(const struct fake_google *fake, const json_t *queued)
            && fake->now_ms >= json_get_integer(queued, ".startedMs", 0) + run_s * 1000;
 }
 
-/* Flex-start takes back what has run for its time. */
+/* Flex-start takes back a machine whose time is over. */
 void fake_tpu_advance(struct fake_google *fake)
 {
     const char *path;
@@ -139,7 +138,8 @@ void fake_tpu_advance(struct fake_google *fake)
         fake_tpu_set_state(queued, "SUSPENDED");
         fake_tpu_node_path(path, queued, at);
         json_object_del(fake->objects, at);
-        fake_tpu_advance(fake); /* the others: the iterator is spent */
+        /* the others are handled at the next look: the iterator is no longer valid */
+        fake_tpu_advance(fake);
         return;
     }
 }

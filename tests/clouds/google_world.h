@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider on Google's platforms, the fake of them, and a target on that: what the tests of each
- * begin with. Included after cmocka's headers. */
+/* The fixture of the tests of Google's providers: a provider, the fake, and a target on it.
+ * Included after cmocka's headers. */
 #pragma once
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/clouds/fake_google.h"
 #include "tests/clouds/provider_life.h"
 
-/* Each world has its set_up. */
+/* Each fixture has its own set_up. */
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)
 
 struct google_world {
@@ -27,7 +27,8 @@ struct google_world {
     int plans;
 };
 
-/* With the secret hf-token. The deployment gemma is made at 2025-11-24 16:00 UTC for an hour. */
+/* The project has the secret hf-token. The deployment gemma is created at 2025-11-24 16:00 UTC for
+ * an hour. */
 static inline struct google_world *google_world_create(const char *provider, const char *place,
                                                        const char *recipe)
 {
@@ -82,7 +83,7 @@ static inline int google_world_destroy(void **state)
     return 0;
 }
 
-/* Each is a plan of its own. */
+/* Each call is a separate plan. */
 static inline bool apply(struct google_world *world, enum provider_verb verb)
 {
     snprintf(world->seed, sizeof world->seed, "plan-%d", ++world->plans);
@@ -117,7 +118,7 @@ static inline void check_state(struct google_world *world, const char *state, co
     observed_finish(&now);
 }
 
-/* Looks until it is in the state. */
+/* Observes it until it is in the state. */
 static inline struct observed wait_for(struct google_world *world, const char *state)
 {
     struct observed now = look(world);
@@ -137,7 +138,7 @@ static inline void expect(struct google_world *world, const char *state)
     observed_finish(&now);
 }
 
-/* A refused verb, whose error has this part. */
+/* The verb must be refused with an error that contains the words. */
 static inline void check_refused(struct google_world *world, enum provider_verb verb,
                                  const char *part)
 {
@@ -146,7 +147,7 @@ static inline void check_refused(struct google_world *world, enum provider_verb 
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }
 
-/* A creation is refused where the recipe has another value of a member. */
+/* A creation must be refused if the recipe has this value of a member. */
 static inline void check_member_refused(struct google_world *world, const char *member,
                                         const char *json, const char *part)
 {
@@ -163,7 +164,7 @@ static inline void check_member_refused(struct google_world *world, const char *
     world->life.desired.recipe = &world->recipe;
 }
 
-/* A plan asks for the recipe's secrets before anything else. */
+/* A plan checks the recipe's secrets before anything else. */
 static inline void check_missing_secret(struct google_world *world)
 {
     json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
@@ -172,8 +173,7 @@ static inline void check_missing_secret(struct google_world *world)
     assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
 }
 
-/* One finding alone says that something is missing: the permission that is denied. New reference.
- */
+/* Exactly one finding must report something missing: the denied permission. New reference. */
 static inline json_t *check_permissions(struct google_world *world, const char *denied)
 {
     json_t *findings = json_array(), *finding;
@@ -192,7 +192,7 @@ static inline json_t *check_permissions(struct google_world *world, const char *
     return findings;
 }
 
-/* Of what exists, except for VERB_CREATE. */
+/* The steps for the existing deployment, or for none with VERB_CREATE. */
 static inline struct step *make_steps(struct google_world *world, enum provider_verb verb,
                                       size_t *count)
 {
@@ -229,8 +229,8 @@ static inline void check_names(struct google_world *world, enum provider_verb ve
     step_list_free(steps, count);
 }
 
-/* The commands of every verb on a deployment that runs. Neither the key at its door is in them nor
- * the token, without which the fake answers nothing. */
+/* The commands of every verb on a running deployment. They contain neither its API key nor the
+ * token, without which the fake answers nothing. */
 static inline void add_commands(struct google_world *world, struct text *out)
 {
     const struct provider *provider = world->life.provider;
@@ -259,10 +259,10 @@ static inline void add_commands(struct google_world *world, struct text *out)
     assert_null(strstr(text_string(out), "canary"));
 }
 
-/* ---- What is the same on each platform ---- */
+/* ---- Tests for every platform ---- */
 
-/* A creation that is refused, lost, or done without its answer. `path`: of what it creates, and
- * leaves. */
+/* A creation that is refused, lost, or done without its answer. `path`: the resource that it
+ * creates. */
 static inline void check_faults(struct google_world *world, const struct step *step,
                                 const char *path)
 {
@@ -282,7 +282,7 @@ static inline void check_faults(struct google_world *world, const struct step *s
     assert_non_null(json_object_get(world->fake.objects, path));
 }
 
-/* The platform refuses what it does not know: a request of ours that is wrong fails at once. */
+/* The platform refuses unknown members: a wrong request of ours fails at once. */
 static inline void check_unknown_member(struct google_world *world, const struct step *step)
 {
     json_object_set_new(step->body, "gpus", json_integer(1));
@@ -290,7 +290,7 @@ static inline void check_unknown_member(struct google_world *world, const struct
     assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
 }
 
-/* A whole life beside 50 things of others, which lie in these two folders. */
+/* A whole life beside 50 resources of others, which are in these two collections. */
 static inline void check_others_survive(struct google_world *world, const char *one,
                                         const char *other, const char *json)
 {

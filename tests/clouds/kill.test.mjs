@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kill -9 of the server at every request of every verb of every provider, before the request is done and after it: there
-// is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS says how many in all;
-// without it, each of them, and how many were at which row of the journal is printed.
+// kill -9 of the server at every request of every verb of every provider, before the request is done and after it:
+// there is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is the number
+// of kills in all; without it every request is tried, and the number of kills at each row of the journal is printed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../e2e/support/harness.mjs';
@@ -10,17 +10,17 @@ import { startMachine } from './machine.mjs';
 
 const PROVIDERS = [...providers(), 'local'];
 const ALL = process.env.OPSBRAIN_CLOUD_KILLS === undefined;
-const SHARES = ALL ? 2 : 1; // of a provider's kills, at the same time
+const SHARES = ALL ? 2 : 1; // parts of a provider's kills that run at the same time
 const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length);
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
 const LESSONS = ALL ? 2 : 1;
 const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.looks)$/; // the same change twice may count twice, and so may looks
-const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and what is on its way
+const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
 const WAIT_MS = 120_000;
 
 const start = (t, provider) => (provider === 'local' ? startMachine(t) : startFleet(t, provider));
 
-// One provider, and what is known of its verbs: what there is after each, and which moments are left.
+// One provider, and what was learnt about its verbs: the resources after each, and the remaining moments.
 class Trial {
     constructor(provider, share, fleet) {
         Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {}, next: {}, killed: {} });
@@ -42,13 +42,13 @@ class Trial {
         same(this.reference.destroy.made, [], 'a destroy leaves nothing');
     }
 
-    // What was made has, by path. Two lessons show what is the same each time.
+    // The members of the created resources, by path. Two lessons show which ones are the same each time.
     async valuesOf(made) {
         const objects = LESSONS > 1 ? await this.cloud.tell('/objects') : {};
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
-    // Another part of a verb for each provider, where not all are tried.
+    // If not all are tried, each provider gets another part of a verb.
     oneOf(verb, events) {
         const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
         return 1 + Math.floor((events * part) / PROVIDERS.length);

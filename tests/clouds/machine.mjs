@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// This machine as one of the providers of kill.test.mjs: its server is a program that writes down each of its starts, and
-// another one's server runs beside it. It gets no requests that a fake could count: the moments to kill opsbrain at are
-// those when a row of the journal has been written, and some milliseconds after each.
+// This machine as one of the providers of kill.test.mjs: its server is a program that records each of its starts, and a
+// foreign server runs beside it. There are no requests that a fake could count: opsbrain is killed when a row of the
+// journal has been written, or some milliseconds later.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const RECIPE = 'local-engine';
 const LATER_MS = [0, 5, 20, 60]; // than a row of the journal
 const LOOK_MS = 1;
 
-// A folder with a recipe for the program, and what it writes to.
+// A folder with a recipe for the program, and the file that it writes to.
 async function engineHere(t) {
     const folder = await temporaryFolder(t);
     const port = await freePort();
@@ -57,7 +57,7 @@ class Machine {
         Object.assign(this, { server, other, port, starts, armed: {} });
     }
 
-    // An administrator's word: here an agent's counts for nothing.
+    // Approves as an administrator: here an agent may approve nothing.
     async approve(plan, digest) {
         const { code, output } = await run(['plan', 'approve', plan, '--digest', digest, '--data', this.server.data]);
         if (code !== 0) throw new Error(output);

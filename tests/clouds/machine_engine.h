@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A test's own program as the engine that a recipe starts, and what the tests of this machine do
- * with it. Called with "engine PORT HOW" it is one, with "watchdog FOLDER" a watchdog. */
+/* The test program itself as the engine that a recipe starts: called with "engine PORT HOW" it is
+ * an engine, with "watchdog FOLDER" a watchdog. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -48,7 +48,7 @@ static inline void report_status(FILE *out)
     fclose(status);
 }
 
-/* What it is, in a file of its working folder. */
+/* Writes what it was started with to a file in its working folder. */
 static inline void report(int argc, char **argv)
 {
     FILE *out = fopen("report.new", "w");
@@ -65,7 +65,7 @@ static inline void report(int argc, char **argv)
     rename("report.new", "report");
 }
 
-/* A process of its own session, as a daemon makes itself one. */
+/* A process in its own session, as daemons become one. */
 static inline void leave_child(void)
 {
     FILE *out;
@@ -263,7 +263,7 @@ static inline void assert_line(const char *text, const char *line)
         fail_msg("no line \"%s\" in:\n%s", line, text);
 }
 
-/* Nothing: it is the test itself. Otherwise *status is the exit status. */
+/* False: it is the test itself. Otherwise *status is the exit status. */
 static inline bool machine_engine_main(int argc, char **argv, int *status)
 {
     if (argc == 3 && strcmp(argv[1], "watchdog") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine as a test sees it: a folder of its own, calls, and waiting for a state. A test's
+/* The fixture of tests of this machine: a separate folder, calls, and waiting for a state. A test's
  * main passes its arguments to machine_world_main first: the program itself is the watchdog. */
 #pragma once
 
@@ -47,7 +47,7 @@ static inline void machine_world_make(struct machine_world *world)
 {
     snprintf(world->folder, sizeof world->folder, "/tmp/machine.XXXXXX");
     assert_non_null(mkdtemp(world->folder));
-    chmod(world->folder, 0755); /* another account works below it */
+    chmod(world->folder, 0755); /* another account works in a folder below it */
     snprintf(world->records, sizeof world->records, "%s/records", world->folder);
     snprintf(world->work, sizeof world->work, "%s/work", world->folder);
     mkdir(world->work, 0755);
@@ -78,7 +78,7 @@ static inline long machine_world_call(struct machine_world *world, const char *m
     return reply.status;
 }
 
-/* Waits up to 20 s; fails with what it is instead. "absent": there is none. */
+/* Waits up to 20 s for the state; a failure shows the actual one. "absent": there is no server. */
 static inline json_t *machine_world_wait(struct machine_world *world, const char *name,
                                          const char *state)
 {

@@ -15,8 +15,8 @@ struct life {
     const struct provider *provider;
     struct cloud *cloud;
     struct desired desired;
-    int looks_max;         /* how often a waiting step is looked at */
-    long pause_ms;         /* between looks */
+    int looks_max;         /* how often a waiting step is polled */
+    long pause_ms;         /* between polls */
     enum step_state state; /* of the last step */
     char step[64];         /* its name */
     struct error error;
@@ -50,7 +50,7 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     return life->state = state;
 }
 
-/* Whether what a step would make is there already, and has our label. */
+/* Whether the resource that a step would create exists and has our label. */
 static inline bool life_finds_ours(struct life *life, const struct step *step)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -89,7 +89,7 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
     return done == count;
 }
 
-/* The dry runs of the verb: true if the provider would take each. */
+/* Makes the dry runs of the verb: true if the provider would accept each. */
 static inline bool life_plan(struct life *life, enum provider_verb verb)
 {
     struct observed now;

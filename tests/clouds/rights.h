@@ -11,8 +11,8 @@
 
 struct recording {
     const char *provider;
-    json_t *needed, *all; /* sets of permissions: of a verb, of all but "check" */
-    json_t *asked;        /* for which target_show asks */
+    json_t *needed, *all; /* sets of permissions: of each verb, of all verbs but "check" */
+    json_t *asked;        /* those that target_show checks */
     char unknown[300];
     struct text missing; /* lines that docs/clouds.md lacks */
 };
@@ -32,7 +32,7 @@ static inline int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The line of the table, as it has to be. */
+/* The line that the table must have. */
 static inline void write_line(const struct recording *recording, const char *verb, struct text *out)
 {
     const char *names[64], *name;

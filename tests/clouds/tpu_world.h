@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The world of the tests of Cloud TPU. */
+/* The fixture of the tests of Cloud TPU. */
 #pragma once
 
 #include "tests/clouds/google_world.h"

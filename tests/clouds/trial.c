@@ -18,7 +18,7 @@ const struct trial *trial_find(const char *provider)
     return trial->recipe != NULL ? trial : NULL;
 }
 
-/* ---- What is there before ---- */
+/* ---- Earlier resources ---- */
 
 static char *numbered(const char *template, int number)
 {
@@ -90,7 +90,7 @@ void trial_site_reset(struct trial_site *site)
     fake_faults_kill(&site->faults, 0, 0);
 }
 
-/* ---- What was made of it ---- */
+/* ---- New and changed resources ---- */
 
 json_t *trial_site_made(struct trial_site *site)
 {

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 #define HTML "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>"
-/* As Google and as Kubernetes say it. */
+/* In the words of Google and of Kubernetes. */
 #define REFUSAL(code, status, reason)                                                              \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"code\":" #code        \
     ",\"message\":\"not now\",\"error\":{\"code\":" #code ",\"status\":\"" status                  \
@@ -90,7 +90,7 @@ static void prepare(struct trial_rig *rig, enum provider_verb verb)
         trial_rig_do(rig, VERB_CREATE);
     if (verb == VERB_START)
         trial_rig_do(rig, VERB_STOP);
-    fake_faults_set(&rig->site.faults, NULL, 0); /* counts from here */
+    fake_faults_set(&rig->site.faults, NULL, 0); /* counting starts here */
 }
 
 void trial_reference_take(struct trial_rig *rig, enum provider_verb verb,
@@ -185,7 +185,7 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     return judge_failed(verb, plan, made, state);
 }
 
-/* Whatever happened: a destroy leaves what was there before, and nothing else. */
+/* Whatever happened, a destroy leaves the earlier resources, and nothing else. */
 static const char *clean_up(struct trial_rig *rig, char state[16])
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];

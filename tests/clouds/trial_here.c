@@ -117,7 +117,7 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* What is left of an earlier trial does not listen. */
+/* Servers left by an earlier trial no longer listen. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine as a trial's site: real watchdogs, which ask a fake Podman. */
+/* This machine as a trial's site: real watchdogs with a fake Podman. */
 #pragma once
 
 #include "tests/clouds/trial.h"

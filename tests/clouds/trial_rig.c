@@ -25,7 +25,7 @@ static void must(bool done, const char *what, const struct error *error)
     abort();
 }
 
-/* ---- What the frame calls ---- */
+/* ---- Callbacks of the frame ---- */
 
 static bool open_cloud(void *context, const struct fleet_target *target, struct cloud **out,
                        struct error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans and applies on a trial's fake, as the server makes them, with a store of its own. What
- * cannot be set up ends the process with a sentence. */
+/* Makes and applies plans on a trial's fake as the server does, with a store of its own. A failure
+ * to set up ends the process with a sentence. */
 #pragma once
 
 #include "fleet/managed/managed_apply.h"
@@ -29,12 +29,13 @@ void trial_rig_close(struct trial_rig *rig);
 /* Makes and begins a plan for TRIAL_DEPLOYMENT, as a person would. False: it was refused. */
 bool trial_rig_begin(struct trial_rig *rig, enum provider_verb verb, char plan_id[ID_SIZE],
                      char job_id[ID_SIZE], struct error *error);
-/* Until its job is over; the plan as it then is: the caller calls fleet_plan_finish. */
+/* Waits until its job is over; *out is the plan then, which the caller passes to
+ * fleet_plan_finish. */
 void trial_rig_finish(struct trial_rig *rig, const char *plan_id, const char *job_id,
                       struct fleet_plan_row *out);
-/* Both, for what must work. */
+/* Both of these, for plans that must succeed. */
 void trial_rig_do(struct trial_rig *rig, enum provider_verb verb);
 /* The managed deployment's state; "gone" if there is none. */
 void trial_rig_state(struct trial_rig *rig, char out[16]);
-/* Forgets what is managed, and what the fake has. */
+/* Forgets the managed deployments and the fake's resources. */
 void trial_rig_reset(struct trial_rig *rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of what every provider is put to. */
+/* The table of the providers' trials. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@ import { startServer, startSimserve, until } from './support/harness.mjs';
 const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 const QUERY = { prompt: 'Say something long.', max_tokens: 60 };
 
-// Two model servers, told apart by their alphabets.
+// Two model servers, distinguished by their alphabets.
 const ALPHABETS = {
     latin: { args: [], words: /^[ -~\n]+$/ },
     other: { args: ['--unicode-output'], words: /[^ -~\n]/ },

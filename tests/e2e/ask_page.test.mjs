@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call asks is answered on a page, where the client opens pages and shows no forms.
+// A call's question is answered on a page, if the client opens pages but shows no forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, tokenOf } from './support/browser.mjs';
@@ -110,7 +110,7 @@ test('a box that is ticked by default means no where a person unticked it', asyn
     await client.close();
 });
 
-test('a question that nobody answers, or whose page is not opened, is over', async (t) => {
+test('a question that nobody answers, or whose page is not opened, ends', async (t) => {
     const server = await startServer(t, { args: ['--ask-timeout', '1s'] });
     const browser = new Browser(server.port);
     const paths = [];

@@ -32,7 +32,7 @@ forEachClient('removes nothing when its person declines', async (t, kind) => {
     await client.close();
 });
 
-forEachClient('tells the plan to a client that cannot be asked', async (t, kind) => {
+forEachClient('reports the plan to a client that cannot be asked', async (t, kind) => {
     const { client } = await connectAsked(t, kind);
     const told = await client.callTool('deployment_remove', { deployment: 'sim' });
     assert.ok(told.isError);

@@ -98,7 +98,7 @@ test('a server reports at its start what was done to the audit log, and serves',
     assert.equal((await post(server.port, registration('d'))).status, 200);
     await server.stop();
     assert.match(server.output(), /error the audit log was changed by another program/);
-    assert.match((await verify(copy)).output, /say that others wrote to the audit log/);
+    assert.match((await verify(copy)).output, /record that others wrote to the audit log/);
 });
 
 test('a rewritten chain does not have the digest in the log or in an export', async (t) => {

@@ -142,7 +142,7 @@ test('a deployment of another principal cannot be moved, emptied or removed', as
     assert.match(await otto.refusal('deployment_remove', { deployment: 'lab', confirm: 'lab' }), /belongs to olga/);
 });
 
-for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, asked and told (${kind})`, async (t) => {
+for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, confirmed and reported (${kind})`, async (t) => {
     const server = await startServer(t);
     const forms = [];
     const answers = [{ action: 'decline' }, { action: 'accept', content: { move: true } }];

@@ -10,7 +10,7 @@ import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './sup
 import { databaseSettings } from './support/database.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-// They mostly wait, so that some at a time, the longest of them first, take little more than these.
+// They mostly wait, so several run at a time, the longest first.
 const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
@@ -230,7 +230,7 @@ sideBySide('help needs no server', async () => {
     assert.equal((await output(OPSBRAIN, ['plan', '--help'])).stdout, stdout);
 });
 
-// ---- What takes its time ----
+// ---- Slow tests ----
 
 const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
@@ -285,14 +285,14 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     assert.equal(stopped.code, 130, stopped.stderr);
     const [, again] = stopped.stderr.match(/To go on: opsbrain (bench swp_\w+ --data .*)/);
     const server = await startServer(t, { data });
-    const ended = await run(...again.split(' ')); // the server that has the folder now is asked
+    const ended = await run(...again.split(' ')); // the server that now has the folder is called
     assert.equal(ended.code, 0, ended.stderr);
     assert.doesNotMatch(ended.stderr, /Started a server/);
     run.env.OPSBRAIN_URL = server.url;
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-// An engine's address as people have it: another family, another path, no metrics; and an address that is none.
+// An engine's address in the forms that people use: another family, another path, no metrics; and an invalid one.
 sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
     const model = await startSimserve(t, QUICK);
     const relay = await startRelay(t, model, '::1');

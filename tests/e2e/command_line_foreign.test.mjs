@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line at servers that answer what ours would not, or not in time.
+// The command line with servers that give other answers than ours, or answer too late.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ async function pretend(t, answers) {
     return Object.assign(run, { calls, folder });
 }
 
-test('a sweep id that is no name becomes no file', async (t) => {
+test('a sweep id that is not a valid name does not become a file', async (t) => {
     const ids = ['../../owned', EVIL, 'x'.repeat(64), 7];
     for (const id of ids) {
         const run = await pretend(t, bench({ sweep_start: { sweep: { id } } }));
@@ -137,7 +137,7 @@ test('Ctrl-C ends a benchmark and a live view at once, also while the server is 
     }
 });
 
-test('the exit status says whose fault it is', async (t) => {
+test('the exit status shows whose fault it is', async (t) => {
     const run = await pretend(t, bench({ metrics_show: { now: {} } }));
     const cases = [
         [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number from 1/],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backup, restore and move of the real program: while a server runs, killed at any moment, and what the copy is good for.
+// backup, restore and move of the real program: while a server runs, when killed at any moment, and what works with the
+// copy.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,7 @@ async function refusal(args, env) {
 // told(args, env): the same, in JSON.
 const told = async (args, env) => JSON.parse(await done([...args, '--json'], env));
 
-// where(data): a database as `move` names it.
+// where(data): the name of a database for `move`.
 const where = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
 // dump(data, name): {table: rows} of a file's tables that have rows; the rows sorted.
@@ -79,7 +80,7 @@ test('a backup of a running server is restored, with keys and audit log', async 
     await restored.stop();
 });
 
-test('a move that is killed again and again arrives whole', async (t) => {
+test('a move that is killed again and again arrives complete', async (t) => {
     const folder = await temporaryFolder(t);
     const [from, over, to] = ['from', 'over', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);

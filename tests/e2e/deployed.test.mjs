@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that was put up by a plan can be asked, watched and measured with no further step: the key to its door is bound
-// to its address, renewed while a sweep runs, and sent nowhere else.
+// A server that a plan deployed can be queried, watched and measured without a further step: its key is bound to its
+// address, renewed while a sweep runs, and sent nowhere else.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,7 @@ async function done(client, job) {
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
 }
 
-// start(t, {tokenMs, agents, keys}): with a key for each role where `keys`.
+// start(t, {tokenMs, agents, keys}): with a key for each role if `keys` is set.
 async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {}) {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const google = await startGoogle(t, { model, tokenMs });
@@ -39,7 +39,7 @@ async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {
 }
 
 // The tokens last 3 s at most.
-test('a service that was deployed is asked, watched and swept, by tokens that end within the sweep', async (t) => {
+test('a deployed service is queried, watched and swept, with tokens that expire within the sweep', async (t) => {
     const { google, server, client } = await start(t, { tokenMs: 3000 });
     await deploy(client, 'gemma', { overrides: ['min_instances=1'] });
     assert.match(text(await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' })), /./);
@@ -80,7 +80,7 @@ test('a service that scales to zero is not woken to be watched', async (t) => {
     await client.close();
 });
 
-test('the key goes to the bound address alone: not after a redirect, and not once the deployment points elsewhere', async (t) => {
+test('the key is sent to the bound address only: not after a redirect, and not once the deployment points elsewhere', async (t) => {
     const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');
@@ -143,7 +143,7 @@ test('a plan whose target has changed is refused with the difference', async (t)
     await client.close();
 });
 
-// Not in the log, and in no file of the data folder.
+// The key is neither in the log nor in a file of the data folder.
 async function nothingHas(server, tokens) {
     await server.stop();
     const files = [server.output()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database that was copied or restored only reads its clouds; a person's word at the command line.
+// A copied or restored database only reads its clouds; a person's approval at the command line.
 import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
@@ -33,7 +33,7 @@ test('a copy of the data folder only reads the clouds until an administrator res
     await client.close();
 });
 
-test('a plan is shown and approved at the command line, and only one that exists', async (t) => {
+test('a plan that exists is shown and approved at the command line', async (t) => {
     const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
     for (const word of ['show', 'approve']) {
         const { code, output } = await run(['plan', word, 'pln_none', '--data', server.data]);
@@ -51,7 +51,7 @@ function insertPlan(data, id) {
     id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
 }
 
-test('a plan is agreed to by a person who is shown it, or with the digest of what somebody has read', async (t) => {
+test('a plan is approved by a person who is shown it, or with the digest of a plan that somebody has read', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     for (const id of ['pln_one', 'pln_two']) insertPlan(data, id);

@@ -32,7 +32,7 @@ async function agrees({ requestedSchema }) {
     return { action: 'accept', content };
 }
 
-// untouched(cloud): nothing was made, and what is others' is as it was.
+// untouched(cloud): nothing was created, and others' resources are unchanged.
 async function untouched(cloud, what) {
     const { made, touched } = await cloud.tell('/state');
     assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
@@ -129,12 +129,12 @@ test('a registered name is not taken over by a plan, nor a planned one by a regi
     const { agent, person, cloud, server } = await withAgent(t, PROVIDERS[0]);
     await agent.call('deployment_register', { name: NAME, url: 'http://127.0.0.1:9' });
     const { plan } = await planOf(person, cloud, 'create');
-    assert.match(await person.refusal('deployment_apply', { plan }), /registered already/);
+    assert.match(await person.refusal('deployment_apply', { plan }), /already registered/);
     assert.equal(managed(server), 'gone');
     await untouched(cloud);
 });
 
-test('an agent within its grant stays within it, however it divides the work', async (t) => {
+test('an agent cannot exceed its grant, however it divides the work', async (t) => {
     const grant = { agent_usd_per_hour: 1, agent_usd_per_life: 3, total_usd_per_hour: 1 };
     const { agent, cloud, server } = await withAgent(t, PROVIDERS[0], grant);
     await begin(agent, cloud, 'create');

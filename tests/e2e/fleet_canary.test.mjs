@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is secret of a cloud is sent to that cloud alone: it is in no answer, log, file of the data folder, plan or command,
-// and in no request to others, also where the cloud's own errors repeat it.
+// A cloud's credentials are sent to that cloud only: they are in no answer, log, file of the data folder, plan or
+// command, and in no request to others, even if the cloud's own errors repeat them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './suppor
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
 
-// What a credential file may have, and which words of it are secret.
+// The contents of a credential file, and which of its words are secret.
 const FILES = {
     'service-account.json': {
         target: { credential: 'service_account_file', credential_file: 'service-account.json' },
@@ -33,14 +33,14 @@ const FILES = {
 };
 
 for (const provider of tried())
-    test(`${provider}: its credential goes to it alone`, { timeout: 120_000 }, async (t) => {
+    test(`${provider}: its credential is sent to it only`, { timeout: 120_000 }, async (t) => {
         await tryCredential(t, provider, {}, tryFiles);
     });
 
 const POD_TOKEN = 'canary-kubernetes'; // the one that the fake takes
 const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'no mounts of one\'s own here (unshare -m)';
 
-test("the token of opsbrain's own pod goes to its cluster alone", { timeout: 120_000, skip: noMounts }, async (t) => {
+test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 120_000, skip: noMounts }, async (t) => {
     const cloud = await startCloud(t, 'kubernetes');
     const pod = await podOf(t, cloud);
     cloud.credential = '';
@@ -49,7 +49,8 @@ test("the token of opsbrain's own pod goes to its cluster alone", { timeout: 120
     assert.deepEqual(tokens, [POD_TOKEN]);
 });
 
-// tryCredential(...): what is said, logged, stored and requested has nothing secret; the tokens that the cloud was shown.
+// tryCredential(...): nothing secret is answered, logged, stored or requested; returns the tokens that the cloud
+// received.
 async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
     const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
@@ -116,7 +117,7 @@ async function podOf(t, cloud) {
     return { file, env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT_HTTPS: String(front.address().port) } };
 }
 
-// live(...): a whole life, and everything that shows some of it.
+// live(...): a whole life of a deployment, and every tool that shows it.
 async function live(client, server, cloud, model) {
     await client.call('deployment_register', { name: 'sim', url: model.url, secret: 'LAB' });
     await client.call('model_show', { deployment: 'sim' });
@@ -138,7 +139,7 @@ async function live(client, server, cloud, model) {
     await until('it to be destroyed', () => !isApplying(server), 60_000);
 }
 
-// disturb(...): the cloud's own refusals repeat what they were sent.
+// disturb(...): the cloud's errors repeat the credentials that it received.
 async function disturb(client, cloud) {
     const { bearer } = (await cloud.tell('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
     const message = `the token ${bearer} is wrong`;
@@ -150,7 +151,7 @@ async function disturb(client, cloud) {
     await cloud.tell('/reset');
 }
 
-// tryFiles(...): files that are good, and the same cut off in the middle.
+// tryFiles(...): valid files, and the same files truncated.
 async function tryFiles(client, cloud, secrets) {
     for (const [name, { target, content, fits }] of Object.entries(FILES)) {
         if (!fits(cloud)) continue;

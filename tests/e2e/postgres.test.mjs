@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes at one PostgreSQL database, and a pooler before one.
+// Two processes at one PostgreSQL database, and a pooler in front of one.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ async function register(server, name) {
 // startAt(t, data): a server at the database of `data`, with a folder of its own.
 const startAt = (t, data) => startServer(t, { env: { OPSBRAIN_DATABASE: placeFor(data) } });
 
-// moveAway(data): from now on its holder is one of another machine, of which nobody here knows whether it is gone.
+// moveAway(data): pretends that its holder is a process of another machine, which may still be running.
 const moveAway = (data) => query(data, `UPDATE opsbrain_holder SET process = ''`);
 
 async function timed(work) {
@@ -32,7 +32,7 @@ async function timed(work) {
     return performance.now() - begun;
 }
 
-test('after an orderly end, and after a crash on the same machine, the next process has it at once', { skip }, async (t) => {
+test('after an orderly end, and after a crash on the same machine, the next process gets it at once', { skip }, async (t) => {
     const server = await startAt(t, await temporaryFolder(t));
     await server.stop();
     assert.ok((await timed(() => server.start())) < HOLD_MS / 2);
@@ -40,7 +40,7 @@ test('after an orderly end, and after a crash on the same machine, the next proc
     assert.ok((await timed(() => server.start())) < HOLD_MS / 2);
 });
 
-test('after a crash on another machine, the next process has it within 15 s', { skip }, async (t) => {
+test('after a crash on another machine, the next process gets it within 15 s', { skip }, async (t) => {
     const data = await temporaryFolder(t);
     const server = await startAt(t, data);
     moveAway(data);
@@ -50,7 +50,7 @@ test('after a crash on another machine, the next process has it within 15 s', { 
     t.diagnostic(`${(took / 1000).toFixed(1)} s`);
 });
 
-test('a holder that was paused for too long stores nothing any more, and says so', { skip }, async (t) => {
+test('a holder that was paused for too long stores nothing more, and reports that', { skip }, async (t) => {
     const data = await temporaryFolder(t);
     const first = await startAt(t, data);
     await register(first, 'before');
@@ -70,7 +70,7 @@ test('a holder that was paused for too long stores nothing any more, and says so
 
 const noPooler = skip || (existsSync(POOLER) ? false : 'pgbouncer is not installed');
 
-test('pgbouncer in transaction mode may stand before the database', { skip: noPooler }, async (t) => {
+test('pgbouncer in transaction mode may stand in front of the database', { skip: noPooler }, async (t) => {
     const data = await temporaryFolder(t);
     placeFor(data);
     const [schema, folder, port] = query(data, `SELECT current_schema(), split_part(current_setting('unix_socket_directories'), ',', 1),

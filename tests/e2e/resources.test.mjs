@@ -7,7 +7,7 @@ import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// What the older eras call -32002 the newer client tells its callers as -32602.
+// The newer client reports the older eras' -32002 to its callers as -32602.
 const NOT_FOUND = { 'legacy-1x': -32002, '2x-legacy': -32602, '2x-auto': -32602, '2x-2026': -32602 };
 
 // listAll(client): every resource, page by page.

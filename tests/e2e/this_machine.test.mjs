@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model servers on this machine: off until the settings turn it on, and a life that outlives opsbrain.
+// Model servers on this machine: off until the settings turn them on; they outlive opsbrain.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ async function answers(port) {
     return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
 }
 
-test('nothing is deployed on this machine until the settings say so, and no tool can say it', async (t) => {
+test('nothing is deployed on this machine until the settings allow it, and no tool can change them', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { tools } = await client.client.listTools();
@@ -49,7 +49,7 @@ test('nothing is deployed on this machine until the settings say so, and no tool
     await client.close();
 });
 
-test('it does not start with it on Cloud Run or in a pod', async (t) => {
+test('opsbrain does not start with this setting on Cloud Run or in a pod', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     for (const env of [{ K_SERVICE: 'opsbrain' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
         const args = ['serve', '--listen', '127.0.0.1:0', '--data', data, '--this-machine=true'];
@@ -58,7 +58,7 @@ test('it does not start with it on Cloud Run or in a pod', async (t) => {
         child.stderr.on('data', (chunk) => (output += chunk));
         const [code] = await once(child, 'close');
         assert.equal(code, 1);
-        assert.match(output, /this_machine is not for opsbrain (on Cloud Run|in a pod of Kubernetes)/);
+        assert.match(output, /the setting this_machine cannot be used (on Cloud Run|in a pod of Kubernetes)/);
     }
 });
 
@@ -89,7 +89,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     await server.start();
 });
 
-test("an agent's word, an imported recipe and a foreign server run nothing here", async (t) => {
+test("an agent's approval, an imported recipe and a foreign server run nothing here", async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     const client = await connect('2x-2026', server.url);

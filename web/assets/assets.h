@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The style sheet and the scripts of the pages, embedded. A library of its own: a report that is
- * one file carries the style sheet as well. */
+/* The style sheet and the scripts of the pages, embedded. A separate library, because a report as
+ * one file also contains the style sheet. */
 #pragma once
 
 #include <stddef.h>
@@ -9,8 +9,9 @@ struct asset {
     const char *name;     /* "style.css" */
     const char *type;     /* its media type */
     const char *bytes;    /* ended by a NUL */
-    const size_t *length; /* without it */
-    const char *digest;   /* in its URL, so that a browser may keep it: "/assets/style.css?v=..." */
+    const size_t *length; /* without the NUL */
+    /* part of its URL, so that a browser may cache it: "/assets/style.css?v=..." */
+    const char *digest;
 };
 extern const struct asset assets[];               /* ends with a NULL name */
 const struct asset *asset_find(const char *name); /* NULL: there is none */

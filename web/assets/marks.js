@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The marks of a chart (cells, points, moments), one after the other: Tab enters a chart once, the arrow keys move from
-// mark to mark, and the sentence of the mark, which is its name for who does not see it, is shown above the chart.
+// mark to mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARK = 'svg g[data-i]';
@@ -12,7 +12,7 @@ const sentenceOf = (mark) => mark.querySelector('title')?.textContent ?? '';
 function addSentence(area) {
     const sentence = document.createElement('p');
     sentence.className = 'sentence small';
-    sentence.ariaHidden = 'true'; // it is the name of what has the focus
+    sentence.ariaHidden = 'true'; // the focused mark has the same text as its name
     sentence.style.minHeight = '1.5em';
     if (area.previousElementSibling?.matches('.sentence')) area.previousElementSibling.remove();
     area.before(sentence);
@@ -40,7 +40,8 @@ function rectangle(box, style) {
     return drawn;
 }
 
-// A ring around a mark, of ink on paper, which can be seen on every colour; a rule through a moment.
+// A ring around a mark, in two colours so that it can be seen on every colour; for a moment, a
+// vertical line.
 function cursorOf(mark) {
     const { x, y, width, height } = mark.getBBox();
     const cursor = document.createElementNS(SVG, 'g');
@@ -68,7 +69,7 @@ const centreOf = (mark) => {
     return [x + width / 2, y + height / 2];
 };
 
-// The nearest mark in this direction: straight ahead counts more than aside.
+// The nearest mark in this direction: a sideways distance counts more than one straight ahead.
 function nextOf(mark, [dx, dy]) {
     const [x, y] = centreOf(mark);
     let best, least = Infinity;
@@ -89,7 +90,7 @@ document.addEventListener('keydown', (event) => {
     nextOf(mark, direction).focus();
 });
 
-// Tab comes back to where it left.
+// Tab returns to the mark that it left.
 document.addEventListener('focusin', ({ target }) => {
     const mark = target.closest?.(MARK);
     if (!mark) return;

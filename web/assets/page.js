@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the page that is shown up to date: the server names what changed, and <main> is asked for again.
-// Without this script everything works but that, dropping files, and moving through a chart.
+// Keeps the open page up to date: the server names what changed, and <main> is requested again. Without this script
+// everything works except that, dropping files, and moving through a chart.
 import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
-const RETRY_MS = 2000; // until the stream is opened again, at first
+const RETRY_MS = 2000; // before the first attempt to reopen the stream
 const RETRY_MAX_MS = 60_000;
 const PAUSE_MS = 5000; // between two requests for a page that follows everything, or was refused
 let source; // the stream of events, of the one tab that has it
@@ -22,11 +22,11 @@ function isChanged(control) {
     return control.value !== control.defaultValue || Boolean(control.checked) !== Boolean(control.defaultChecked);
 }
 
-// Somebody types into a form, or has changed something in it and has yet to send it.
+// Whether somebody types into a form, or has changed it and not sent it yet.
 const isEdited = () =>
     [...main().querySelectorAll('input, select, textarea')].some((control) => control === document.activeElement || isChanged(control));
 
-// The same element of the new page, so that the keyboard stays where it was.
+// The same element in the new page, so that the focus stays where it was.
 function twin(element, fresh) {
     const all = (root) => [...root.querySelectorAll('a, button, summary, [tabindex]')];
     return all(fresh)[all(main()).indexOf(element)];
@@ -80,10 +80,10 @@ async function refresh() {
     if (stale) refresh(); // changed meanwhile
 }
 
-// '*load' is not among the changes that '*' follows: it comes all the time.
+// '*' does not include '*load', which comes all the time.
 function hear(names) {
     const follows = followed();
-    if (follows.length === 0) return; // a form, say, that somebody fills in
+    if (follows.length === 0) return; // for example a form that somebody is filling in
     const changes = names.some((name) => name !== '*load');
     if (names.includes('*') || (changes && follows.includes('*')) || follows.some((name) => names.includes(name))) refresh();
 }
@@ -102,7 +102,7 @@ function listen(release, again = false) {
     mine.onmessage = ({ data }) => pass(JSON.parse(data));
     mine.onopen = () => {
         retryMs = RETRY_MS;
-        if (again) pass(['*']); // what happened meanwhile is not known
+        if (again) pass(['*']); // changes may have been missed
     };
     mine.onerror = () => {
         mine.close(); // by itself it would also ask the page where one signs in

@@ -41,7 +41,7 @@ const EVENTS = {
 
 const isReady = async (server) => (await request(server.port, { path: '/ready' }).catch(() => ({}))).status === 200;
 
-// shuffledEvents(): the name of each as often as it is to happen.
+// shuffledEvents(): each name as often as the event is to happen.
 function shuffledEvents() {
     const times = { 'kill -9 of opsbrain': KILLS, 'restart of PostgreSQL': OTHERS, 'kill -9 of PostgreSQL': OTHERS };
     if (TOXIPROXY) Object.assign(times, { partition: Math.ceil(OTHERS / 2), delay: Math.floor(OTHERS / 2) });

@@ -41,12 +41,12 @@ export async function commandLine(t, server) {
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, {input, during}, ...args): on a terminal of so many columns; its name, the process and in the end
-    // the terminal's state are shown too.
+    // run.onTerminal(columns, {input, during}, ...args): on a terminal with this many columns; its name, the process
+    // and in the end the terminal's state are shown too.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });
-    // run.typed(columns, input, ...args): the same, of what the command shows alone.
+    // run.typed(columns, input, ...args): the same, but only the command's own output.
     run.typed = (columns, input, ...args) =>
         output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
     run.done = async (...args) => {

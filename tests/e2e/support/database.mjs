@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which database a server of the tests has: the files of its folder, or, where OPSBRAIN_TEST_DATABASE is the URI of a
-// PostgreSQL database, a schema of the folder's own in it. Where OPSBRAIN_TEST_POOLED is set, too, the URI is that of a
-// pooler, which takes no schema: then a database of its own.
+// PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also set, the URI is that of a
+// pooler, which takes no schema: the server then gets a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';

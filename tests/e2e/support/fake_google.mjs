@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// As much of Google as a Cloud Run service needs: the metadata server, Cloud Run, the accounts and the schedule of its end,
-// and the door of the service, which lets in who shows an ID token for its address and passes them on to a model server.
+// The part of Google that a Cloud Run service needs: the metadata server, Cloud Run, the accounts and the schedule of
+// its end, and a proxy in front of the service, which forwards requests with an ID token for its address to a model
+// server.
 import http from 'node:http';
 import { once } from 'node:events';
 import { atEnd } from './harness.mjs';
 
-const LEEWAY_MS = 1000; // a token is taken that much after its end, as clocks differ
+const LEEWAY_MS = 1000; // a token is accepted for this long after it expired, as clocks differ
 const SERVICE = /^\/v2\/(projects\/[^/]+\/locations\/[^/]+\/services)\/([^/?]+)$/;
 
-// A target for target_register, whose server has the setting cloud_endpoints of startGoogle.
+// A target for target_register, on a server with startGoogle's setting cloud_endpoints.
 export const TARGET = {
     name: 'run',
     provider: 'cloud_run',
@@ -40,7 +41,7 @@ export async function startGoogle(t, { model, tokenMs }) {
     return google;
 }
 
-// startThief(t): a server that nobody may call; `stolen` has the Authorization of who does.
+// startThief(t): a server that must not be called; `stolen` has the Authorization headers that it receives.
 export async function startThief(t) {
     const thief = { stolen: [] };
     const server = await listen(t, (request, response) => {
@@ -118,7 +119,7 @@ function made(google, path, body) {
     };
 }
 
-// The service's own address. `used`: how often each token was shown; `refused`: how many callers were.
+// The service's own address. `used`: how often each token was sent; `refused`: the number of refused requests.
 async function startDoor(t, model) {
     const known = new Map();
     const door = { used: new Map(), refused: 0, redirectsTo: null, lets: (token, claims) => known.set(token, claims) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL server of a test's own, which it may restart and kill, and what can stand before one.
+// A PostgreSQL server for one test, which may restart and kill it, and proxies in front of one.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const user = () => {
     return { uid: id('-u'), gid: id('-g') }; // PostgreSQL and pgbouncer refuse to run as root
 };
 
-// findPostgres(): the folder of its programs; undefined where it is not installed.
+// findPostgres(): the folder of its programs; undefined if it is not installed.
 export async function findPostgres() {
     const versions = await readdir('/usr/lib/postgresql').catch(() => []);
     const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -93,7 +93,7 @@ export async function startPostgres(t, bin, { settings = [], prepare = async () 
 
 export const POOLER = '/usr/sbin/pgbouncer';
 
-// startPooler(t, database): pgbouncer in transaction mode before "host=... port=... user=..."; its port.
+// startPooler(t, database): pgbouncer in transaction mode in front of "host=... port=... user=..."; its port.
 export async function startPooler(t, database) {
     const as = user();
     const folder = await folderFor(t, as);
@@ -108,7 +108,7 @@ auth_type = any\npool_mode = transaction\nunix_socket_dir =\nserver_login_retry 
     return port;
 }
 
-// Toxiproxy before a server: it delays, or lets nothing through.
+// Toxiproxy in front of a server: it delays traffic, or lets nothing through.
 class Toxiproxy {
     async ask(method, where, body) {
         const answer = await fetch(`http://127.0.0.1:${this.control}${where}`, { method, body: body && JSON.stringify(body) });
@@ -131,7 +131,7 @@ class Toxiproxy {
     }
 }
 
-// startToxiproxy(t, file, port): before the server at this port.
+// startToxiproxy(t, file, port): in front of the server at this port.
 export async function startToxiproxy(t, file, port) {
     const proxy = Object.assign(new Toxiproxy(), { control: await freePort(), port: await freePort() });
     const program = spawn(file, ['-port', String(proxy.control)], { stdio: 'ignore' });

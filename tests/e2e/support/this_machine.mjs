@@ -27,7 +27,7 @@ export async function apply(client, data, { plan, digest }) {
     );
 }
 
-// endNow(data, name): the end that is written on a server, which a plan sets ten minutes ahead at least, is now.
+// endNow(data, name): sets a server's end, which a plan sets at least ten minutes ahead, to now.
 export async function endNow(data, name) {
     const file = path.join(data, 'this_machine', name, 'record.json');
     const record = await readFile(file, 'utf8').then(JSON.parse, () => undefined);

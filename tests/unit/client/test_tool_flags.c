@@ -11,7 +11,8 @@
 #include "client/command/tool_flags.h"
 #include "handlers/tool.h"
 
-/* Of every row: its tool is one of the table, or not there yet; its operands are parameters. */
+/* Checks every row: its tool is in the table, or does not exist yet; its operands are
+ * parameters. */
 static void every_word_names_parameters_of_its_tool(void **state)
 {
     static const char *const ids[] = { "run_1", "swp_1", "job_1", "demo" };
@@ -132,7 +133,7 @@ static void a_wrong_command_line_is_one_sentence(void **state)
     }
 }
 
-/* As `opsbrain bench` reads its words before it has found a server. */
+/* The way `opsbrain bench` reads its words before it has found a server. */
 static void without_the_schema_only_what_is_no_list_is_given_once(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQL past the store, as another program would run it: on the database of a test's folder,
- * whichever engine it is in. */
+/* Runs SQL without the store, as another program would, on the database of a test's folder, in
+ * either engine. */
 #pragma once
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of an SVG that we wrote, with their boxes, and what must hold for every chart. */
+/* The texts of an SVG that we wrote, with their boxes, and the conditions that every chart must
+ * meet. */
 #pragma once
 
 #include <math.h>
@@ -65,7 +66,7 @@ static inline void svg_unescape(const char *from, size_t length, char out[1024])
     out[used] = '\0';
 }
 
-/* Reads the element, with its box by the font's widths: of an SVG with classes. */
+/* Reads an element of an SVG with classes, with its box by the font's widths. */
 static inline void svg_text_read(const char *element, struct svg_text *out)
 {
     const char *body = strchr(element, '>') + 1;
@@ -326,7 +327,7 @@ static inline void is_well_formed(const char *what, const struct text *svg)
     assert_int_equal(depth, 0);
 }
 
-/* All that must hold for a chart; `what` is said where it does not. */
+/* Checks all conditions for a chart; a failure names `what`. */
 static inline void chart_is_sound(const char *what, const struct chart *chart)
 {
     TEXT_AUTO svg = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One way to draw each plot of runs. */
+/* Arguments for each plot of runs. */
 #pragma once
 
 #include "analysis/charts/chart.h"

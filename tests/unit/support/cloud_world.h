@@ -24,11 +24,11 @@ struct world {
     struct fake_server *server;
     struct cloud_endpoints *endpoints;
     char folder[FOLDER_SIZE];
-    int tokens, identities, calls; /* how often each was asked for */
-    int valid;                     /* the number of the only access token that is taken */
+    int tokens, identities, calls; /* how often each was requested */
+    int valid;                     /* the number of the only access token that is accepted */
     int life_s;
     int status;     /* of calls; 0: 200 */
-    int good_after; /* that many calls with `status`, then 200 */
+    int good_after; /* this many calls with `status`, then 200 */
     const char *answer, *type;
     bool breaks_off, without_flavor, token_down;
     char last_bearer[256], last_path[256], last_type[64], last_body[4096];

@@ -20,7 +20,7 @@
 
 static const char *const every_row_files[] = { "opsbrain.db", "scrapes.db" };
 
-/* What a column must be, by its table, or "" for any; else it is "rN". */
+/* The value that a column must have, by its table, or "" for any; else it is "rN". */
 static inline const char *every_row_word(const char *table, const char *column)
 {
     static const char *const words[][3] = {
@@ -96,7 +96,7 @@ static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *tab
     text_finish(&statement);
 }
 
-/* `script`: for what the rows do not have; NULL: nothing. */
+/* `script`: SQL that adds what the rows lack; NULL: none. */
 static inline void every_row_fill_file(const char *path, const struct migration_set *migrations,
                                        int64_t rows, const char *script)
 {
@@ -161,7 +161,7 @@ static inline int64_t every_row_number(sqlite3 *db, const char *query)
     return number;
 }
 
-/* How many rows one has and the other has not. */
+/* The number of rows that one has and the other lacks. */
 static inline int64_t every_row_differences(sqlite3 *db, const char *table)
 {
     char query[600];
@@ -205,7 +205,7 @@ static inline void every_row_compare_file(const char *a, const char *b, const ch
     sqlite3_close(db);
 }
 
-/* Of two folders. */
+/* Compares the databases of two folders. */
 static inline void every_row_compare(const char *a, const char *b)
 {
     for (int set = 0; set < 2; set++)

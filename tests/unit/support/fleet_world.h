@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider for tests, strict and in memory, with a count of what was requested. The memory is
- * shared between processes, so that one of them can be killed at any of its requests. */
+/* A strict provider for tests, in memory, which counts its requests. The memory is shared between
+ * processes, so that one of them can be killed at any of its requests. */
 #pragma once
 
 #include <setjmp.h>
@@ -39,14 +39,14 @@ struct fleet_thing {
     int changes;
 };
 
-/* What answers a request, beside what it does. */
+/* How a request is answered. */
 enum fleet_fault {
     FAULT_NONE,
     FAULT_BUSY,   /* 503 before the effect */
     FAULT_LOST,   /* no answer after the effect */
     FAULT_REFUSE, /* 403 */
     FAULT_DOUBT,  /* 400: what is there says whether it was done before */
-    FAULT_BREAK,  /* the operation ends with an error; what it made stays */
+    FAULT_BREAK,  /* the operation ends with an error; its resource remains */
 };
 
 struct fleet_world {
@@ -64,7 +64,7 @@ struct fleet_world {
     bool recipe_is_gone, recipe_breaks_rule;
     bool needs_etag; /* a change is for the revision that it names, and what is 0 is not shown */
     bool extends_stopped; /* the end of a server can only be moved while it is stopped */
-    char address[64];     /* of every server; "": one that nobody is behind */
+    char address[64];     /* of every server; "": an address without a server */
     char twins_on[64];    /* a target on which others have the names of the servers; "": none */
 };
 
@@ -176,7 +176,8 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
         if (thing->replicas > 0)
             json_object_set_new(out->body, "replicas", json_integer(thing->replicas));
     }
-    if (operation == NULL && strstr(url, "/grant/") != NULL) /* one has them deeper */
+    /* one has its labels deeper in the document */
+    if (operation == NULL && strstr(url, "/grant/") != NULL)
         out->body = json_pack("{s:o}", "part", out->body);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
 }

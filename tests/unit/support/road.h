@@ -22,7 +22,7 @@ static inline void road_end(struct road *road)
 {
     folder_remove(road->from);
     folder_remove(road->over);
-    test_database(road->over); /* makes it if it was not used */
+    test_database(road->over); /* creates the database if it was not used */
     test_database_lose(road->over);
     folder_remove(road->to);
 }

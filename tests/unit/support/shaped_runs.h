@@ -114,9 +114,9 @@ static const struct shape_of_run shapes_of_runs[] = {
     { 0 },
 };
 
-/* ---- Runs that are none of these ---- */
+/* ---- Other runs ---- */
 
-/* All that a cell can be, side by side. */
+/* Every state of a cell, side by side. */
 static inline void mixed_run(struct evidence *out)
 {
     static const struct shape_of_run measured = { "", "Gemma 4 12B",          9,

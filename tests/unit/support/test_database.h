@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which database a test's store is in: files of its folder, or, where OPSBRAIN_TEST_DATABASE is the
- * URI of a PostgreSQL database, a schema of the folder's own in it. Where OPSBRAIN_TEST_POOLED is
- * set, too, the URI is that of a pooler, which takes no schema: then a database of its own. */
+ * URI of a PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also
+ * set, the URI is that of a pooler, which takes no schema: the test then gets a database of its
+ * own. */
 #pragma once
 
 #include <libpq-fe.h>
@@ -31,7 +32,7 @@ static inline bool test_database_is_pooled(void)
     return getenv("OPSBRAIN_TEST_POOLED") != NULL;
 }
 
-/* To the folder's schema or database. */
+/* Connects to the folder's schema or database. */
 static inline void test_database_do(const char *folder, const char *what, const char *how)
 {
     PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
@@ -50,7 +51,7 @@ static inline void test_database_do(const char *folder, const char *what, const 
     PQfinish(link);
 }
 
-/* Where the test deletes the folder. */
+/* Call it where the test deletes the folder. */
 static inline void test_database_lose(const char *folder)
 {
     if (test_database_is_files())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each plot of runs that are hard to draw, byte for byte: of the plain one the picture is in
- * golden/, of the others its digest. `test_chart_golden --write` accepts what is drawn now: look at
- * the pictures first. */
+/* Each plot of runs that are hard to draw, byte for byte: golden/ has the picture of the plain one,
+ * and the digests of the others. `test_chart_golden --write` accepts what is drawn now: look at the
+ * pictures first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

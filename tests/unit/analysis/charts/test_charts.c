@@ -153,7 +153,7 @@ static void what_was_not_measured_has_no_figure_and_no_colour(void **state)
     has_no_figure(&pending, ">not measured</text>", "<circle");
 }
 
-/* What is not drawn is said, and stands in the table. */
+/* Cells that are not drawn are mentioned, and are in the table. */
 static void large_grids_say_what_they_show(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 50, 40, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -316,7 +316,7 @@ static uint32_t picture_fits(const char *name, const struct chart *chart)
     return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
-/* The pictures with the most ink: they have fewer pixels, and no more bytes than others. */
+/* The pictures with the most ink have fewer pixels, and no more bytes than others. */
 static void the_largest_pictures_fit_a_chat(void **state)
 {
     static const struct {
@@ -340,7 +340,7 @@ static void the_largest_pictures_fit_a_chat(void **state)
     }
 }
 
-/* What a chat shows of it: the heat map has 1200 x 800 pixels. */
+/* The size in a chat: the heat map has 1200 x 800 pixels. */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };

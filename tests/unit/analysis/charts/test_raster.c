@@ -53,7 +53,7 @@ static void a_picture_has_a_palette(void **state)
     assert_true(png.length < 10000);
 }
 
-/* A test without fonts of the machine would show the same bytes. */
+/* The machine's own fonts do not matter: without them the bytes would be the same. */
 static void the_machines_fonts_do_not_matter(void **state)
 {
     DRAWING_AUTO drawing;

@@ -153,7 +153,8 @@ static void test_reads_are_repeated_and_changes_never(void **state)
     assert_string_equal(reply.kind, "TooManyRequests");
     cloud_reply_finish(&reply);
     world->answer = "{\"kind\":\"Status\",\"reason\":\"x\",\"details\":{\"retryAfterSeconds\":99}}";
-    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* long waits are the caller's */
+    /* long waits are left to the caller */
+    assert_false(cloud_read(cloud, "/apis", &reply, &error));
     assert_int_equal(world->calls, 4);
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers on this machine, as real children of real watchdogs: their life and their end. */
+/* Servers on this machine, as real children of real watchdogs: how they run and end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void what_it_started_ends_with_it(void **state)
     assert_false(machine_process_lives(&child));
 }
 
-/* Its program died with its watchdog, and what the program had started did not. */
+/* Its program died with its watchdog, but not the program's children. */
 static void what_a_killed_watchdog_left_is_ended(void **state)
 {
     struct machine_world *world = *state;
@@ -183,7 +183,7 @@ static void a_number_that_was_given_to_another_is_not_touched(void **state)
 
     assert_true(machine_process_find(innocent, &process));
     assert_true(machine_process_lives(&process));
-    process.boot[0] ^= 1; /* of another start of the machine */
+    process.boot[0] ^= 1; /* of an earlier boot of the machine */
     machine_process_end(&process, 0);
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
     process.boot[0] ^= 1;
@@ -191,7 +191,7 @@ static void a_number_that_was_given_to_another_is_not_touched(void **state)
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was waited for */
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
 static void a_program_that_ends_says_so_with_its_last_line(void **state)
 {
@@ -212,7 +212,7 @@ static void one_that_listens_for_other_machines_is_ended(void **state)
 
     must_start(world, "exposed");
     shown = machine_world_wait(world, "gemma", "failed");
-    assert_non_null(strstr(json_get_text(shown, "message", ""), "listens on 127.0.0.1"));
+    assert_non_null(strstr(json_get_text(shown, "message", ""), "must listen on 127.0.0.1"));
     destroy(world);
 }
 

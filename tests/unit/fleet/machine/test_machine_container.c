@@ -95,7 +95,7 @@ static void wait_for_call(struct world *world, const char *call)
     assert_true(fake_podman_count(&world->podman, call) > 0);
 }
 
-/* The container's engine listens once it was started, and has no model. */
+/* The container's engine listens once it is started, and has no model. */
 static void start_ready(struct world *world)
 {
     json_auto_t *body = container(world);
@@ -176,7 +176,7 @@ static void anothers_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
 }
 
-/* What stands before Podman's answers: from now on, or once. */
+/* Faults in front of Podman's answers: from now on, or once. */
 struct lies {
     struct {
         int status;
@@ -200,7 +200,7 @@ static bool lie(void *context, enum fake_moment moment, const struct fake_reques
     return true;
 }
 
-/* Neither while Podman fails, nor because it says once that there is none. */
+/* Neither while Podman fails, nor because it once reports that there is none. */
 static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -230,7 +230,7 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-/* As a stop or a destruction does while the watchdog lives. */
+/* Sets the wanted state, as a stop or a destruction does while the watchdog lives. */
 static void tell(const struct world *world, const char *wanted)
 {
     char folder[PATH_MAX];
@@ -245,7 +245,7 @@ static void tell(const struct world *world, const char *wanted)
         fail_msg("%s", error.message);
 }
 
-/* A destruction after a stop that Podman does not do yet. */
+/* A destruction after a stop that Podman does not carry out yet. */
 static void what_is_told_while_it_cannot_be_ended_is_done(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -432,7 +432,7 @@ static void a_model_that_is_not_to_be_had_fails(void **state)
     destroy(world);
 }
 
-/* ---- What others started ---- */
+/* ---- Foreign servers ---- */
 
 static void servers_of_others_are_found(void **state)
 {
@@ -467,7 +467,7 @@ static void what_there_is_is_listed(void **state)
     assert_int_equal(machine_world_call(&world->machine, "GET", "/check", NULL, &body), 200);
     json_array_foreach(json_object_get(body, "findings"), i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    assert_int_equal(missing, geteuid() != 0); /* programs then have no account of their own */
+    assert_int_equal(missing, geteuid() != 0); /* programs then run under opsbrain's account */
     assert_int_equal(json_array_size(json_object_get(body, "findings")), 6);
 }
 

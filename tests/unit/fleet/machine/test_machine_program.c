@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program on this machine is given, and what is not run at all. */
+/* What a program on this machine gets, and which programs are not run at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define CANARY "canary-7f3a9c"
 
-/* ---- What a program is given ---- */
+/* ---- A program's environment ---- */
 
 static void a_program_gets_nothing_of_opsbrains(void **state)
 {
@@ -82,7 +82,7 @@ static void its_key_is_in_its_environment_alone(void **state)
     destroy(world);
 }
 
-/* ---- What is not run ---- */
+/* ---- Refusals ---- */
 
 static void refuse(struct machine_world *world, const char *program, const char *part)
 {
@@ -110,17 +110,17 @@ static void only_programs_of_the_list_are_run(void **state)
     assert_int_equal(fchmod(file, 0777), 0);
     close(file);
     refuse(world, "/bin/sh", "is not one of the programs");
-    refuse(world, "sh", "is no absolute path");
-    refuse(world, "./sh", "is no absolute path");
-    refuse(world, "", "is no absolute path");
+    refuse(world, "sh", "is not an absolute path");
+    refuse(world, "./sh", "is not an absolute path");
+    refuse(world, "", "is not an absolute path");
     refuse(world, link, "is not one of the programs");
     snprintf(world->programs, sizeof world->programs, "%s, %s,%s ,/no/such/program", link,
              open_file, folder);
     machine_world_open(world);
     refuse(world, link, "is reached by a symbolic link");
-    refuse(world, open_file, "may be written by everybody");
-    refuse(world, folder, "is not a program");
-    refuse(world, "/no/such/program", "is not there");
+    refuse(world, open_file, "everybody can write");
+    refuse(world, folder, "is not an executable program");
+    refuse(world, "/no/such/program", "cannot be found");
     refuse(world, world->program, "is not one of the programs");
     world->programs[0] = '\0';
     machine_world_open(world);
@@ -225,11 +225,11 @@ static const char *fix_of(const json_t *body, const char *need)
     return "it is not listed";
 }
 
-/* An account of its own is root's to give: that there is none is said, and all else is as it was.
- */
+/* Only root can give a program its own account: otherwise that is reported, and everything else is
+ * unchanged. */
 static void without_root_a_program_has_opsbrains_account(void **state)
 {
-    static const char need[] = "programs have an account of their own";
+    static const char need[] = "programs run under accounts of their own";
     struct machine_world *world = *state;
     json_auto_t *before = NULL, *found = NULL;
     char uid[32];
@@ -261,7 +261,7 @@ static bool is_documented(const char *row)
     return found;
 }
 
-/* What each kind of server needs of the settings, as docs/clouds.md has it. */
+/* The settings that each kind of server needs, according to docs/clouds.md. */
 static void each_kind_of_server_needs_its_setting(void **state)
 {
     static const struct {

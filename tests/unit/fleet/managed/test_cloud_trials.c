@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every provider on its fake (tests/clouds/trials.c): its verbs among 50 resources of others, its
- * end, and the faults that take no time; `./run clouds` tries all of them, at every request. */
+ * end, and the fast faults; `./run clouds` tries all faults at every request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void its_end_and_a_search_for_orphans_touch_nothing_of_others(void **stat
     }
 }
 
-/* What was created and is not known any more: found by its label, and removed when its own end has
+/* A created but no longer known resource is found by its label, and removed when its own end has
  * passed. */
 static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
 {
@@ -176,7 +176,7 @@ static void try_fault(struct trial_rig *rig, enum provider_verb verb,
                  provider_verb_name(verb), name, at, wrong);
 }
 
-/* Each request meets one of those that need no second try, in turn. */
+/* Each request in turn gets one of the faults that need no second try. */
 static void try_faults(struct trial_rig *rig, enum provider_verb verb)
 {
     static const char *const quick[] = { "403 once", "404 once" };
@@ -189,7 +189,7 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
     trial_reference_finish(&reference);
 }
 
-/* On one provider here. */
+/* Here on a single provider. */
 static void a_fault_leaves_nothing_unknown(void **state)
 {
     struct trial_rig rig;

@@ -87,7 +87,8 @@ static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
-/* A platform that moves the end of stopped servers only starts it again: done is what is ready. */
+/* If the platform changes the end of stopped servers only, the server is started again: the plan is
+ * done when it is ready. */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
     struct rig *rig = *state;

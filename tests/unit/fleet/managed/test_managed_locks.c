@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A key goes to the address to which a plan bound it, and to no other. */
+/* A key is sent only to the address to which a plan bound it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,7 +132,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What a look has found. */
+/* The result of a look. */
 static void note(struct rig *rig, const struct observed *observed)
 {
     json_auto_t *sighting = managed_document_sighting(observed);
@@ -147,7 +147,7 @@ static void note(struct rig *rig, const struct observed *observed)
     fleet_managed_finish(&row);
 }
 
-/* As an adoption leaves it; `door` has the address. */
+/* The row after an adoption; `door` has the address. */
 static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
     json_auto_t *bound = managed_document_door(door);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed deployments over time: what is seen, told, ended, and left alone. */
+/* Managed deployments over time: what is observed, reported, ended, and left alone. */
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/unit/support/test_database.h"
 
@@ -149,11 +149,13 @@ static void it_warns_an_hour_and_ten_minutes_before_once_each(void **state)
     after(rig, 59);
     assert_int_equal(rig->tellings, 0);
     after(rig, 1);
-    assert_string_equal(rig->told, "gemma: it ends in 60 minutes (destroy): deployment_extend");
+    assert_string_equal(
+        rig->told, "gemma: it ends in 60 minutes (destroy): deployment_extend plans a later end");
     after(rig, 30);
     assert_int_equal(rig->tellings, 1);
     after(rig, 20);
-    assert_string_equal(rig->told, "gemma: it ends in 10 minutes (destroy): deployment_extend");
+    assert_string_equal(
+        rig->told, "gemma: it ends in 10 minutes (destroy): deployment_extend plans a later end");
     after(rig, 5);
     assert_int_equal(rig->tellings, 2);
 }
@@ -208,7 +210,7 @@ static void what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_
     manage(rig, "gemma", "watched", 60 * MINUTE_MS, "destroy");
     rig->world->things[0].exists = false;
     after(rig, 1);
-    assert_non_null(strstr(rig->told, "deleted by something else"));
+    assert_non_null(strstr(rig->told, "deleted by something other"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_string_equal(row.state, "failed");
     fleet_managed_finish(&row);
@@ -237,7 +239,7 @@ static void orphans_are_reported_and_stay(void **state)
     assert_int_equal(rig->world->writes, 0);
 }
 
-/* A target may show what is managed on another one, where both are of one project. */
+/* A target may show deployments that are managed on another one, if both are in one project. */
 static void one_of_the_same_name_elsewhere_is_reported(void **state)
 {
     struct rig *rig = *state;
@@ -254,7 +256,7 @@ static void one_of_the_same_name_elsewhere_is_reported(void **state)
     for (int i = 0; i < 9; i++)
         assert_int_equal(after(rig, 1).orphans, 0);
     assert_int_equal(after(rig, 1).orphans, 1);
-    assert_non_null(strstr(rig->told, "gemma: another of its name runs on other with this"));
+    assert_non_null(strstr(rig->told, "gemma: another server of its name runs on other with this"));
     assert_int_equal(jobs_queued(rig), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ends a service of Cloud Run at its time. */
+/* The scheduled end of a Cloud Run service. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
-/* Neither has labels: a request whose answer was lost is known by the description. */
+/* Neither has labels: after a lost answer the description identifies the resource. */
 static void test_what_ends_it_is_marked_and_undone(void **state)
 {
     struct google_world *world = *state;
@@ -71,7 +71,7 @@ static void test_what_ends_it_is_marked_and_undone(void **state)
     assert_int_equal(marked, 2);
 }
 
-/* A failed one undoes what it made: never the job of a service that runs. */
+/* A failed extension undoes what it made, but never the job of a running service. */
 static void test_an_extension_moves_the_job(void **state)
 {
     struct google_world *world = *state;
@@ -91,7 +91,7 @@ static void test_an_extension_moves_the_job(void **state)
     check_schedule(world, "0 18 24 11 *");
 }
 
-/* The rights on a service are written as a whole: only those of a new one are ours to write. */
+/* The rights on a service are replaced as a whole: we may only set those of a new service. */
 static void test_a_service_without_an_end_gets_none(void **state)
 {
     struct google_world *world = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Cloud Run is asked for, with every recipe of the catalogue that is for it. */
+/* The requests to Cloud Run for each of its recipes in the catalogue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,8 +84,8 @@ static void test_a_services_body(void **state)
     step_list_free(steps, count);
 }
 
-/* Each recipe of the catalogue makes a service that the platform would take, but for those that
- * cannot work. */
+/* Each recipe of the catalogue makes a service that the platform would accept, except for those
+ * that cannot work. */
 static void test_every_recipe_makes_a_service_that_is_taken(void **state)
 {
     struct google_world *world = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target on Cloud Run has and needs. */
+/* The requirements of a target on Cloud Run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

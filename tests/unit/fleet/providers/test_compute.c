@@ -38,7 +38,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "absent", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* of what is gone: nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* after it is gone: nothing is left to do */
 }
 
 static void test_phases_and_the_last_line_are_shown(void **state)
@@ -136,7 +136,7 @@ static void test_what_is_not_ready_is_asked_again(void **state)
     cloud_reply_finish(&reply);
 }
 
-/* ---- What is not ours ---- */
+/* ---- Foreign resources ---- */
 
 static void test_what_others_made_survives_every_verb(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ends a machine of Compute Engine at its time, and how that is moved. */
+/* The scheduled end of a machine on Compute Engine, and how it is changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void test_flex_start_has_an_end_that_deletes(void **state)
     check_refused(world, VERB_CREATE, "at most 120 days (10368000 s), and this would be 10454400");
 }
 
-/* The others' labels stay, and what was bought otherwise than by default stays so. */
+/* Others' labels are kept, and so is the way in which it was bought. */
 static void test_an_extension_stops_moves_and_starts(void **state)
 {
     struct google_world *world = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Compute Engine is asked for, with every recipe of the catalogue that is for it, and what is
- * refused before. */
+/* The requests to Compute Engine for each of its recipes in the catalogue, and what is refused
+ * beforehand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void test_verbs_are_these_steps(void **state)
     check_names(world, VERB_START, "scheduling label start running");
 }
 
-/* The script is compared by its own test. */
+/* The script has its own test. */
 static json_t *body_of(struct google_world *world, const char *name)
 {
     size_t count = 0;
@@ -40,7 +40,7 @@ static json_t *body_of(struct google_world *world, const char *name)
     return body;
 }
 
-/* What is in both, except for the names that are made of a digest. */
+/* The common members, except for names that contain a digest. */
 static void check_body(struct google_world *world, const char *name, const char *json)
 {
     json_auto_t *expected = json_loads(json, 0, NULL);
@@ -151,8 +151,8 @@ static void test_kinds(void **state)
 
 /* ---- Recipes ---- */
 
-/* Each recipe of the catalogue, in each way that it may be bought, makes a machine that the
- * platform takes; those that cannot work are refused with their reason. */
+/* Each recipe of the catalogue, for each way to buy it, makes a machine that the platform accepts;
+ * those that cannot work are refused with their reason. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
 {
     const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
@@ -196,7 +196,7 @@ static void test_every_recipe_makes_a_machine_that_is_taken(void **state)
     recipe_book_destroy(book);
 }
 
-/* Google's whole description of the API, which the fake's is a part of. */
+/* Google's complete description of the API; the fake has a part of it. */
 static void test_every_body_is_of_googles_description(void **state)
 {
     static const char *const types[][2] = { { "instance", "Instance" },
@@ -237,7 +237,7 @@ static void test_what_the_platform_refuses_is_refused_before(void **state)
     static const struct {
         const char *member, *json, *part;
     } rows[] = {
-        { "chips", "2", "g2-standard-4 has 1 nvidia-l4, and the recipe wants 2" },
+        { "chips", "2", "g2-standard-4 has 1 nvidia-l4, and the recipe needs 2" },
         { "host", "{\"machine\":\"n2-standard-4\"}", "\"host.machine\" is \"n2-standard-4\"" },
         { "host", "{\"machine\":\"ct6e-standard-1t\"}", "has 1 google-tpu-v6e" },
         { "engine", "\"sglang\"", "sglang takes none" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target on Compute Engine has and needs. */
+/* The requirements of a target on Compute Engine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void test_what_a_target_needs(void **state)
     assert_non_null(strstr(error.message, "needs \"regions\""));
 }
 
-/* The key is asked for by the names of what was made, never by what a label says. */
+/* The key is read by the names of our own resources, never by the contents of a label. */
 static void test_the_key_of_a_machine(void **state)
 {
     struct google_world *world = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script that starts a server on a machine of Google's, run by bash with stand-ins for curl and
- * docker: what it runs, what it says, and that no secret is in it. */
+/* The script that starts a server on a Google machine, run by bash with stand-ins for curl and
+ * docker: what it runs, what it prints, and that it contains no secret. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "tests/clouds/compute_world.h"
 #include "tests/unit/support/folder.h"
 
-/* Answers as the metadata server and Secret Manager do; the key is there once it was written. */
+/* Answers like the metadata server and Secret Manager; the key exists once it was written. */
 static const char curl[] =
     "#!/bin/bash\n"
     "for word; do case $word in\n"
@@ -77,7 +77,7 @@ static void make_script(const struct google_world *world, const struct recipe *r
 
 static char folder[FOLDER_SIZE];
 
-/* An empty one, instead of an earlier one. */
+/* Creates an empty file instead of an earlier one. */
 static void enter_folder(void)
 {
     if (folder[0] != '\0')
@@ -98,7 +98,7 @@ static int leave_folder(void **state)
     return 0;
 }
 
-/* The exit status; what it says is in the file said. */
+/* Returns the exit status; the output is in the file `said`. */
 static int run_script(const char *script)
 {
     const char *pause = strstr(script, "pause=10\n");
@@ -179,7 +179,7 @@ static void test_a_server_that_ends_is_a_failure(void **state)
     assert_file("lines", "Capturing CUDA graphs\nthe server ended\n");
 }
 
-/* Texts of a recipe are words: none is a command. */
+/* The recipe's strings are words: none is run as a command. */
 static void test_words_stay_words(void **state)
 {
     static const char *const members[] = { "command", "arguments", "probes", "image" };
@@ -210,7 +210,7 @@ static void test_words_stay_words(void **state)
     }
 }
 
-/* The image, each variable and each word of the command are words of the script. */
+/* The image, each variable and each word of the command are quoted words in the script. */
 static void check_words(const struct recipe *recipe, const char *script)
 {
     json_auto_t *argv = recipe_argv(recipe, "gemma");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md has the permissions that each verb needs on Google's platforms: those of the
+/* docs/clouds.md lists the permissions that each verb needs on Google's platforms: those of the
  * requests that it sends. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,12 +11,13 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* What a request needs: the first row whose parts are in its path, in this order. */
+/* The permission that a request needs: the first row whose parts occur in its path, in this
+ * order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* NULL: each */
 } rights[] = {
-    /* Cloud Run, with what ends a service */
+    /* Cloud Run, with the end of a service */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
     { "POST", { "/v2/", "/services" }, "run.services.create iam.serviceAccounts.actAs" },
     { "PATCH", { "/v2/", "/services/" }, "run.services.update iam.serviceAccounts.actAs" },
@@ -75,17 +76,18 @@ static const struct right {
     { "GET", { "/compute/", "/images/family/" }, "" }, /* public images */
     { "GET", { "/compute/", "/networks/" }, "compute.networks.get" },
     { "GET", { "/compute/", "/regions/" }, "compute.regions.get" },
-    /* What a target has */
+    /* Resources of a target */
     { "GET", { "/storage/", "/b/" }, "storage.buckets.get" },
     { "POST", { "/projects/", ":testIamPermissions" }, "" },
     { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
     { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },
-    { "GET", { "/computeMetadata/", "/identity" }, "run.routes.invoke" }, /* shown at its door */
+    /* for calling the service */
+    { "GET", { "/computeMetadata/", "/identity" }, "run.routes.invoke" },
     { "GET", { "/computeMetadata/", "/" }, "" },
 };
 #define RIGHTS (sizeof rights / sizeof rights[0])
 
-/* ---- What is sent ---- */
+/* ---- Requests ---- */
 
 static bool is_of(const struct right *right, const char *provider,
                   const struct fake_request *request)
@@ -121,7 +123,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     return false;
 }
 
-/* What the verbs need is what target_show looks for. */
+/* target_show checks exactly the permissions that the verbs need. */
 static void check_asked(const struct recording *recording)
 {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the provider requests, and the life of what it makes; `./run clouds` lives the same life on
- * a real control plane. */
+/* The provider's requests, and the life of a deployment; `./run clouds` repeats that life on a real
+ * control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
@@ -231,7 +231,7 @@ static void test_what_is_added_to_a_container_is_drift_without_the_values_of_var
     observed_finish(&is);
 }
 
-/* Seen on a real cluster: nine pods for eight GPUs, all made in one second. */
+/* Seen on a real cluster: nine pods for eight GPUs, all created within one second. */
 static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
 {
     json_auto_t *deployment =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others have in the namespace, faults, and what a target needs. */
+/* Others' resources in the namespace, faults, and the requirements of a target. */
 #include "tests/unit/support/kubernetes_world.h"
 
 /* ---- Others' resources, and faults ---- */
@@ -37,7 +37,7 @@ static void test_anothers_of_that_name_is_not_taken(void **state)
                     "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
-    /* and where it came between plan and apply, the request conflicts */
+    /* and if it came between plan and apply, the request conflicts */
     {
         size_t count = 0;
         struct step *steps = make_steps(world, VERB_CREATE, &count);
@@ -85,12 +85,12 @@ static void test_anothers_account_is_not_taken(void **state)
     assert_non_null(strstr(world->life.error.message, "already exists"));
     assert_null(json_object_get(
         json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
-    assert_string_equal(step->resource, path); /* what is looked at then */
+    assert_string_equal(step->resource, path); /* the URL that is read then */
     assert_string_equal(step->undo_url, path);
     step_list_free(steps, count);
 }
 
-/* A deployment that had no end gets one: no object of that name is changed by force. */
+/* A deployment without an end gets one: no existing object of that name is changed by force. */
 static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
@@ -135,7 +135,8 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     now = look(world);
     assert_int_equal(now.replicas, 5);
     observed_finish(&now);
-    must_apply(world, VERB_STOP); /* of a stopped one, which is started again, the recipe says */
+    /* for a stopped one that is started again, the recipe's number counts */
+    must_apply(world, VERB_STOP);
     must_apply(world, VERB_UPDATE);
     now = look(world);
     assert_int_equal(now.replicas, 1);
@@ -225,7 +226,7 @@ static void test_each_missing_right_is_named(void **state)
         if (is_cronjob)
             assert_non_null(strstr(json_get_text(finding, "fix", ""), "--resource=cronjobs.batch"));
     }
-    assert_int_equal(missing, 4); /* what is made is looked at after a lost answer */
+    assert_int_equal(missing, 4); /* the created resource is read after a lost answer */
 }
 
 static void test_targets_are_checked(void **state)

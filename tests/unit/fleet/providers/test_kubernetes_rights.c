@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md has the permissions that each verb needs on Kubernetes: those of the requests that
- * it sends. */
+/* docs/clouds.md lists the permissions that each verb needs on Kubernetes: those of the requests
+ * that it sends. */
 #include "tests/unit/support/kubernetes_world.h"
 
 #include "tests/clouds/rights.h"
@@ -35,7 +35,8 @@ static void need(struct recording *recording, const char *verb, const char *grou
     json_object_set_new(recording->needed, text_string(&name), json_true());
 }
 
-/* Who grants something needs it: [{"apiGroups": ["apps"], "resources": [..], "verbs": [..]}] */
+/* Granting a right requires having it: [{"apiGroups": ["apps"], "resources": [..], "verbs":
+ * [..]}] */
 static void need_granted(struct recording *recording, const struct fake_request *request)
 {
     json_auto_t *role = json_loads(request->body, 0, NULL);
@@ -68,8 +69,9 @@ static void need_place(struct recording *recording, const json_t *objects,
                  place->group, place->resource, place->part);
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "DELETE") != 0
         && json_object_get(objects, request->path) == NULL && place->part[0] == '\0') {
-        need(recording, "create", place->group, place->resource, ""); /* an apply makes it, too */
-        need(recording, "get", place->group, place->resource, "");    /* after a lost answer */
+        /* an apply may also create it */
+        need(recording, "create", place->group, place->resource, "");
+        need(recording, "get", place->group, place->resource, ""); /* after a lost answer */
     }
     if (strcmp(place->resource, "roles") == 0)
         need_granted(recording, request);
@@ -101,7 +103,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     if (asked == NULL)
         snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
                  request->path);
-    else { /* everybody may ask what they may */
+    else { /* everybody may query their own permissions */
         json_t *needed = recording->needed;
 
         recording->needed = recording->asked;
@@ -133,7 +135,7 @@ static void ask_the_rest(struct world *world, struct recording *recording, const
     check_line(recording, section, "list");
 }
 
-/* What a model server is asked through the API server's proxy. */
+/* Requests to a model server through the API server's proxy. */
 static void ask_the_door(struct world *world, struct recording *recording, const char *section)
 {
     CLOUD_REPLY_AUTO models = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the catalogue's recipes become: the requests of a plan have the image, the whole command,
+/* The requests for the catalogue's recipes: a plan's requests have the image, the whole command,
  * the chips and the nodes that the recipe names. */
 #include <setjmp.h>
 #include <stdarg.h>

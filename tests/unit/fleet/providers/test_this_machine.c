@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "local": what the catalogue's recipes become, what is refused, and a whole life of
- * simserve as a frame would carry it out, with a real watchdog. */
+/* The provider "local": the requests for the catalogue's recipes, the refusals, and a whole life of
+ * simserve with a real watchdog. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,7 +140,7 @@ static json_t *body_of(struct world *world, const struct recipe *recipe, const c
     return body;
 }
 
-/* What each recipe of the catalogue is started as: a part of its request. */
+/* A part of the request for each recipe of the catalogue. */
 static const struct {
     const char *recipe, *parts[10];
 } requests[] = {
@@ -193,7 +193,7 @@ static void every_recipe_becomes_its_request(void **state)
     }
 }
 
-/* What is typed by hand has the same parts, quoted for a shell. */
+/* The commands for people have the same parts, quoted for a shell. */
 static void a_request_is_shown_as_a_command(void **state)
 {
     static const struct {
@@ -269,7 +269,7 @@ static void only_recipes_of_the_disk_are_run(void **state)
     world->recipe.origin = RECIPE_FOLDER;
 }
 
-/* ---- Off ---- */
+/* ---- Turned off ---- */
 
 static void it_is_off_until_an_admin_turns_it_on(void **state)
 {
@@ -388,7 +388,7 @@ static void a_lost_answer_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* What is stored of a door has its name and address alone. */
+/* What is stored for a server's key has only its name and address. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };

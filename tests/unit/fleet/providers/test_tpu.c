@@ -52,7 +52,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "absent", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* of what is gone: nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* after it is gone: nothing is left to do */
 }
 
 static void test_phases_and_the_last_line_are_shown(void **state)
@@ -115,7 +115,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     world->fake.lacks_capacity = false;
     expect(world, "ready");
     world->life.desired.ends_ms += 1000;
-    check_refused(world, VERB_EXTEND, "flex-start is given for a time");
+    check_refused(world, VERB_EXTEND, "flex-start lasts for a fixed time");
     world->life.desired.ends_ms -= 2000;
     must_apply(world, VERB_EXTEND); /* opsbrain may end it earlier */
     world->fake.now_ms += 3600000;
@@ -132,7 +132,7 @@ static void test_a_request_expires(void **state)
 
     world->fake.lacks_capacity = true;
     assert_false(life_apply(&world->life, VERB_CREATE));
-    world->fake.now_ms += 3600000; /* its life: after that nothing may begin */
+    world->fake.now_ms += 3600000; /* its life: nothing may begin after it */
     look_for(world, "pending", "capacity");
     check_state(world, "failed", "not fulfilled before it expired");
     must_apply(world, VERB_DESTROY);
@@ -164,7 +164,7 @@ static void test_a_machine_that_was_taken_away(void **state)
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDED"));
     check_state(world, "failed", "costs nothing");
-    must_apply(world, VERB_STOP); /* the request goes */
+    must_apply(world, VERB_STOP); /* the request is deleted */
     check_state(world, "absent", "");
 }
 
@@ -258,7 +258,7 @@ static void test_the_fake_is_strict(void **state)
     }
 }
 
-/* ---- What is not ours ---- */
+/* ---- Foreign resources ---- */
 
 static void test_what_others_made_survives_every_verb(void **state)
 {
@@ -273,7 +273,7 @@ static void test_what_others_made_survives_every_verb(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* Its labels are where a lost reply is settled by, and what an undo goes by. */
+/* After a lost reply, and before an undo, its labels decide. */
 static void test_a_queued_resource_is_known_by_the_labels_of_its_node(void **state)
 {
     struct google_world *world = *state;
@@ -288,7 +288,7 @@ static void test_a_queued_resource_is_known_by_the_labels_of_its_node(void **sta
     assert_ptr_equal(plain, secret);
 }
 
-/* A machine that was made without a queued resource is stopped and destroyed as itself. */
+/* A machine without a queued resource is stopped and destroyed directly. */
 static void test_a_node_by_itself(void **state)
 {
     struct google_world *world = *state;
@@ -304,7 +304,7 @@ static void test_a_node_by_itself(void **state)
     check_state(world, "absent", "");
 }
 
-/* The node of another's queued resource may have another name. */
+/* The node of a foreign queued resource may have another name. */
 static void test_a_node_of_another_name(void **state)
 {
     struct google_world *world = *state;
@@ -341,7 +341,7 @@ static void test_verbs_that_a_queued_resource_lacks_have_a_reason(void **state)
     assert_non_null(strstr(error.message, "beside it"));
 }
 
-/* Whose answer was lost: the same request again is refused. */
+/* After a lost answer, the repeated request is refused. */
 static void test_a_lost_stop_or_start_is_known_by_the_node(void **state)
 {
     static const struct {

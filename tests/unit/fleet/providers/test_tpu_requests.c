@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Cloud TPU is asked for, with every recipe of the catalogue that is for it, and what is
- * refused before. */
+/* The requests to Cloud TPU for each of its recipes in the catalogue, and what is refused
+ * beforehand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void test_verbs_are_these_steps(void **state)
     check_steps(world, VERB_DESTROY, &bare, "remove-node node-gone remove-firewall remove-key");
     text_copy(bare.state, sizeof bare.state, "deleting");
     check_steps(world, VERB_DESTROY, &bare, "node-gone remove-firewall remove-key");
-    /* What has no machine would still get one. */
+    /* A request without a machine would still get one. */
     check_steps(world, VERB_STOP, &waiting, "remove-queued-resource gone node-gone");
     check_no_steps(world, VERB_START, &waiting, "only a request for one");
     check_no_steps(world, VERB_EXTEND, &waiting, "once it has one");
@@ -80,7 +80,7 @@ static void test_verbs_are_these_steps(void **state)
 
 /* ---- The body ---- */
 
-/* The script is compared by its own test. */
+/* The script has its own test. */
 static json_t *body_of(struct google_world *world)
 {
     size_t count = 0;
@@ -185,7 +185,8 @@ static void test_waiting_for_capacity_ends_with_the_life(void **state)
 
 /* ---- Recipes ---- */
 
-/* Google's description of the version that is asked has every member, and the platform takes it. */
+/* Google's description of the requested API version has every member, and the platform accepts
+ * it. */
 static void check_queued(struct google_world *world, json_t *const descriptions[2])
 {
     const char *name = world->life.desired.recipe->name;
@@ -204,7 +205,7 @@ static void check_queued(struct google_world *world, json_t *const descriptions[
     step_list_free(steps, count);
 }
 
-/* In each way that it may be bought. */
+/* For each way to buy it. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe,
                          json_t *const descriptions[2], int counts[2])
 {
@@ -303,7 +304,7 @@ static void test_what_the_platform_refuses_is_refused_before(void **state)
           "v6e-4 runs v2-alpha-tpuv6e" },
         { "cloud_tpu",
           "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"v2-alpha-tpuv6e\",\"wait_s\":0}",
-          "wait_s\" is 0: capacity is waited for 1 to" },
+          "wait_s\" is 0: the wait for capacity is 1 to" },
     };
     struct google_world *world = *state;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target on Cloud TPU has and needs. */
+/* The requirements of a target on Cloud TPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,8 @@ static void test_what_a_target_needs(void **state)
     assert_non_null(strstr(error.message, "on Cloud TPU each is a zone"));
 }
 
-/* The key is asked for by the names of what was made, never by what a label says. Who asks knows
- * the machine's place, name and URL. */
+/* The key is read by the names of our own resources, never by the contents of a label. The caller
+ * knows the machine's place, name and URL. */
 static void test_the_key_of_a_machine(void **state)
 {
     static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";

@@ -97,7 +97,7 @@ static const struct fault {
     { "cost", "[{\"item\":\"x\",\"quantity\":-1}]", "\"cost.quantity\" must be a number" },
     { "as_of", "\"yesterday\"", "\"as_of\" must be a date" },
     { "status", "\"cannot_work\"", "needs a \"reason\"" },
-    { "hardware", NULL, "lacks the \"hardware\"" },
+    { "hardware", NULL, "but no \"hardware\"" },
     { "arguments", "{\"--api-key\":\"x\"}", "a credential is never an argument" },
     { "arguments", "{\"--API-KEY\":\"x\"}", "a credential is never an argument" },
     { "arguments", "{\"; rm\":\"x\"}", "not an argument's name" },

@@ -16,7 +16,7 @@
 #include "fleet/recipes/recipe_fit.h"
 #include "tests/unit/support/folder.h"
 
-/* What teams deploy today, and the recipes that it has become. */
+/* Teams' present deployments, and the recipes made from them. */
 static const struct variant {
     const char *what, *recipes[8];
 } variants[] = {
@@ -131,7 +131,7 @@ static void every_recipe_names_what_the_catalogue_knows(void **state)
     }
 }
 
-/* What works fits, or it is not known; what the arithmetic refuses is marked. */
+/* A working recipe fits, or that is not known; one that the arithmetic refuses is marked. */
 static void the_arithmetic_agrees_with_the_status(void **state)
 {
     static const char *const not_of_memory[] = {
@@ -174,7 +174,7 @@ static double cost_of(const struct recipe *recipe, const char *item)
     return 0;
 }
 
-/* Each item exists in the book of prices, and what is paid for is what the recipe has. */
+/* Each item exists in the book of prices and matches the recipe's hardware. */
 static void what_is_paid_for_is_what_the_recipe_has(void **state)
 {
     const struct world *world = *state;

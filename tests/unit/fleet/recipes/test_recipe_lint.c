@@ -47,7 +47,7 @@ static struct recipe changed(const struct recipe_book *book, const char *name, c
 static const struct lint_case {
     const char *recipe, *changes, *place, *kind;
     bool refused;
-    const char *sentence; /* NULL: nothing is to be said about it but the image's tag */
+    const char *sentence; /* NULL: no warning except for the image's tag */
 } cases[] = {
     { "run-gemma-4-12b-qat-l4", "{\"hardware\":\"nvidia-h100\"}", "", "", true, "no such acc" },
     { "run-gemma-4-12b-qat-l4", "{\"chips\":2}", "", "", true, "exactly one GPU" },
@@ -66,7 +66,7 @@ static const struct lint_case {
       "{\"probes\":{\"startup\":{\"period_s\":10,\"timeout_s\":11,\"failures\":3}}}", "", "", true,
       "at most its period" },
     { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{\"timeout_s\":3601}}", "", "", true, "3600 s" },
-    { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{}}", "", "", false, "56 % dearer" },
+    { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{}}", "", "", false, "56 % more expensive" },
     { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{}}", "", "", false, "uid 1001" },
     { "run-gemma-4-12b-qat-l4", "{\"scale\":null,\"overrides\":{}}", "", "", false, "80 requests" },
     { "run-gemma-4-12b-qat-l4", "{\"scale\":{\"concurrency\":17},\"overrides\":{}}", "", "", false,

@@ -138,7 +138,7 @@ static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
               ",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\",\"accept_unknown\":"
               "[\"workload\"]}",
               second);
-    draws(world, first, text_string(&arguments), "of 5 figures; run_compare has them.");
+    draws(world, first, text_string(&arguments), "from 5 figures; run_compare has them.");
     text_clear(&arguments);
     text_addf(&arguments,
               "{\"run\":\"%s\",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\","
@@ -151,9 +151,9 @@ static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
     world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID,
                   "is of one deployment, demo");
     world_refused(world, "run_chart", "{\"plot\":\"forest\"}", ERROR_INVALID,
-                  "forest compares two: give \"run\" and \"candidate\"");
+                  "forest compares two sides: give \"run\" and \"candidate\"");
     world_refused(world, "run_chart", "{\"plot\":\"heat\"}", ERROR_INVALID,
-                  "\"run\" is missing: heat is drawn of a run");
+                  "\"run\" is missing: heat draws a run");
 }
 
 static void a_cost_needs_a_price(void **state)
@@ -166,7 +166,8 @@ static void a_cost_needs_a_price(void **state)
     draws(world, id, ",\"plot\":\"cost\",\"options\":{\"usd_per_hour\":[2.5]}",
           "The cost chart of imp_");
     text_addf(&arguments, "{\"run\":\"%s\",\"plot\":\"cost\"}", id);
-    world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID, "no price of imp_");
+    world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID,
+                  "no price is known for imp_");
 }
 
 static void runs_of_one_name_are_told_apart(void **state)
@@ -215,7 +216,7 @@ static void a_history_has_its_restarts_and_revisions(void **state)
     assert_stored(world,
                   deployment_find(world->services.store, "demo", &deployment, &world->error));
     scraped(world, deployment.id, clock_utc_ms() - 600000);
-    has_drawn(world, "{\"plot\":\"history\"}", "The history chart of demo, of ");
+    has_drawn(world, "{\"plot\":\"history\"}", "The history chart of demo, drawn from ");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) >= 78);
     assert_true(has_text(&chart, "dashed rule: 1 restart"));

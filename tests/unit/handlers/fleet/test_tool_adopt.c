@@ -90,7 +90,7 @@ static void what_changed_while_a_person_thought_is_not_adopted(void **state)
     } cases[] = {
         { gives_it_another_address,
           "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
-        { puts_another_theirs, "is another server by now (1) than was shown (0)" },
+        { puts_another_theirs, "is a different server by now (1) than was shown (0)" },
     };
     static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
     struct world *world = *state;
@@ -106,7 +106,7 @@ static void what_changed_while_a_person_thought_is_not_adopted(void **state)
     world_do(world, "deployment_adopt", theirs);
 }
 
-/* Fifty of others around it, and none is touched. */
+/* Fifty servers of others are around it, and none is touched. */
 static void what_is_only_watched_is_never_changed(void **state)
 {
     static const struct {
@@ -155,7 +155,7 @@ static void a_label_alone_makes_nothing_managed(void **state)
     expect_whose(world, "lab", "gemma", "managed");
 }
 
-/* Another's server on another target has the name of ours. */
+/* A foreign server on another target has the name of ours. */
 static void a_name_alone_makes_nothing_managed(void **state)
 {
     struct world *world = *state;
@@ -168,7 +168,7 @@ static void a_name_alone_makes_nothing_managed(void **state)
     expect_whose(world, "lab", "gemma", "foreign");
 }
 
-/* It becomes a part of the requests' paths. */
+/* The name becomes part of the requests' paths. */
 static void what_is_adopted_has_a_plain_name(void **state)
 {
     static const char *const names[] = {

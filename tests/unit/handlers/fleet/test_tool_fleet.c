@@ -65,7 +65,8 @@ static json_int_t planned_length(const json_t *updated)
                             0);
 }
 
-/* Nothing changes before it is applied, and the call that made the earlier revision goes back. */
+/* Nothing changes before the plan is applied, and the call that made the earlier revision restores
+ * it. */
 static void an_update_of_a_managed_deployment_is_a_plan(void **state)
 {
     struct world *world = *state;
@@ -96,7 +97,7 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_FORBIDDEN, "belongs to alice");
 }
 
-/* What runs needs no recipe but the one that it was made from. */
+/* A running server needs only the recipe that it was made from. */
 static void what_runs_outlives_its_recipe(void **state)
 {
     struct world *world = *state;
@@ -115,7 +116,7 @@ static void what_runs_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
-/* Where the platform moves the end of stopped servers only, a sweep would lose its server. */
+/* If the platform changes the end of stopped servers only, a sweep would lose its server. */
 static void an_extension_leaves_a_sweep_its_server(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

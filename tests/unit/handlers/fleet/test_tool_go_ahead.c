@@ -20,7 +20,7 @@ static void nothing_is_deployed_without_a_person(void **state)
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
     world_refused(world, "deployment_apply", confirmed(made), ERROR_FORBIDDEN,
-                  "an agent's word does not count");
+                  "above what an agent may approve");
     world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
     world->says = NO;
@@ -94,7 +94,7 @@ static void a_plan_whose_world_changed_is_refused_with_the_difference(void **sta
     assert_int_equal(cloud->writes, 0);
 }
 
-/* One of the same name that was made since has another id. */
+/* A server of the same name that was created since has another id. */
 static void a_plan_is_for_this_very_server(void **state)
 {
     struct world *world = *state;
@@ -169,7 +169,7 @@ static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
     world->says = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
     world->thinks = replaces_it;
     world_refused(world, "deployment_destroy", "{\"deployment\":\"gemma\"}", ERROR_CONFLICT,
-                  "is another server by now");
+                  "is no longer the server that was shown");
     world->thinks = NULL;
     assert_int_equal(fleet_world_existing(cloud), 3);
     gone = world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\"}");

@@ -49,7 +49,7 @@ static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
                   "allows 10.00");
     world_refused(world, "deployment_plan",
                   "{\"deployment\":\"g\",\"target\":\"lab\",\"recipe\":\"gemma-small\"}",
-                  ERROR_FORBIDDEN, "demands an end");
+                  ERROR_FORBIDDEN, "requires an end");
     world_refused(world, "deployment_plan",
                   "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
                   "\"life_s\":7200}",
@@ -62,7 +62,7 @@ static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* What runs is not ended by a rule that is newer than it. */
+/* A new rule does not end a running server. */
 static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
 {
     static const char rule[] = "lets whoever reaches the server change it";

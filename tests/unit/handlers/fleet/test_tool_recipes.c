@@ -63,7 +63,7 @@ static void lists_what_is_asked_for(void **state)
         assert_string_equal(json_get_text(recipe, "status", ""), "cannot_work");
     }
     world_do(world, "recipe_list", "{\"hardware\":\"abacus\"}");
-    world_says(world, "No recipe is like that.");
+    world_says(world, "No recipe matches.");
 }
 
 static void shows_whether_it_fits_and_what_it_costs(void **state)
@@ -112,7 +112,7 @@ static void names_what_was_meant(void **state)
     struct world *world = *state;
 
     world_refused(world, "recipe_show", "{\"recipe\":\"e4b-rtx\"}", ERROR_NOT_FOUND,
-                  "did you mean run-gemma-4-e4b-rtx6000; recipe_list has them all");
+                  "did you mean run-gemma-4-e4b-rtx6000; recipe_list lists them all");
     world_refused(world, "recipe_show", "{\"recipe\":\"nothing-like-it-at-all\"}", ERROR_NOT_FOUND,
                   "there is no recipe \"nothing-like-it-at-all\"; recipe_list");
     world_refused(world, "recipe_show",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A database knows whether it is the one that was used last, where it was used last. */
+/* A database knows whether it is the one that was last used, in its last place. */
 #include "server/program/fleet_place.h"
 #include "tests/unit/support/test_database.h"
 
@@ -32,7 +32,7 @@ static void a_restart_in_its_place_is_noticed_by_nobody(void **state)
     }
 }
 
-/* A copy at another place, whatever it has of the files. */
+/* A copy at another place, whichever of the files it has. */
 static void a_copied_folder_only_reads_until_it_is_resumed(void **state)
 {
     struct ledger *ledger = *state;

@@ -197,7 +197,7 @@ static void names_the_row_that_was_changed(void **state)
     verdict = verify(ledger);
     assert_int_equal(verdict.wrong, 1);
     assert_int_equal(verdict.wrong_ids[0], 17);
-    assert_words(ledger, "row before was removed: 17");
+    assert_words(ledger, "earlier row was removed: 17");
 }
 
 static void refuses_to_change_or_remove_rows(void **state)
@@ -243,7 +243,7 @@ static void reports_a_removed_end_for_ever(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
     add_rows(ledger, 2);
-    assert_words(ledger, "say that others wrote to the audit log");
+    assert_words(ledger, "record that others wrote to the audit log");
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" },
                                      9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
@@ -260,9 +260,9 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > 30; UPDATE audit_head SET id = 30, "
                                   "digest = (SELECT digest FROM audit WHERE id = 30)");
-    assert_words(ledger, "the newest row is not the one that was written last");
+    assert_words(ledger, "the newest row is not the one that was last written");
     add_rows(ledger, 1);
-    assert_words(ledger, "say that others wrote to the audit log");
+    assert_words(ledger, "record that others wrote to the audit log");
 }
 
 static void foreign_rows_after_the_end_are_found(void **state)

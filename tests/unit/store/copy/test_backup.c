@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backups: what is written is what is read, also by the other engine; and every damage is noticed
- * before anything is restored. */
+/* Backups: what is read equals what was written, also in the other engine; and every damage is
+ * noticed before anything is restored. */
 #include <endian.h>
 #include <errno.h>
 #include <glob.h>
@@ -292,7 +292,7 @@ static void flip(const struct vault *vault, off_t at)
     close(file);
 }
 
-/* It is cut off long before memory is taken for all of it. */
+/* It is refused long before memory is allocated for all of it. */
 static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tables *tables,
                                      const char *key)
 {
@@ -378,7 +378,7 @@ static void a_backup_from_a_pipe_is_refused_at_once(void **state)
     close(ends[0]);
 }
 
-/* A file that was made to do harm has the right seals, but not the rows of a table. */
+/* A malicious file has valid seals, but not the rows of a table. */
 static void rows_of_no_table_are_refused(void **state)
 {
     static const char *const bodies[] = { "", "\x01", "\x09", "\x03\xff\xff\xff\xff\xff\xff\xff",

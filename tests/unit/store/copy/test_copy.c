@@ -166,7 +166,7 @@ static void a_copy_goes_on_from_the_same_source_only(void **state)
     assert_refused(road, move_there(road), ERROR_CONFLICT, "deployment_revisions");
 }
 
-/* The time of a holder would run out while a large table is compared. */
+/* A holder's time would expire while a large table is compared. */
 static void a_source_is_held_while_what_arrived_is_compared(void **state)
 {
     struct road *road = *state;
@@ -291,7 +291,7 @@ static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
     every_row_compare(road->from, road->over);
 }
 
-/* ---- What a copy is good for ---- */
+/* ---- Using a copy ---- */
 
 static void open_copy(struct road *road, struct ledger *out)
 {
@@ -316,7 +316,7 @@ static void fill_by_the_store(struct road *road)
     store_close(ledger.store);
 }
 
-/* It only reads them until then, also in the folder of the source. */
+/* Until then it only reads the clouds, also in the folder of the source. */
 static void resumes_the_clouds(const struct road *road, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");

@@ -50,7 +50,7 @@ static bool lose_session(struct sql_connection *connection, void *context, struc
     if (!notes_add(connection, "first", error))
         return false;
     end_sessions(losing->ledger);
-    for (int i = 0; i < 2; i++) /* the first finds out that it is lost */
+    for (int i = 0; i < 2; i++) /* the first detects that it is lost */
         losing->stored_outside += notes_add(connection, "second", &ignored);
     return true;
 }
@@ -145,7 +145,7 @@ __attribute__((format(printf, 2, 3))) static void run_for(const struct guest *gu
     backdoor_run(guest->folder, script);
 }
 
-/* A store of a role of its own, which can be refused what it had. */
+/* A store with a role of its own, from which rights can be revoked. */
 static void open_as_guest(struct ledger *ledger, struct guest *guest)
 {
     folder_create(guest->folder);
@@ -179,7 +179,7 @@ static bool becomes_ready(struct ledger *ledger, struct guest *guest, bool ready
     return true;
 }
 
-/* Takes something from the role, and gives it back. */
+/* Revokes a right from the role, and grants it again. */
 static void refuse_and_allow(struct ledger *ledger, const char *refuse, const char *sentence,
                              const char *allow)
 {

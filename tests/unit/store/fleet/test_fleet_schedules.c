@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random schedules of concurrent applies: in none of them does what runs on a target cost more than
- * its ceiling, nor does one deployment have two plans at once. OPSBRAIN_SCHEDULES says how many
- * (`./run clouds`: 1000), OPSBRAIN_SEED the first one's seed, which a failure names. */
+/* Random schedules of concurrent applies: the deployments on a target never cost more than its
+ * ceiling, and no deployment has two plans at once. OPSBRAIN_SCHEDULES is the number of schedules
+ * (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one, which a failure names. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
@@ -62,7 +62,7 @@ static bool plan_at_random(const struct schedule *schedule, struct generator *ge
     return true;
 }
 
-/* As the worker of a job would: done, or failed with what it made left or taken back. */
+/* Ends the plan as a job's worker would: done, or failed, with its resources left or removed. */
 static struct fleet_plan_end end_of(const struct fleet_plan_row *plan, struct generator *generator)
 {
     bool creates = strcmp(plan->verb, "create") == 0, fails = generator_below(generator, 4) == 0;
@@ -101,7 +101,7 @@ static bool end_one(const struct schedule *schedule, struct generator *generator
     return done;
 }
 
-/* What runs on the target costs this much per hour; negative if it cannot be read. */
+/* The cost per hour of the deployments on the target; negative if it cannot be read. */
 static double running_usd(const struct schedule *schedule)
 {
     struct fleet_managed_row *rows;
@@ -197,7 +197,7 @@ static void begin_schedule(struct ledger *ledger, uint64_t seed, struct schedule
                                        &ledger->error));
 }
 
-/* Ends what is left, so that the next schedule is alone. */
+/* Ends the remaining deployments, so that the next schedule starts afresh. */
 static void finish_schedule(struct ledger *ledger, const struct schedule *schedule)
 {
     struct generator generator;

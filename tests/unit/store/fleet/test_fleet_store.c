@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets, plans and what is managed: who may begin a plan, how often, and up to which cost. */
+/* Targets, plans and managed deployments: who may begin a plan, how often, and up to which cost. */
 #include "store/fleet/fleet_managed.h"
 #include "store/fleet/fleet_plans.h"
 #include "store/ledger/jobs.h"
@@ -205,7 +205,7 @@ static void nothing_begins_without_a_go_ahead(void **state)
     put(ledger, target_of("lab"));
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
     refuse(ledger, NULL, &plan, ERROR_FORBIDDEN, "needs a person's go-ahead");
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "an agent's word does not count");
+    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "above what an agent may approve");
     begin(ledger, &plan);
 }
 
@@ -256,7 +256,7 @@ static void two_people_are_two_principals(void **state)
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW, &line,
                                          &ledger->error));
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and has that of 1");
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
@@ -281,7 +281,7 @@ static void a_plan_is_good_for_a_day_and_one_state_of_its_target(void **state)
     assert_refused(ledger,
                    fleet_plan_begin(ledger->store, plan.id, FLEET_WAY_PERSON, NULL,
                                     NOW + 24 * HOUR_MS, &change, &begun, &ledger->error),
-                   ERROR_CONFLICT, "good for 24 hours");
+                   ERROR_CONFLICT, "valid for 24 hours");
     target.total_usd = 9;
     put(ledger, target);
     refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "changed by root");
@@ -299,20 +299,21 @@ static void ceilings_hold_for_one_and_for_all_together(void **state)
     refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "the target lab allows 3.00");
     plan = plan_with(ledger, "create", "unknown", -1, HOUR_MS);
     refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
-           "is not known, and the target lab demands");
+           "is not known, and the target lab requires");
     plan = plan_with(ledger, "create", "long", 1, 2 * HOUR_MS + 1000);
     refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "longer than the 7200 s");
     plan = plan_with(ledger, "create", "endless", 1, 0);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "demands an end");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "requires an end");
     plan = plan_with(ledger, "create", "one", 3, HOUR_MS);
     begin(ledger, &plan);
     plan = plan_with(ledger, "create", "two", 2.5, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "beside 3.00 of what runs");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT,
+           "in addition to 3.00 for what already runs");
     plan = plan_with(ledger, "create", "three", 2, HOUR_MS);
     begin(ledger, &plan);
 }
 
-/* While a change runs it counts at the higher price, afterwards at the one it has. */
+/* During a change a deployment counts at the higher price, afterwards at its new one. */
 static void a_change_reserves_the_higher_price(void **state)
 {
     struct ledger *ledger = *state;
@@ -325,7 +326,7 @@ static void a_change_reserves_the_higher_price(void **state)
     scale = plan_with(ledger, "scale", "one", 1, HOUR_MS);
     begin(ledger, &scale);
     two = plan_with(ledger, "create", "two", 3, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "beside 3.00");
+    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
     finish(ledger, &scale, "running");
     begin(ledger, &two);
     finish(ledger, &two, "running");
@@ -335,7 +336,7 @@ static void a_change_reserves_the_higher_price(void **state)
     two = plan_with(ledger, "create", "three", 3, HOUR_MS);
     begin(ledger, &two);
     scale = plan_with(ledger, "start", "two", 3, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &scale, ERROR_CONFLICT, "beside 4.00");
+    refuse(ledger, FLEET_WAY_PERSON, &scale, ERROR_CONFLICT, "in addition to 4.00");
 }
 
 /* ---- Once ---- */
@@ -356,9 +357,9 @@ static void two_who_begin_one_plan_get_one_job(void **state)
     assert_false(first.existed);
     assert_true(second.existed);
     assert_string_equal(first.job_id, second.job_id);
-    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "another plan changes gemma");
+    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "another plan is changing gemma");
     finish(ledger, &plan, "running");
-    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is managed already");
+    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is already managed");
     assert_ok(ledger, begin_as(ledger, "bob", FLEET_WAY_PERSON, &plan, &second));
     assert_true(second.existed);
     assert_ok(ledger, fleet_managed_list(ledger->store, &rows, &count, &ledger->error));
@@ -376,7 +377,7 @@ static void a_registered_name_is_not_taken_over(void **state)
     put(ledger, target_of("lab"));
     ledger_deployment(ledger, "gemma");
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is registered already");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is already registered");
 }
 
 /* ---- Journal, cancel, sightings ---- */
@@ -405,7 +406,7 @@ static void a_stale_worker_writes_nothing_into_the_journal(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-/* It would leave its plan begun for ever, and what it made running. */
+/* It would leave its plan unfinished for ever, and its resources running. */
 static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
 {
     struct ledger *ledger = *state;
@@ -423,7 +424,7 @@ static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
     claim_next(ledger);
 }
 
-/* Its job ended, and the plan did not: what it made must not be forgotten. */
+/* Its job ended, but not the plan: its resources must not be forgotten. */
 static void a_plan_whose_job_is_over_gets_another(void **state)
 {
     struct ledger *ledger = *state;
