@@ -113,7 +113,7 @@ static void write_outcome(const struct asked *asked, struct html *html)
         write_time(asked->row.answered_ms, html);
         html_textf(html, " UTC: %s", content != NULL ? "" : "declined");
         page_cell_write(PAGE_FOREIGN, content, html);
-        html_text(html, ". You can close this page: the call goes on where it was made.");
+        html_text(html, ". You can close this page: the call continues where it was made.");
     }
     html_close(html, "p");
 }

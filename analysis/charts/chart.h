@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The charts: stored figures in, a drawing and a table of the same figures out. Pure functions.
- *
- * What was measured is filled. What failed is hatched and says so; what was inferred has a dashed
- * outline and no figure; what was not measured is a dot. Lines break at both. Bounds of axes and
- * colours come from measured figures alone. */
+ * What was measured is filled. Failed cells are hatched and labelled; inferred ones have a dashed
+ * outline and no figure; unmeasured ones are a dot. Lines break at both. Bounds of axes and colours
+ * come from measured figures alone. */
 #pragma once
 
 #include "analysis/audit/audit.h"
@@ -14,7 +13,7 @@
 struct chart {
     struct drawing drawing;
     struct chart_table table;
-    bool is_empty; /* there is no figure to draw: the picture says which */
+    bool is_empty; /* there is no figure to draw: the picture names the missing one */
 };
 #define CHART_AUTO __attribute__((cleanup(chart_finish))) struct chart
 void chart_finish(struct chart *chart);

@@ -12,7 +12,7 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-#define INTERVAL_NS 500000000 /* the lock keeps its key in memory: to ask costs nothing */
+#define INTERVAL_NS 500000000 /* the lock caches its key, so asking it is cheap */
 
 struct credential_renewal {
     struct load *load;
@@ -38,7 +38,8 @@ static bool sleep_interval(struct credential_renewal *renewal)
     return !ending;
 }
 
-/* Without a new one the old one is sent on: the server's refusals are in the cell's figures. */
+/* Without a new credential the old one is still sent: the server's refusals show in the cell's
+ * figures. */
 static void *run(void *context)
 {
     struct credential_renewal *renewal = context;

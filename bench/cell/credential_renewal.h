@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renews what a cell's requests show at the server's door: an ID token may end within the cell. */
+/* Renews the credential of a cell's requests: an ID token may expire within the cell. */
 #pragma once
 
 #include "base/core/error.h"

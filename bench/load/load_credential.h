@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the requests of a cell show at the server's door. Another one follows when it ends; those
- * before it stay until the cell's end, since requests that carry them are under way. */
+/* The credential of a cell's requests. A new one replaces it when it expires; earlier ones are kept
+ * until the cell's end, since requests with them are in flight. */
 #pragma once
 
 #include "base/net/endpoint.h"

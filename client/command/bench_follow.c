@@ -249,13 +249,13 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
 static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)
-        fprintf(
-            stderr,
-            "The sweep goes on. To see it again: opsbrain bench %s; to stop it: opsbrain cancel "
-            "%s\n",
-            bench->sweep, bench->sweep);
+        fprintf(stderr,
+                "The sweep continues. To see it again: opsbrain bench %s; to stop it: opsbrain "
+                "cancel %s\n",
+                bench->sweep, bench->sweep);
     else
-        fprintf(stderr, "Stopped; finished cells are kept. To go on: opsbrain bench %s --data %s\n",
+        fprintf(stderr,
+                "Stopped; finished cells are kept. To continue: opsbrain bench %s --data %s\n",
                 bench->sweep, bench->folder);
 }
 

@@ -240,7 +240,7 @@ static CHECKED bool take_result(const struct remote *remote, const struct arriva
     if (problem == NULL)
         return error_set(error, ERROR_UPSTREAM,
                          "%.200s ended the answer in the middle, or is not an opsbrain server: ask "
-                         "again; long work is a job and goes on",
+                         "again; long work is a job and continues",
                          remote->login.url);
     text_add_printable(&sentence, reason, strlen(reason), 400);
     return error_set(error, ERROR_INVALID, "%s", text_string(&sentence));

@@ -24,7 +24,7 @@ json_t *kubernetes_end_role(const struct desired *desired);
 json_t *kubernetes_end_binding(const struct desired *desired);
 json_t *kubernetes_end_job(const struct desired *desired);
 json_t *kubernetes_labels(const struct desired *desired);
-/* The annotations of its end: when, and what becomes of it. New reference. */
+/* The annotations of its end: the time, and whether it is stopped or destroyed. New reference. */
 json_t *kubernetes_end_notes(const struct desired *desired);
 
 /* The resource that a container of the recipe requests: "nvidia.com/gpu". */

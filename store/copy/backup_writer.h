@@ -22,8 +22,8 @@ struct backup_writer {
 };
 
 /* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. Until the writer is
- * finished, signals that end the process wait, so that nothing is left of the file: the next piece
- * is refused (CANCELLED). */
+ * finished, signals that end the process are blocked, so that nothing is left of the file: the next
+ * piece is refused (CANCELLED). */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);
 struct copy_sink backup_writer_sink(struct backup_writer *writer);

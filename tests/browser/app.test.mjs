@@ -29,7 +29,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await host.close();
     });
 
-test('the app draws the grid, tells its size, follows the theme and the keys, and ends when it is told to', async (t) => {
+test('the app draws the grid, reports its size, follows the theme and the keys, and ends on request', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });
     const { run } = await client.call('run_import', { name: 'grid.json', text: gridFile() });

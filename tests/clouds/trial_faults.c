@@ -150,7 +150,7 @@ static const char *judge_done(const struct trial_rig *rig, const struct trial_re
                               const json_t *made, const char *state)
 {
     if (!has_same(made, reference->made))
-        return "what there is, is not what an undisturbed run makes";
+        return "the resources differ from those of an undisturbed run";
     if (rig->site.faults.created > reference->created)
         return "something was made twice";
     return strcmp(state, reference->state) == 0 ? NULL

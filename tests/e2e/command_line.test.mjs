@@ -283,7 +283,7 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     const stopped = await run.with({ cwd: folder, during: (child, { stdout }) => /^ +1 +128/m.test(stdout) && child.kill('SIGINT') },
         'bench', `${model.url}/v1/`, '--yes', ...LONG);
     assert.equal(stopped.code, 130, stopped.stderr);
-    const [, again] = stopped.stderr.match(/To go on: opsbrain (bench swp_\w+ --data .*)/);
+    const [, again] = stopped.stderr.match(/To continue: opsbrain (bench swp_\w+ --data .*)/);
     const server = await startServer(t, { data });
     const ended = await run(...again.split(' ')); // the server that now has the folder is called
     assert.equal(ended.code, 0, ended.stderr);

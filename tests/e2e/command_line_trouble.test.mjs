@@ -45,7 +45,7 @@ sideBySide('Ctrl-C ends a server of its own in order, and what was measured is t
     const { code, stdout } = await run.onTerminal(80, { cwd: folder, during: atFirstRow((child) => child.stdin.write('\x03\x03')) },
         'bench', model.url, '--data', data, ...TWO_CELLS);
     assert.equal(code, 130, stdout);
-    const [, again] = stdout.match(/To go on: opsbrain (bench swp_\w+ --data \S+)/);
+    const [, again] = stdout.match(/To continue: opsbrain (bench swp_\w+ --data \S+)/);
     const ended = await run.with({ cwd: folder }, ...again.split(' '));
     assert.equal(ended.code, 0, ended.stderr);
     assert.equal(ended.stdout.match(/^ +1 +(128|256) /gm).length, 2);

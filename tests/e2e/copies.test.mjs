@@ -107,7 +107,7 @@ test('a move that is killed again and again arrives complete', async (t) => {
     }
 });
 
-test('what was copied is told in JSON, too', async (t) => {
+test('the counts of a copy are also available as JSON', async (t) => {
     const folder = await temporaryFolder(t);
     const [data, copy, over, file] = ['data', 'copy', 'over', 'all.backup'].map((name) => path.join(folder, name));
     await addKey(data, 'ada', '--role', 'admin');

@@ -234,7 +234,7 @@ test('names of functions, tables and structs exist', async () => {
         }
 });
 
-inEach('what ./run is told to do exists', async (name, content) => {
+inEach('the arguments of ./run exist', async (name, content) => {
     const script = await readFile(path.join(ROOT, 'run'), 'utf8');
     for (const [, command, bench] of content.matchAll(/\.\/run ([a-z]+)(?: ([a-z]+))?/g)) {
         assert.match(script, new RegExp(`^\\./run ${command}\\b`, 'm'), `${name}: ./run ${command}`);

@@ -130,7 +130,7 @@ forEachClient('prompts are listed, completed and made for their arguments', asyn
     await connection.close();
 });
 
-forEachClient('what there is not is refused with the code of the era', async (t, kind) => {
+forEachClient('what does not exist is refused with the code of the era', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     for (const uri of ['opsbrain://runs/run_nobody', 'opsbrain://nothing', 'file:///etc/passwd', 'opsbrain://runs/a%2Fb'])
         await assert.rejects(client.readResource({ uri }), (error) => {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Kubernetes API server answers: as a reply to each request of each verb, and as what there
- * is: a Deployment with its pods and the last lines of a log. The first byte chooses the request,
- * the second the status; NUL bytes separate the three. */
+/* Any answer of a Kubernetes API server, as a reply to each request of each verb, and as an
+ * observed Deployment with its pods and the last lines of a log. The first byte chooses the
+ * request, the second the status; NUL bytes separate the three. */
 #include "fleet/providers/kubernetes.h"
 #include "tests/fuzz/fuzz_reply.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of whatever a provider makes of a reply, for the fuzzers of their readers. */
+/* Conditions on everything that a provider reads from a reply, for the fuzzers of their readers. */
 #pragma once
 
 #include <string.h>
@@ -20,7 +20,7 @@ static inline void reply_check_text(const char *text, size_t size)
 }
 #define CHECK_TEXT(text) reply_check_text(text, sizeof(text))
 
-/* What is shown and stored of it is JSON. */
+/* Its shown and stored form is JSON. */
 static inline void reply_check_observed(const struct observed *now)
 {
     json_auto_t *sighting = managed_document_sighting(now);
@@ -36,7 +36,7 @@ static inline void reply_check_observed(const struct observed *now)
     must(now->ends_ms >= 0);
 }
 
-/* The steps of every verb of a provider, made once, with what the replies to them mean. */
+/* The steps of every verb of a provider, made once, and the judgement of replies to them. */
 struct reply_steps {
     const struct provider *provider;
     struct recipe_book *book; /* kept, as the steps are */
@@ -75,8 +75,8 @@ static inline void reply_steps_make(struct reply_steps *out, const struct fleet_
     must(out->counts[VERB_CREATE] > 0 && out->counts[VERB_DESTROY] > 0);
 }
 
-/* A reply to one of the steps: it has a meaning, a sentence where it is no success, and what is
- * looked at next is no other server's. */
+/* Judges a reply to one of the steps: there is a verdict, a sentence unless it succeeded, and the
+ * URL to poll next is on the same server. */
 static inline void reply_try_outcome(const struct reply_steps *all, uint8_t which, long status,
                                      json_t *body)
 {

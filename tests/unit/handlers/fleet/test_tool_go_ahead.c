@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The go-ahead to a plan: whose it is, for what it is, and what becomes of it. */
+/* The go-ahead to a plan: who may give it, for which plans, and its effect. */
 #include "tests/unit/support/fleet_tools.h"
 
 static const char *confirmed(const json_t *made)

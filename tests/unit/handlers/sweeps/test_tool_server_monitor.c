@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps of a disturbed server: what becomes of their cells, using only the tools. */
+/* Sweeps of a disturbed server, using only the tools: how their cells end. */
 #include <pthread.h>
 #include <stdatomic.h>
 

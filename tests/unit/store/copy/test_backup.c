@@ -360,7 +360,7 @@ static void a_damaged_file_leaves_the_database_untouched(void **state)
     fputs("more", file);
     fclose(file);
     assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""), ERROR_INVALID,
-                   "after its end");
+                   "after the end");
 }
 
 /* It is read twice. */
