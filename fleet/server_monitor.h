@@ -15,6 +15,6 @@ struct server_monitor;
 struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int64_t instances,
                                             const struct monitor_watch *watch);
 /* Waits for the server to be idle again (at most a minute if it went away), fills *out and frees
- * the monitor. `result` NULL: the attempt was interrupted; returns at once, without a report */
+ * the monitor. `result` NULL: the attempt was interrupted; returns at once, without a report. */
 void server_monitor_end(struct server_monitor *monitor, const struct cell_result *result,
                         struct cross_check *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points that are too many to be drawn. Private to analysis/charts/. */
+/* A cloud that stands for points that are too many to be drawn one by one. Private to
+ * analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/drawing.h"

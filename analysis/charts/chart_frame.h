@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the charts share: title and subtitle, axes, markers, legends. Private to analysis/charts/.
- */
+/* Shared by the charts: title and subtitle, axes, markers, legends. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_grid.h"
@@ -27,14 +26,14 @@ double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint pain
                    const struct text *parts);
 /* Appends a part. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What a subtitle says of a grid: cells, repetitions, samples, failures, marks. */
+/* Adds a grid's part of the subtitle: cells, repetitions, samples, failures, marks. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
-/* "Warnings: burst in 132 of 156 cells"; nothing where no warning is common. */
+/* "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
 /* The subtitle, with these parts after the grid's own, and the banner. Returns where the plot may
  * begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
-/* In place of a plot that has nothing to show. */
+/* Writes a sentence in place of a plot without figures. */
 void chart_empty(struct chart *chart, double top, const char *why);
 
 /* ---- Axes ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows of a grid a chart of lines shows, and how it shows the others where they are too many.
- * Private to analysis/charts/. */
+/* Chooses the rows of a grid that a line chart shows, and how it shows the others if there are too
+ * many. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_facets.h"
 
-#define CHART_MARKERS_MAX 480 /* of all lines: more could not be told apart */
+#define CHART_MARKERS_MAX 480 /* of all lines: more could not be distinguished */
 #define CHART_MARKER_GAP 7    /* a marker that is nearer to the last one of its line is omitted */
 
 /* All rows, or where they would have too many markers as many as one panel has lines, evenly from

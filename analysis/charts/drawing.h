@@ -22,7 +22,7 @@ struct style {
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
-/* What a text is: its size, and its class in an SVG. */
+/* The kind of a text: it decides its size, and its class in an SVG. */
 enum text_kind {
     TEXT_TITLE,
     TEXT_SUBTITLE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an import's figures say, in sentences. Those of our own runs are in analysis/report. */
+/* The takeaways from an import's figures, in sentences. Those of our own runs are in
+ * analysis/report. */
 #include <math.h>
 
 #include "analysis/charts/chart_frame.h"

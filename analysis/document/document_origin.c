@@ -125,7 +125,7 @@ static void write_document(const char *document, struct html *html)
     json_decref(json);
 }
 
-/* What report_json says about a sweep besides its figures, and who measured it. */
+/* The members of report_json about a sweep besides its figures, and who measured it. */
 static void write_own(const struct report_input *input, struct html *html)
 {
     static const char *const members[] = { "fingerprint", "client", "plan" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model servers that may be called, if the operator restricts them: networks, addresses and
- * names */
+ * names. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,5 +20,5 @@ void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
-/* Whether a server with this host can be one of them: by its name, or by an address */
+/* Whether a server with this host can be one of them, by its name or by an address. */
 bool server_list_may_have(const struct server_list *list, const char *host);

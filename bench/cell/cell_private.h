@@ -40,7 +40,7 @@ struct cell {
     struct tally total;
 };
 
-/* The measurement, with the state and the reason. Takes the histograms out of the cell's total */
+/* The measurement, with the state and the reason. Takes the histograms out of the cell's total. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
 /* For a server that this machine cannot reach with the users of the cell: nothing was sent. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);

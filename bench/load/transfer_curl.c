@@ -159,7 +159,8 @@ static void make_headers(struct transfer_curl *curl, const struct load_credentia
     curl_easy_setopt(curl->easy, CURLOPT_HTTPHEADER, curl->headers);
 }
 
-/* Only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection twice */
+/* Only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection
+ * twice. */
 static long http_version(const struct load *load)
 {
     return load->http2_streams > 0 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;

@@ -60,9 +60,10 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     TEXT_AUTO sentence = { 0 };
     bool reachable =
         deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
-    const char *next = reachable ? "model_health; sweep_start alone finds where it saturates"
-                                 : "once it runs, model_health; deployment_update corrects a wrong "
-                                   "URL, model or secret";
+    const char *next = reachable
+                           ? "model_health; sweep_start with it alone finds where it saturates"
+                           : "once it runs, model_health; deployment_update corrects a wrong "
+                             "URL, model or secret";
 
     value_add_masked(&sentence, problem.message);
     answer->structured = json_pack(

@@ -182,7 +182,7 @@ static const char *next_step(const struct view *view)
         return "model_health once it should be up; deployment_update corrects a wrong URL, model "
                "or secret";
     if (view->sweep_count == 0)
-        return "model_health; sweep_start alone finds where it saturates";
+        return "model_health; sweep_start with it alone finds where it saturates";
     if (sweep_answer_is_active(&view->sweeps[0]))
         return "job_show with the sweep and wait_s 600";
     return "run_report for its newest sweep, or sweep_plan for another";

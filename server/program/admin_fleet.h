@@ -11,9 +11,9 @@ struct access;
 /* {"command": "plan_show", "plan"}: the requests, cost and end, in "text". */
 CHECKED bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
                              struct error *error);
-/* {"command": "plan_approve", "plan"}: agrees to it, with "text" as plan_show. */
+/* {"command": "plan_approve", "plan"}: agrees to it; "text" is as for plan_show. */
 CHECKED bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
-/* {"command": "fleet_resume"}: the database is used where it is now. */
+/* {"command": "fleet_resume"}: accepts the database's present place. */
 CHECKED bool admin_fleet_resume(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);

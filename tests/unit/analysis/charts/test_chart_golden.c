@@ -99,7 +99,7 @@ static void draw_shape(const struct shape_of_run *shape, struct text *digests)
         evidence_finish(&evidence[i]);
 }
 
-static void every_plot_is_what_it_was(void **state)
+static void every_plot_is_unchanged(void **state)
 {
     TEXT_AUTO digests = { 0 };
     TEXT_AUTO golden = { 0 };
@@ -122,7 +122,7 @@ static void every_plot_is_what_it_was(void **state)
     assert_string_equal(text_string(&digests), text_string(&golden));
 }
 
-static void a_history_is_what_it_was(void **state)
+static void a_history_is_unchanged(void **state)
 {
     CHART_AUTO chart = { 0 };
     TEXT_AUTO svg = { 0 };
@@ -136,8 +136,8 @@ static void a_history_is_what_it_was(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_plot_is_what_it_was),
-        cmocka_unit_test(a_history_is_what_it_was),
+        cmocka_unit_test(every_plot_is_unchanged),
+        cmocka_unit_test(a_history_is_unchanged),
     };
 
     writes = count > 1 && strcmp(arguments[1], "--write") == 0;

@@ -489,7 +489,7 @@ static struct load_verdict judge(const struct found *found)
     return load_curve_judge(points, count, false);
 }
 
-static void the_report_says_of_what_was_measured_what_the_search_found(void **state)
+static void the_report_agrees_with_the_search(void **state)
 {
     unsigned seed = 3;
 
@@ -526,7 +526,7 @@ int main(void)
         cmocka_unit_test(few_levels_are_all_measured),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
         cmocka_unit_test(calls_saturated_what_the_report_does),
-        cmocka_unit_test(the_report_says_of_what_was_measured_what_the_search_found),
+        cmocka_unit_test(the_report_agrees_with_the_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

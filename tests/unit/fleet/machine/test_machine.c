@@ -120,7 +120,7 @@ static struct machine_process child_of(const struct machine_world *world)
     return child;
 }
 
-static void what_it_started_ends_with_it(void **state)
+static void its_children_end_with_it(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process child;
@@ -132,7 +132,7 @@ static void what_it_started_ends_with_it(void **state)
 }
 
 /* Its program died with its watchdog, but not the program's children. */
-static void what_a_killed_watchdog_left_is_ended(void **state)
+static void remains_of_a_killed_watchdog_are_ended(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process process, child;
@@ -245,8 +245,8 @@ int main(int argc, char **argv)
         TEST(an_extension_reaches_its_watchdog),
         TEST(at_its_end_it_may_be_stopped_and_started_again),
         TEST(nothing_runs_without_its_watchdog),
-        TEST(what_it_started_ends_with_it),
-        TEST(what_a_killed_watchdog_left_is_ended),
+        TEST(its_children_end_with_it),
+        TEST(remains_of_a_killed_watchdog_are_ended),
         TEST(a_number_that_was_given_to_another_is_not_touched),
         TEST(a_program_that_ends_says_so_with_its_last_line),
         TEST(one_that_listens_for_other_machines_is_ended),

@@ -159,7 +159,7 @@ static void a_container_ends_at_its_time(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-static void anothers_container_is_not_touched(void **state)
+static void a_foreign_container_is_not_touched(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = container(world);
@@ -231,7 +231,7 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 }
 
 /* Sets the wanted state, as a stop or a destruction does while the watchdog lives. */
-static void tell(const struct world *world, const char *wanted)
+static void set_wanted(const struct world *world, const char *wanted)
 {
     char folder[PATH_MAX];
     json_auto_t *record = NULL;
@@ -246,7 +246,7 @@ static void tell(const struct world *world, const char *wanted)
 }
 
 /* A destruction after a stop that Podman does not carry out yet. */
-static void what_is_told_while_it_cannot_be_ended_is_done(void **state)
+static void a_command_is_carried_out_once_it_can_be_ended(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
     struct lies none = { 0 };
@@ -254,15 +254,15 @@ static void what_is_told_while_it_cannot_be_ended_is_done(void **state)
 
     start_ready(world);
     fake_server_guard(world->podman.server, lie, &busy);
-    tell(world, "stopped");
+    set_wanted(world, "stopped");
     machine_world_expect(&world->machine, "gemma", "deleting");
-    tell(world, "gone");
+    set_wanted(world, "gone");
     fake_server_guard(world->podman.server, lie, &none);
     machine_world_expect(&world->machine, "gemma", "absent");
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-static void an_image_that_is_not_to_be_had_fails(void **state)
+static void an_unavailable_image_fails(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = container(world);
@@ -420,7 +420,7 @@ static void a_model_is_unloaded_however_often_it_takes(void **state)
     }
 }
 
-static void a_model_that_is_not_to_be_had_fails(void **state)
+static void an_unavailable_model_fails(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = service(world, 600000);
@@ -457,7 +457,7 @@ static void servers_of_others_are_found(void **state)
                      404);
 }
 
-static void what_there_is_is_listed(void **state)
+static void the_check_lists_its_findings(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = NULL;
@@ -481,10 +481,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_container_is_pulled_by_digest_and_kept_in),
         TEST(a_container_ends_at_its_time),
-        TEST(anothers_container_is_not_touched),
+        TEST(a_foreign_container_is_not_touched),
         TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
-        TEST(what_is_told_while_it_cannot_be_ended_is_done),
-        TEST(an_image_that_is_not_to_be_had_fails),
+        TEST(a_command_is_carried_out_once_it_can_be_ended),
+        TEST(an_unavailable_image_fails),
         TEST(an_image_is_named_by_its_digest),
         TEST(a_container_that_ends_is_seen),
         TEST(images_are_found_by_name),
@@ -492,9 +492,9 @@ int main(int argc, char **argv)
         TEST(a_model_is_pulled_loaded_held_and_unloaded),
         TEST(a_model_is_unloaded_at_its_end),
         TEST(a_model_is_unloaded_however_often_it_takes),
-        TEST(a_model_that_is_not_to_be_had_fails),
+        TEST(an_unavailable_model_fails),
         TEST(servers_of_others_are_found),
-        TEST(what_there_is_is_listed),
+        TEST(the_check_lists_its_findings),
     };
 #undef TEST
 

@@ -44,7 +44,7 @@ static void check_untouched(struct trial_rig *rig, const char *by)
 
 /* ---- Verbs ---- */
 
-static void what_others_have_survives_every_verb(void **state)
+static void foreign_resources_survive_every_verb(void **state)
 {
     (void)state;
     for_each_trial(trial)
@@ -204,7 +204,7 @@ static void a_fault_leaves_nothing_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_others_have_survives_every_verb),
+        cmocka_unit_test(foreign_resources_survive_every_verb),
         cmocka_unit_test(its_end_and_a_search_for_orphans_touch_nothing_of_others),
         cmocka_unit_test(an_orphan_is_removed_after_its_end_and_nothing_else),
         cmocka_unit_test(a_fault_leaves_nothing_unknown),

@@ -210,7 +210,7 @@ static void the_clusters_credential_goes_to_the_bound_address_alone(void **state
     assert_null(find(rig, "gemma", ""));
 }
 
-static void what_is_gone_has_no_key(void **state)
+static void a_removed_deployment_has_no_key(void **state)
 {
     struct rig *rig = *state;
     const struct observed door = by_proxy(rig);
@@ -274,7 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_clusters_credential_goes_to_the_bound_address_alone),
-        TEST(what_is_gone_has_no_key),
+        TEST(a_removed_deployment_has_no_key),
         TEST(what_sleeps_is_said_to_sleep),
         TEST(a_generated_key_is_read_once_a_minute),
         TEST(a_key_that_would_break_a_header_is_refused),

@@ -179,7 +179,7 @@ static void at_its_end_it_is_ended_once(void **state)
     fleet_plan_rows_free(plans, count);
 }
 
-static void what_is_only_watched_or_has_no_end_is_left(void **state)
+static void a_watched_or_endless_deployment_is_left_alone(void **state)
 {
     struct rig *rig = *state;
 
@@ -317,7 +317,7 @@ int main(void)
         TEST(it_looks_each_minute_and_less_where_nothing_changes),
         TEST(it_warns_an_hour_and_ten_minutes_before_once_each),
         TEST(at_its_end_it_is_ended_once),
-        TEST(what_is_only_watched_or_has_no_end_is_left),
+        TEST(a_watched_or_endless_deployment_is_left_alone),
         TEST(a_moved_database_ends_nothing),
         TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
         TEST(orphans_are_reported_and_stay),

@@ -100,7 +100,7 @@ static void test_a_service_that_has_changed_since_is_not_touched(void **state)
     assert_non_null(json_object_get(world->fake.objects, SERVICE));
 }
 
-static void test_what_others_made_survives_every_verb(void **state)
+static void test_foreign_resources_survive_every_verb(void **state)
 {
     static const char services[] = "/v2/projects/p/locations/us-east4/services";
     struct google_world *world = *state;
@@ -181,7 +181,7 @@ int main(void)
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_told_apart),
         LIVE(test_a_service_that_has_changed_since_is_not_touched),
-        LIVE(test_what_others_made_survives_every_verb),
+        LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_labels_of_others_stay),
         LIVE(test_a_service_without_a_least_number_of_instances_sleeps),
     };

@@ -56,7 +56,7 @@ static void test_each_missing_permission_is_named(void **state)
     json_decref(check_permissions(*state, "run.services.delete"));
 }
 
-static void test_what_a_target_names_is_looked_for(void **state)
+static void test_resources_named_by_a_target_are_checked(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *findings = json_array();
@@ -79,7 +79,7 @@ int main(void)
         LIVE(test_lists_have_pages_and_gaps),
         LIVE(test_a_token_that_does_not_fit_ends_the_list),
         LIVE(test_each_missing_permission_is_named),
-        LIVE(test_what_a_target_names_is_looked_for),
+        LIVE(test_resources_named_by_a_target_are_checked),
     };
     struct error error;
 

@@ -121,7 +121,7 @@ static void test_faults_are_told_apart(void **state)
     step_list_free(steps, count);
 }
 
-static void test_what_is_not_ready_is_asked_again(void **state)
+static void test_a_resource_that_is_not_ready_is_polled_again(void **state)
 {
     static const struct step step = { .name = "remove-firewall", .method = "DELETE" };
     struct google_world *world = *state;
@@ -138,7 +138,7 @@ static void test_what_is_not_ready_is_asked_again(void **state)
 
 /* ---- Foreign resources ---- */
 
-static void test_what_others_made_survives_every_verb(void **state)
+static void test_foreign_resources_survive_every_verb(void **state)
 {
     struct google_world *world = *state;
 
@@ -187,8 +187,8 @@ int main(void)
         LIVE(test_a_zone_without_resources),
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
         LIVE(test_faults_are_told_apart),
-        LIVE(test_what_is_not_ready_is_asked_again),
-        LIVE(test_what_others_made_survives_every_verb),
+        LIVE(test_a_resource_that_is_not_ready_is_polled_again),
+        LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_another_machine_of_its_name_is_not_deleted),
         LIVE(test_verbs_that_a_machine_lacks_have_a_reason),
     };

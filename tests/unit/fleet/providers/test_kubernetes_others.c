@@ -4,7 +4,7 @@
 
 /* ---- Others' resources, and faults ---- */
 
-static void test_what_others_made_survives_every_verb(void **state)
+static void test_foreign_resources_survive_every_verb(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -29,7 +29,7 @@ static void test_what_others_made_survives_every_verb(void **state)
     assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
-static void test_anothers_of_that_name_is_not_taken(void **state)
+static void test_a_foreign_resource_of_that_name_is_not_taken(void **state)
 {
     struct world *world = *state;
 
@@ -72,7 +72,7 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
     assert_int_equal(world->fake.changes, 1);
 }
 
-static void test_anothers_account_is_not_taken(void **state)
+static void test_a_foreign_account_is_not_taken(void **state)
 {
     static const char path[] = "/api/v1/namespaces/llm/serviceaccounts/gemma-end";
     struct world *world = *state;
@@ -258,10 +258,10 @@ static void test_targets_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_what_others_made_survives_every_verb),
-        LIVE(test_anothers_of_that_name_is_not_taken),
+        LIVE(test_foreign_resources_survive_every_verb),
+        LIVE(test_a_foreign_resource_of_that_name_is_not_taken),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
-        LIVE(test_anothers_account_is_not_taken),
+        LIVE(test_a_foreign_account_is_not_taken),
         LIVE(test_an_end_that_is_new_is_made_and_not_forced),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
         LIVE(test_another_of_that_name_since_is_not_deleted),

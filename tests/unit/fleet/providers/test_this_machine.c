@@ -353,7 +353,7 @@ static void it_lives_as_on_any_platform(void **state)
     observed_finish(&now);
 }
 
-static void what_others_started_is_not_ended(void **state)
+static void foreign_servers_are_not_ended(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_STOP, VERB_DESTROY, VERB_EXTEND };
     struct world *world = *state;
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
         TEST(a_call_without_a_credential_goes_nowhere_else),
         TEST(it_lives_as_on_any_platform),
         TEST(the_key_is_found_by_the_name_of_its_server),
-        TEST(what_others_started_is_not_ended),
+        TEST(foreign_servers_are_not_ended),
         TEST(a_lost_answer_makes_no_second_server),
     };
 #undef TEST

@@ -260,7 +260,7 @@ static void test_the_fake_is_strict(void **state)
 
 /* ---- Foreign resources ---- */
 
-static void test_what_others_made_survives_every_verb(void **state)
+static void test_foreign_resources_survive_every_verb(void **state)
 {
     struct google_world *world = *state;
 
@@ -400,7 +400,7 @@ int main(void)
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
         LIVE(test_faults_are_told_apart),
         LIVE(test_the_fake_is_strict),
-        LIVE(test_what_others_made_survives_every_verb),
+        LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_a_queued_resource_is_known_by_the_labels_of_its_node),
         LIVE(test_a_node_by_itself),
         LIVE(test_a_node_of_another_name),

@@ -338,7 +338,7 @@ static void test_a_missing_secret_is_the_first_refusal(void **state)
     check_missing_secret(*state);
 }
 
-static void test_what_is_unwise_is_said(void **state)
+static void test_unwise_choices_are_warned_about(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -379,7 +379,7 @@ int main(void)
         LIVE(test_what_the_platform_refuses_is_refused_before),
         LIVE(test_flex_start_has_an_end_within_a_week),
         LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_what_is_unwise_is_said),
+        LIVE(test_unwise_choices_are_warned_about),
         LIVE(test_commands_hold_no_secret),
     };
     struct error error;

@@ -161,7 +161,7 @@ static bool override(const char *json, struct recipe *out, struct error *error)
     return done;
 }
 
-static void what_it_opens_can_be_set_within_its_range(void **state)
+static void members_that_it_opens_can_be_set_within_their_ranges(void **state)
 {
     struct recipe recipe;
     struct error error;
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(its_command_is_a_list_of_words),
         cmocka_unit_test(each_fault_has_a_sentence),
         cmocka_unit_test(too_large_a_text_is_refused),
-        cmocka_unit_test(what_it_opens_can_be_set_within_its_range),
+        cmocka_unit_test(members_that_it_opens_can_be_set_within_their_ranges),
         cmocka_unit_test(nothing_else_can_be_set),
         cmocka_unit_test(the_page_lists_every_member_and_opening),
         cmocka_unit_test(no_opening_leads_to_what_runs),

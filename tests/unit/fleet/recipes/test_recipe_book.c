@@ -175,7 +175,7 @@ static double cost_of(const struct recipe *recipe, const char *item)
 }
 
 /* Each item exists in the book of prices and matches the recipe's hardware. */
-static void what_is_paid_for_is_what_the_recipe_has(void **state)
+static void items_and_hardware_agree(void **state)
 {
     const struct world *world = *state;
     size_t count, i, j;
@@ -268,7 +268,7 @@ int main(void)
         cmocka_unit_test(every_variant_in_use_is_a_recipe),
         cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
         cmocka_unit_test(the_arithmetic_agrees_with_the_status),
-        cmocka_unit_test(what_is_paid_for_is_what_the_recipe_has),
+        cmocka_unit_test(items_and_hardware_agree),
         cmocka_unit_test(the_teams_folder_is_read_too),
         cmocka_unit_test(a_fault_in_the_teams_folder_names_the_file),
     };

@@ -129,7 +129,7 @@ static void is_killed_after(const struct road *road, int pages)
     assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-static void a_killed_move_goes_on_and_nobody_serves_what_is_half_there(void **state)
+static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
 {
     static const int pages[] = { 1, 30, 65 };
     struct road *road = *state;
@@ -357,7 +357,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_arrives_there_and_back_in_an_empty_database),
         TEST(a_negative_zero_arrives_as_zero),
-        TEST(a_killed_move_goes_on_and_nobody_serves_what_is_half_there),
+        TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
         TEST(a_copy_goes_on_from_the_same_source_only),
         TEST(a_source_is_held_while_what_arrived_is_compared),
         TEST(references_are_checked_for_as_long_as_that_takes),
