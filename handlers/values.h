@@ -36,5 +36,5 @@ void value_add_masked(struct text *out, const char *text);
 unsigned value_name_distance(const char *a, const char *b);
 /* Whether `given` was probably meant to be `known`. */
 bool value_name_is_near(const char *given, const char *known);
-/* Or because another tool uses the name `given` for it. */
+/* Whether another tool uses the name `given` for it. */
 bool value_name_is_synonym(const char *given, const char *ours);

@@ -23,7 +23,8 @@ void chart_cloud_finish(struct chart_cloud *cloud)
     *cloud = (struct chart_cloud){ 0 };
 }
 
-/* A point on the right or lower edge belongs to the last square; NULL: it is outside. */
+/* The square of a point; one on the right or lower edge belongs to the last square; NULL: it is
+ * outside. */
 static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
 {
     double column = (spot.x - cloud->box.x) / cloud->width;
@@ -46,7 +47,7 @@ bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot)
     return is_new;
 }
 
-/* One stroke for the neighbours in a row. */
+/* Draws neighbouring squares of a row with one stroke. */
 void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing)
 {
     FREE_AUTO struct spot *ends = memory_zeroed(2 * cloud->columns * cloud->rows, sizeof *ends);

@@ -5,7 +5,7 @@
 
 #include "analysis/charts/drawing.h"
 
-/* Where the points lie: the squares that have one. */
+/* The squares that contain a point. */
 struct chart_cloud {
     struct box box;
     size_t columns, rows;
@@ -13,9 +13,9 @@ struct chart_cloud {
     bool *taken;          /* heap */
 };
 #define CHART_CLOUD_AUTO __attribute__((cleanup(chart_cloud_finish))) struct chart_cloud
-/* `side`: of a square, about. */
+/* `side`: the approximate size of a square. */
 void chart_cloud_init(struct chart_cloud *cloud, struct box box, double side);
 void chart_cloud_finish(struct chart_cloud *cloud);
-/* False: its square was taken before, or it is not in the box. */
+/* False: its square already has a point, or it is outside the box. */
 bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot);
 void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing);

@@ -96,7 +96,7 @@ bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out)
 
 /* ---- Drawing ---- */
 
-/* For each limit the cheapest load that meets it; none does to the left of the first. */
+/* Draws for each limit the cheapest load that meets it; to the left of the first step none does. */
 static double draw_steps(const struct cost *cost, size_t series, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -123,7 +123,7 @@ static double draw_steps(const struct cost *cost, size_t series, struct box box)
     return used > 0 ? scale_at(&cost->y, best) : box.y + box.height;
 }
 
-/* Tokens per dollar, at the ticks of the other axis. */
+/* An axis of tokens per dollar, at the ticks of the other axis. */
 static void draw_right_axis(const struct cost *cost, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -176,7 +176,7 @@ static bool share_row(const struct cost *cost)
     return true;
 }
 
-/* "Gemma on L4: $0.70/h (a list, 2026-08-01)", with its context where these differ. */
+/* "Gemma on L4: $0.70/h (a list, 2026-08-01)", with its context if contexts differ. */
 static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
 {
     const struct chart_price *price = &cost->prices[i];

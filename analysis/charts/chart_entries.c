@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define COMMON_SHARE 3 /* a warning that more than 1 in so many cells have is not marked */
+#define COMMON_SHARE 3 /* a warning that more than one in this many cells have is not marked */
 
 static int compare_numbers(double a, double b)
 {
@@ -137,7 +137,7 @@ static void keep_largest_slice(struct chart_grid *grid)
 
 /* ---- Marks ---- */
 
-/* The mark's bit, which is added to the grid's marks; 0 where there is no room for it. */
+/* The mark's bit, which is added to the grid's marks; 0 if there is no room for it. */
 static uint64_t mark_bit(struct chart_grid *grid, const char *name, size_t length)
 {
     struct chart_mark *mark;
@@ -174,7 +174,7 @@ static int compare_indices(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* A finding that names no cells is about all of them. */
+/* A finding that names no cells applies to all of them. */
 static bool is_found(const struct finding *finding, size_t index)
 {
     return finding->cell_count == 0

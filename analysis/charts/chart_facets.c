@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEFT 58 /* of an axis and its numbers */
+#define LEFT 58 /* width of an axis and its numbers */
 #define NAMES_WIDTH (CHART_NAMES_ROOM + 14)
-#define BELOW 44 /* of an axis below */
-#define ABOVE 22 /* of a heading */
+#define BELOW 44 /* height of an axis below */
+#define ABOVE 22 /* height of a heading */
 #define PANEL_HEIGHT 190
 #define NAME_HEIGHT 13
 
@@ -97,7 +97,7 @@ static int compare(const void *a, const void *b)
     return (left->y > right->y) - (left->y < right->y);
 }
 
-/* Downwards from the first, then upwards from the plot's end. */
+/* Moves names downwards from the first, then upwards from the plot's end. */
 static void spread(struct chart_name_label *labels, size_t count, struct box plot)
 {
     double lowest = plot.y + plot.height;
@@ -108,7 +108,7 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* Above the first name of a line, unless another label is there. */
+/* Writes it above the first name of a line, unless another label is there. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

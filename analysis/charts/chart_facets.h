@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chart of lines as one panel, or as several where there are more than six lines; with a column
- * for their names on the right of each. Private to analysis/charts/. */
+/* A line chart as one panel, or as several if there are more than six lines; with a column for
+ * their names on the right of each. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -19,28 +19,27 @@ struct chart_facets {
 };
 
 #define CHART_LINES_MAX (CHART_PANELS_MAX * CHART_PANEL_SERIES)
-/* Makes the picture high enough for so many lines below `top`: CHART_LINES_MAX at most. */
+/* Makes the picture high enough for this many lines below `top`: at most CHART_LINES_MAX. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
 
-/* With a place for markers at both ends of the plot. */
+/* Leaves room for markers at both ends of the plot. */
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
-/* An axis below the plot that has a tick at each load, and a number at the last and at as many
- * others as have room. */
+/* Draws an axis below the plot with a tick at each load, and numbers at the last one and at as many
+ * others as fit. */
 void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
                       const struct scale *scale, struct box plot);
 
 /* Names of lines beside a plot, with their markers. */
 struct chart_name_label {
-    double y; /* the place it should have */
+    double y; /* its preferred place */
     char name[SCALE_NUMBER_SIZE + 40];
     size_t series; /* its marker; CHART_NO_MARKER: none */
     enum paint paint;
     bool is_hollow;
 };
 #define CHART_NO_MARKER 99
-#define CHART_NAMES_ROOM 78 /* beside a panel */
-#define CHART_NAMES_GAP 12  /* between the plot and its names */
-/* Writes them to the right of the plot, moved apart where they would overlap; changes their order.
- */
+#define CHART_NAMES_ROOM 78 /* width beside a panel */
+#define CHART_NAMES_GAP 12  /* gap between the plot and its names */
+/* Writes them to the right of the plot, moved apart if they would overlap; changes their order. */
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room);

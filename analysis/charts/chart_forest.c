@@ -18,7 +18,7 @@
 struct forest {
     struct chart *chart;
     const struct chart_comparison *input;
-    size_t *shown; /* indices of cells, in their order; heap */
+    size_t *shown; /* indices of cells, in the order of the rows; heap */
     size_t shown_count;
     struct scale x;
     double row_height;
@@ -80,7 +80,7 @@ static bool outputs_differ(const struct comparison *comparison)
     return false;
 }
 
-/* "64 users, context 1024"; where lengths of the output differ, "64 users, 1024 + 128 tokens". */
+/* "64 users, context 1024"; if output lengths differ, "64 users, 1024 + 128 tokens". */
 static void write_cell_name(const struct forest *forest, const struct compared_cell *cell,
                             struct text *out)
 {
@@ -191,7 +191,7 @@ static void add_estimate(struct scale_range *range, const struct estimate *estim
     scale_range_add(range, estimate->high);
 }
 
-/* An axis with 1 in the middle, and not so wide that one odd interval hides the others. */
+/* An axis with 1 in the middle, narrow enough that one odd interval does not hide the others. */
 static void find_scale(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -336,7 +336,7 @@ static void describe(const struct forest *forest, struct text *parts)
     describe_left_out(input->comparison, parts);
 }
 
-/* The facts in which the sides may not differ, one on each line. */
+/* Writes the facts that rule out the comparison, one on each line. */
 static void draw_refused(struct forest *forest, double top)
 {
     const struct comparison *comparison = forest->input->comparison;

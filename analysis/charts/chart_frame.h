@@ -16,12 +16,12 @@
 
 /* ---- Head ---- */
 
-/* Begins the picture with its title: `name`, and what is shown. The name is cut if both do not fit.
- */
+/* Begins the picture with its title: `name`, and what it shows. The name is cut if both do not
+ * fit. */
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
-/* Parts with " · " between them, in up to three lines, the first below `y`. Returns where the next
- * line may begin. */
+/* Writes the parts with " · " between them, in up to three lines, the first below `y`. Returns
+ * where the next line may begin. */
 double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,
                    const struct text *parts);
 /* Appends a part. */
@@ -30,15 +30,15 @@ void chart_part(struct text *parts, const char *format, ...) __attribute__((form
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
-/* The subtitle, with these parts after the grid's own, and the banner. Returns where the plot may
- * begin. */
+/* Writes the subtitle, with these parts after the grid's own, and the banner. Returns where the
+ * plot may begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
 /* Writes a sentence in place of a plot without figures. */
 void chart_empty(struct chart *chart, double top, const char *why);
 
 /* ---- Axes ---- */
 
-/* Ticks with their numbers below the plot, and lines up to `top`. */
+/* Draws ticks with their numbers below the plot, and lines up to `top`. */
 void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, double top,
                   const char *heading);
 /* The same on the left, with lines to `right`; its heading stands above the axis. */
@@ -51,7 +51,7 @@ const char *chart_row_heading(const struct chart_grid *grid);
 const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE]);
 /* "64 users, context 1024" */
 void chart_write_place(const struct chart_grid *grid, double load, double row, struct text *out);
-/* The names of the table's columns for the two. */
+/* The names of the table's columns for load and row. */
 const char *chart_load_column(const struct chart_grid *grid);
 const char *chart_row_column(const struct chart_grid *grid);
 

@@ -42,8 +42,9 @@ struct chart_mark {
 
 struct chart_grid {
     const struct chart_runs *runs;
-    bool is_rate;         /* loads are requests per second, else users */
-    bool by_output;       /* rows are output lengths: the context is one, or not known */
+    bool is_rate; /* loads are requests per second; otherwise users */
+    /* rows are output lengths: there is a single context, or it is not known */
+    bool by_output;
     double *loads, *rows; /* ascending; a row that is not known is NaN, and last */
     size_t load_count, row_count;
     struct chart_point *points; /* row by row */
@@ -61,20 +62,20 @@ struct chart_grid {
 
 #define CHART_AXIS_MAX 200 /* values of an axis */
 
-/* Of the cells with the most frequent output length and variant. */
+/* Makes the grid of the cells with the most frequent output length and variant. */
 void chart_grid_init(struct chart_grid *grid, const struct chart_runs *runs);
 void chart_grid_finish(struct chart_grid *grid);
 const struct chart_point *chart_grid_at(const struct chart_grid *grid, size_t row, size_t load);
 size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state);
-/* The row with the most measured points; the first where none has any. */
+/* The row with the most measured points; the first one if there are none. */
 size_t chart_grid_fullest_row(const struct chart_grid *grid);
 size_t chart_grid_marked(const struct chart_grid *grid);
 
 /* `offset`: of a double in struct evidence_cell. */
 struct chart_figure chart_point_figure(const struct chart_point *point, size_t offset);
-/* "fail", a status, "too long", "inferred": what is written in place of a figure. */
+/* The text in place of a figure: "fail", a status, "too long", "inferred". */
 const char *chart_point_word(const struct chart_point *point);
-/* Why it was not measured, or what failed; "" where it is not known. Borrowed. */
+/* Why it was not measured, or what failed; "" if that is not known. Borrowed. */
 const char *chart_point_reason(const struct chart_point *point);
 /* The names of all its warnings, separated by commas. */
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,

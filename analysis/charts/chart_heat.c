@@ -5,7 +5,7 @@
 
 #include "analysis/charts/chart_heat.h"
 
-#define FIGURES_COLUMNS_MAX 30 /* with more columns or rows the cells are too small for figures */
+#define FIGURES_COLUMNS_MAX 30 /* with more columns or rows, cells are too small for figures */
 #define FIGURES_ROWS_MAX 40
 #define CELL_WIDTH_MIN 42
 #define CELL_HEIGHT_MIN 20
@@ -87,7 +87,7 @@ struct box chart_heat_inset(struct box box, double by)
     return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
 }
 
-/* Where there are more loads or rows than names fit, every second, third or so has one. */
+/* If not all names fit, only every second, third or so is written. */
 static void draw_axes(const struct chart_heat *heat)
 {
     struct drawing *drawing = &heat->chart->drawing;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c where they are many),
- * and the marks on them with the legend that explains them (chart_heat_legend.c). Private to
- * analysis/charts/. */
+/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), and
+ * the marks on them with their legend (chart_heat_legend.c). Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -35,5 +34,5 @@ void chart_heat_hatch(struct drawing *drawing, struct box box);
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
 /* A bar along the box's lower edge: the share of its requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* The colour ramp, and the other signs that the picture has; the first line of text is at `y`. */
+/* Draws the colour ramp, and the other signs in the picture; the first line of text is at `y`. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

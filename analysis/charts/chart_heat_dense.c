@@ -65,7 +65,7 @@ static void draw_unattempted(struct dense *dense, struct box box)
     drawing_rect(dense->drawing, chart_heat_inset(box, 0.5), 1, CHART_STROKE(PAINT_MUTED, 0.8));
 }
 
-/* From the first cell of each run to its last. */
+/* Draws from the first cell of each run to its last. */
 static void each_run(struct dense *dense, int look,
                      void (*draw)(struct dense *dense, struct box box))
 {
@@ -129,7 +129,7 @@ static void add_marks(struct dense *dense)
 
 /* ---- All cells ---- */
 
-/* Between columns: a bar is of one row. */
+/* The gap between columns: a bar belongs to one row. */
 static void add_gaps(struct dense *dense)
 {
     const struct chart_heat *heat = dense->heat;

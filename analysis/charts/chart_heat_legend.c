@@ -130,7 +130,7 @@ static void swatch_absent(struct drawing *drawing, struct box box)
                    CHART_HEAT_DOT, CHART_FILL(PAINT_MUTED));
 }
 
-/* Only what is in the picture. */
+/* Explains only the signs in the picture. */
 static void draw_legend(const struct chart_heat *heat, double y)
 {
     const struct chart_grid *grid = heat->grid;

@@ -13,7 +13,7 @@
 #define RIGHT 100
 #define PANEL_MIN 56
 #define PANEL_GAP 34
-#define GAP_STEPS 2.5 /* a line breaks where so many steps have no value */
+#define GAP_STEPS 2.5 /* a line breaks if this many steps have no value */
 #define TIME_TICKS 7
 #define NOTE_WIDTH 16
 #define SECOND INT64_C(1000)
@@ -135,7 +135,8 @@ static void draw_restarts(const struct history *history, double top, double bott
                          (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.3, .dashed = true });
 }
 
-/* Above the panels a number in a circle for each note; lines below the panels explain them. */
+/* Draws a number in a circle above the panels for each note; lines below the panels explain
+ * them. */
 static void draw_notes(const struct history *history, double y)
 {
     struct drawing *drawing = &history->chart->drawing;
@@ -155,7 +156,7 @@ static void draw_notes(const struct history *history, double y)
             continue;
         scale_exact(++shown, number);
         while (label.x < history->right + NOTE_WIDTH && !drawing_text_if_free(drawing, &label))
-            label.x += NOTE_WIDTH; /* beside the note that is already there */
+            label.x += NOTE_WIDTH; /* beside an earlier note */
         if (label.x < history->right + NOTE_WIDTH)
             drawing_circle(drawing, (struct spot){ label.x, y }, 7,
                            (struct style){ PAINT_NONE, PAINT_MARK, .width = 1.2 });
@@ -215,7 +216,7 @@ static double end_of(const struct history *history, const struct chart_series *l
     return NAN;
 }
 
-/* Each beside the end of its line. */
+/* Writes each name beside the end of its line. */
 static void draw_panel_names(const struct history *history, const struct chart_panel *panel,
                              const struct scale *y, struct box box)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Speed against throughput: the speed that each user gets, and that of all together; a point per
- * load. */
+/* Speed against throughput: the speed of each user, and that of all together; a point per load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +7,8 @@
 #include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_rows.h"
 
-#define SQUARE 6          /* of the cloud of points that are not drawn */
-#define LABEL_DISTANCE 40 /* between points that have the same number */
+#define SQUARE 6          /* size of the squares for points that are not drawn */
+#define LABEL_DISTANCE 40 /* distance between points that have the same number */
 
 struct pareto {
     struct chart *chart;
@@ -179,7 +178,7 @@ static void draw_points(const struct pareto *pareto, size_t series,
     }
 }
 
-/* The users beside the point, on the first side with room; false: no side has. */
+/* Writes the users beside the point, on the first side with room; false: there is none. */
 static bool label_point(const struct pareto *pareto, struct box box,
                         const struct pareto_point *point)
 {
@@ -211,7 +210,7 @@ static bool label_point(const struct pareto *pareto, struct box box,
     return false;
 }
 
-/* NULL: the line has none of this load, or no marker for it. */
+/* NULL: the line has no point of this load, or no marker for it. */
 static const struct pareto_point *shown_at(const struct line *line, double load)
 {
     for (size_t i = 0; i < line->count; i++)
@@ -220,7 +219,7 @@ static const struct pareto_point *shown_at(const struct line *line, double load)
     return NULL;
 }
 
-/* Points of the same load that lie close together need its number once. */
+/* Points of the same load that lie close together get its number only once. */
 static void label_load(const struct pareto *pareto, struct box box, const struct line *lines,
                        size_t count, double load)
 {
@@ -241,7 +240,7 @@ static void label_load(const struct pareto *pareto, struct box box, const struct
 
 /* ---- A panel ---- */
 
-/* Where the points of all rows lie, below those of the rows that are lines. */
+/* Draws the places of all rows' points, below the lines. */
 static void draw_others(const struct pareto *pareto, struct box box)
 {
     CHART_CLOUD_AUTO cloud;

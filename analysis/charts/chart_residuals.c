@@ -126,8 +126,7 @@ static void write_words(const struct residuals *residuals, const struct chart_en
         text_addf(out, "; %s", text_string(&marks));
 }
 
-/* The widest row of markers, of all contexts, that the nearest two loads have room for; half of it.
- */
+/* Half of the widest row of markers, one per context, that fits between the two nearest loads. */
 static double dodge_within(const struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -175,8 +174,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Marks the cells that are drawn in `shown`: of a dense chart those that are not hidden by another
- * with a rarer finding. */
+/* Marks the cells to draw in `shown`: in a dense chart, those not hidden by a cell with a rarer
+ * finding. */
 static void choose_cells(struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;

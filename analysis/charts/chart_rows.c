@@ -28,8 +28,9 @@ void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid 
 
 struct band {
     const struct scale *x, *y;
-    struct spot edge[2 * CHART_AXIS_MAX]; /* the highest from left to right, then the lowest */
-    size_t count;                         /* of loads */
+    /* the highest figures from left to right, then the lowest */
+    struct spot edge[2 * CHART_AXIS_MAX];
+    size_t count; /* of loads */
 };
 
 static struct scale_range range_at(const struct chart_grid *grid, size_t load, size_t offset)

@@ -8,19 +8,19 @@
 #define CHART_MARKERS_MAX 480 /* of all lines: more could not be distinguished */
 #define CHART_MARKER_GAP 7    /* a marker that is nearer to the last one of its line is omitted */
 
-/* All rows, or where they would have too many markers as many as one panel has lines, evenly from
- * the first to the last. */
+/* All rows or, if they would have too many markers, as many as one panel can show, evenly chosen
+ * from the first to the last. */
 struct chart_rows {
     size_t at[CHART_LINES_MAX];
     size_t count;
     bool is_sample;
 };
 struct chart_rows chart_rows_choose(const struct chart_grid *grid);
-/* For the subtitle: that it is a sample, and what the others are shown as. */
+/* Adds to the subtitle that it is a sample, and how the other rows are shown. */
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 
-/* From the lowest to the highest figure of all rows at each load, as an area. `offset`: of a double
- * in struct evidence_cell. */
+/* Draws the area between the lowest and the highest figure of all rows at each load. `offset`: of a
+ * double in struct evidence_cell. */
 void chart_rows_band(const struct chart_grid *grid, size_t offset, const struct scale *x,
                      const struct scale *y, struct drawing *drawing);

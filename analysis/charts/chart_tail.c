@@ -95,7 +95,7 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
 
 /* ---- Drawing ---- */
 
-/* The share is constant from one time to the next; the last step ends at 1/n. */
+/* Between two times the share is constant; the last step ends at 1/n. */
 static void draw_curve(const struct tail *tail, size_t series)
 {
     const struct chart_tail *curve = &tail->curves[series];
@@ -174,7 +174,7 @@ static void fill_table(struct tail *tail)
         }
 }
 
-/* The context of all cells, which is one where they are of one run. */
+/* The context of all cells, which is the same if they belong to one run. */
 static void describe_row(const struct tail *tail, struct text *parts)
 {
     double row =

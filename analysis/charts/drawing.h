@@ -30,7 +30,7 @@ enum text_kind {
     TEXT_HEADING, /* of an axis, a column, a panel */
     TEXT_TICK,    /* a value of an axis */
     TEXT_FIGURE,  /* a figure of the data */
-    TEXT_WORD,    /* what is written in place of a figure */
+    TEXT_WORD,    /* text in place of a figure */
     TEXT_NAME,    /* of a series */
     TEXT_NOTE,
     TEXT_KINDS,

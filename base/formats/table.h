@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Markdown tables that fit a terminal: columns padded to their widest cell, numbers right-aligned
- */
+/* Markdown tables that fit a terminal: columns padded to their widest cell, numbers
+ * right-aligned. */
 #pragma once
 
 #include "base/core/text.h"

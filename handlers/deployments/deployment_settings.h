@@ -13,11 +13,10 @@
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id as requests name it; default: the server's first." },                            \
         { "model_revision", VALUE_TEXT, .high = 95, .rare = true,                                  \
-          .help =                                                                                  \
-              "Commit or tag of the weights, which no server reports; part of what results are "   \
-              "compared by." },                                                                    \
+          .help = "Commit or tag of the weights, which no server reports; results are compared "   \
+                  "by it." },                                                                      \
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
-          .help = "Of the weights, such as w4a16, fp8 or none; also compared by." },               \
+          .help = "Of the weights, such as w4a16, fp8 or none; results are compared by it." },     \
         { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
           .help = "Such as vllm, llama.cpp, sglang or ollama; default: as reported." },            \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \
@@ -37,7 +36,7 @@
           .help = "As [\"team=search\"]; replaces the earlier ones.",                              \
           .more = "At most 16; {} clears them." },                                                 \
         { "max_instances", VALUE_INTEGER, .high = 100000, .rare = true,                            \
-          .help = "Most instances behind the URL; 0: unknown." },                                  \
+          .help = "Maximum instances behind the URL; 0: unknown." },                               \
         { "container_concurrency", VALUE_INTEGER, .high = 1000000, .rare = true,                   \
           .help = "Requests that the front door admits to one instance at a time; 0: "             \
                   "unknown." },                                                                    \

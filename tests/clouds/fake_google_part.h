@@ -46,7 +46,7 @@ void fake_google_set_policy(struct fake_google *fake, const struct fake_request 
 void fake_google_machine_key(struct fake_google *fake, const json_t *machine);
 /* Ends the instances of Compute Engine whose time is over. */
 void fake_google_machine_advance(struct fake_google *fake);
-/* PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone: the next. */
+/* Changes it to its next state: PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone. */
 void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t *instance);
 /* Sets the members that the platform sets on a new instance, or after a change of labels. */
 void fake_google_machine_settle(struct fake_google *fake, json_t *instance, const char *path);

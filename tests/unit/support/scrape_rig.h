@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes of the deployment 1, and their rolling up. */
+/* Stores scrapes of deployment 1, and rolls them up. */
 #pragma once
 
 #include "tests/unit/support/ledger.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address that links of answers begin with: by the setting, or by what the caller called. */
+/* The beginning of links in answers: from the setting, or from the URL that the caller used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
