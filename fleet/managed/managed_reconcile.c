@@ -119,7 +119,7 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     if (!fleet_managed_warn(reconciler->frame->store, row->id, level, &first, &error) || !first)
         return;
     snprintf(sentence, sizeof sentence,
-             "it ends in %lld minutes (%s): deployment_extend plans a later end plans a later end",
+             "it ends in %lld minutes (%s): deployment_extend plans a later end",
              (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end);
     tell(reconciler, row->deployment, sentence, true);
 }

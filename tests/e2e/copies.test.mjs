@@ -63,7 +63,7 @@ test('a backup of a running server is restored, with keys and audit log', async 
     await writeFile(key, `${KEY}\n`);
     assert.match(await done(['backup', file, '--data', data, '--backup-key', key]), /rows of \d+ tables, \d+ bytes, encrypted/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.match(await refusal(['backup', file, '--data', data]), /there is a file/);
+    assert.match(await refusal(['backup', file, '--data', data]), /there is already a file/);
     assert.match(await refusal(['restore', file, '--data', copy]), /is encrypted.*--backup-key/);
     assert.match(await refusal(['restore', file, '--data', data, '--backup-key', key]), /in use by another opsbrain|belongs to another opsbrain/);
     assert.match(await refusal(['move', '--from', data, '--to', copy], { OPSBRAIN_FROM: where(data) }), /another opsbrain|not a data folder/);

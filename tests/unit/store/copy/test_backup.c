@@ -85,7 +85,7 @@ static void every_row_is_restored(void **state)
     every_row_fill(vault->road.from, 3);
     assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""));
     assert_refused(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""),
-                   ERROR_CONFLICT, "there is a file");
+                   ERROR_CONFLICT, "there is already a file");
     assert_int_equal(stat(vault->path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_ok(&vault->road,
