@@ -11,9 +11,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseSettings } from './database.mjs';
 
-export const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
-const CONFORMANCE_SERVER = process.env.CONFORMANCE_BIN ?? path.resolve('build/dev/bin/conformance_server');
-export const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
+// Absolute: commands run in folders of their own.
+export const OPSBRAIN = path.resolve(process.env.OPSBRAIN_BIN ?? 'build/dev/bin/opsbrain');
+const CONFORMANCE_SERVER = path.resolve(process.env.CONFORMANCE_BIN ?? 'build/dev/bin/conformance_server');
+export const SIMSERVE = path.resolve(process.env.SIMSERVE_BIN ?? 'build/dev/bin/simserve');
 const READY_MS = 20_000;
 const STOP_MS = 8_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer/;
