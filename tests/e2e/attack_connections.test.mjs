@@ -7,9 +7,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { atEnd, post, request, run, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
+import { atEnd, OPSBRAIN, post, request, run, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const ENVELOPE = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
