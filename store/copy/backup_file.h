@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a backup. Numbers are big-endian. head "opsbrain backup 1\n", 'e' if it is encrypted,
- * else 'p', 32 random bytes piece length of the contents (4 bytes), contents, seal (16 bytes) ...
+/* The file of a backup. Numbers are big-endian.
+ *
+ *     head    "opsbrain backup 1\n", 'e' if it is encrypted, else 'p', 32 random bytes
+ *     piece   length of the contents (4 bytes), contents, seal (16 bytes)
+ *     ...
+ *
  * The file's own key is HMAC-SHA256 of the head with the user's key; without one, SHA-256 of the
  * head. Pieces are numbered from 0. An encrypted piece is sealed with AES-256-GCM under the file's
  * key and the piece's number; the seal of any other piece is the beginning of HMAC-SHA256 over
  * number (8 bytes) and contents. So no piece can be changed, omitted or exchanged by accident
  * without notice, and in an encrypted file not on purpose either. Contents are a frame of zstd,
- * whose first byte says what follows: 'd' a description of the file: JSON, the first piece
- * (backup_document.h) 'r' rows of the current table (copy_rows.h) 't' the table is complete: number
- * of its rows (8 bytes), their digest 'e' the end: the digest of the digests of all tables, one
- * after the other Private to store/copy/. */
+ * whose first byte says what follows:
+ *
+ *     'd'     a description of the file: JSON, the first piece (backup_reader.h)
+ *     'r'     rows of the current table (copy_rows.h)
+ *     't'     the table is complete: number of its rows (8 bytes), their digest
+ *     'e'     the end: the digest of the digests of all tables, one after the other
+ *
+ * Private to store/copy/. */
 #pragma once
 
 #include <stdint.h>

@@ -2,8 +2,16 @@
 /* Reads a backup, which may be damaged or malicious. Private to store/copy/. */
 #pragma once
 
-#include "store/copy/backup_writer.h"
+#include "base/core/random.h"
+#include "store/copy/backup_file.h"
 #include "store/copy/copy_place.h"
+#include "store/copy/copy_rows.h"
+
+/* The description of a backup, in its first piece. */
+struct backup_document {
+    char id[ID_SIZE]; /* bak_... */
+    int64_t versions[COPY_SETS];
+};
 
 struct backup_reader {
     struct backup_file file;

@@ -10,6 +10,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
+#include "base/core/random.h"
 #include "base/json/json.h"
 #include "store/copy/copy_side.h"
 

@@ -4,15 +4,8 @@
 
 #include <signal.h>
 
-#include "base/core/random.h"
 #include "store/copy/backup_file.h"
 #include "store/copy/copy_rows.h"
-
-/* The description of a backup, in its first piece. */
-struct backup_document {
-    char id[ID_SIZE]; /* bak_... */
-    int64_t versions[COPY_SETS];
-};
 
 struct backup_writer {
     struct backup_file file;

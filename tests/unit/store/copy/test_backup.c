@@ -14,6 +14,7 @@
 
 #include "store/audit/audit_log.h"
 #include "store/copy/backup_reader.h"
+#include "store/copy/backup_writer.h"
 #include "store/copy/copy.h"
 #include "store/copy/copy_target.h"
 #include "tests/unit/support/backdoor.h"
