@@ -27,8 +27,8 @@ struct postgres_connection {
     /* Counts the sessions so far: a prepared statement belongs to one of them. 0: none. */
     unsigned session;
     bool is_begun; /* the present session: it has its limits */
-    bool
-        is_pooled; /* a pooler gives each transaction another session: nothing may be kept in one */
+    /* A pooler gives each transaction another session: nothing may be kept in one. */
+    bool is_pooled;
     unsigned names; /* prepared statements so far */
     int64_t changes;
     const char *set;  /* of migrations: "main" or "scrapes" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements of a PostgreSQL connection. A kept statement is prepared at its first run, when the
  * types of its parameters are known, and again in a new session. All its rows arrive at once. */
-#include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +52,18 @@ static char *number_parameters(const char *text, int *count)
     return memory_copy_text(text_string(&out));
 }
 
+/* For what is wrong with a statement before it is sent. */
+__attribute__((format(printf, 3, 4))) static void note(struct postgres_connection *connection,
+                                                       const char *state, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(connection->message, sizeof connection->message, format, args);
+    va_end(args);
+    text_copy(connection->state, sizeof connection->state, state);
+}
+
 struct sql_statement *postgres_prepare(struct sql_connection *connection, const char *text,
                                        bool is_kept)
 {
@@ -60,7 +72,13 @@ struct sql_statement *postgres_prepare(struct sql_connection *connection, const 
     statement->connection = postgres_of(connection);
     statement->text = number_parameters(text, &statement->parameter_count);
     statement->is_kept = is_kept;
-    return statement;
+    if (statement->parameter_count <= POSTGRES_PARAMETERS_MAX)
+        return statement;
+    note(statement->connection, "54023", "a statement has %d parameters, and may have %d",
+         statement->parameter_count, POSTGRES_PARAMETERS_MAX);
+    free(statement->text);
+    free(statement);
+    return NULL;
 }
 
 void postgres_reset(struct sql_statement *statement)
@@ -87,8 +105,10 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
     bool is_null = (value->type == SQL_TEXT || value->type == SQL_BLOB) && value->bytes == NULL;
     struct postgres_parameter *parameter;
 
-    if (position < 1 || position > statement->parameter_count)
-        return postgres_note_failure(statement->connection, NULL);
+    if (position < 1 || position > statement->parameter_count) {
+        note(statement->connection, "42P02", "there is no parameter $%d", position);
+        return false;
+    }
     parameter = &statement->parameters[position - 1];
     parameter->value = *value;
     parameter->type = postgres_type_of(value->type);

@@ -128,6 +128,20 @@ static void a_snapshot_may_stand_still(void **state)
 
 /* ---- Refusals ---- */
 
+static void what_is_wrong_with_a_statement_is_said(void **state)
+{
+    struct ledger *ledger = *state;
+    READER_AUTO reader = database_reader(ledger->store->main);
+    SQL_AUTO unbindable = sql_begin(reader.connection, "SELECT ?1");
+    SQL_AUTO endless = sql_begin(reader.connection, "SELECT ?65");
+
+    sql_bind_integer(&unbindable, 2, 1);
+    assert_int_equal(sql_step(&unbindable, &ledger->error), SQL_FAILED);
+    assert_non_null(strstr(ledger->error.message, "there is no parameter $2"));
+    assert_int_equal(sql_step(&endless, &ledger->error), SQL_FAILED);
+    assert_non_null(strstr(ledger->error.message, "65 parameters, and may have 64"));
+}
+
 struct guest {
     char folder[FOLDER_SIZE], role[24], place[1100];
     struct store *store;
@@ -255,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_stand_still),
+        cmocka_unit_test(what_is_wrong_with_a_statement_is_said),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
         cmocka_unit_test(a_full_disk_is_looked_at_again_before_the_next_transaction),
