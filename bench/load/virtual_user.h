@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user: its connection to the endpoint, which is used for each request, and the current request
- */
+/* One user: its connection to the endpoint, which is used for each request, and the current
+ * request. */
 #pragma once
 
 #include <sys/queue.h>

@@ -252,7 +252,7 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* The transport sets this member: without a server there is none. */
+/* The transport sets this member; without a server it is missing. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -328,7 +328,8 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* As the server has it, if it runs in the same environment; "": it is not set. */
+/* The setting's value, the same as the server's if that runs in the same environment; "": it is not
+ * set. */
 static const char *setting_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -347,16 +348,16 @@ static CHECKED bool open_store(const char *folder, bool creates, struct store **
     return store_open(folder, database, 1, out, error);
 }
 
-/* The requests of one command; each is made from the reply to the one before. */
+/* The requests of one command; each is made from the reply to the previous one. */
 struct dialogue {
     const char *folder;
     json_t *request;
-    admin_next *next; /* NULL: there is one */
+    admin_next *next; /* NULL: there is only one request */
     void *context;
     json_t **reply;
 };
 
-/* Receives a reply; *more: `request` is now the next one. */
+/* Handles a reply; *more: `request` is now the next one. */
 static void take_reply(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);

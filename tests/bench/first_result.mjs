@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_result from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (4
-// minutes) Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on
-// simserve, whose own record is the truth, and on llama-server where `./run engine` has installed it. guidellm comes
-// from PyPI once; vLLM's command is the one that `./run engine` installs. A tool that cannot be installed is skipped
-// with a line.
+// ./run bench first_result    from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (4 minutes)
+//
+// Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
+// record is the truth, and on llama-server where `./run engine` has installed it. guidellm comes from PyPI once; vLLM's
+// command is the one that `./run engine` installs. A tool that cannot be installed is skipped with a line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

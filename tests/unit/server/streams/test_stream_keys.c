@@ -199,7 +199,7 @@ static void streams_of_a_principal_with_a_greater_role_continue(void **state)
     http_close(&client);
 }
 
-/* Whoever was let in by keys that may have changed is not, until they can be read. */
+/* While changed keys cannot be read, clients that they admitted lose access. */
 static void all_end_where_keys_that_changed_cannot_be_read(void **state)
 {
     struct http_client clients[SORTS];
