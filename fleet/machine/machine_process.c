@@ -94,18 +94,17 @@ static bool is_child(const struct process_stat *stat, pid_t pid, const struct re
 
 static bool has_home(const struct process_stat *stat, pid_t pid, const struct remains *remains)
 {
-    FREE_AUTO char *variables = memory_zeroed(ENVIRONMENT_BYTES, 1);
-    size_t length = strlen(remains->home);
+    FREE_AUTO char *variables = NULL;
     char path[64];
     ssize_t got;
 
+    if (stat->start < remains->process->ticks)
+        return false;
+    variables = memory_zeroed(ENVIRONMENT_BYTES, 1);
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    got = stat->start < remains->process->ticks
-              ? -1
-              : process_stat_file(path, variables, ENVIRONMENT_BYTES);
+    got = process_stat_file(path, variables, ENVIRONMENT_BYTES);
     for (const char *at = variables; got > 0 && at < variables + got; at += strlen(at) + 1)
-        if (strncmp(at, "HOME=", 5) == 0 && strlen(at + 5) == length
-            && strcmp(at + 5, remains->home) == 0)
+        if (strncmp(at, "HOME=", 5) == 0 && strcmp(at + 5, remains->home) == 0)
             return true;
     return false;
 }
@@ -174,7 +173,7 @@ void machine_process_end_remains(const struct machine_process *process, const ch
     char boot[PROCESS_STAT_BOOT_SIZE];
 
     process_stat_boot(boot);
-    if (strcmp(boot, process->boot) == 0)
+    if (strcmp(boot, process->boot) == 0 && home[0] != '\0')
         end_each(&remains, has_home);
 }
 

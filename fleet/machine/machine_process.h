@@ -25,7 +25,7 @@ bool machine_process_lives(const struct machine_process *process);
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
 /* Kills the descendants of a dead process: every process that started after it and has `home` as
- * its HOME. */
+ * its HOME. Without a home, which others lack, too, it kills none. */
 void machine_process_end_remains(const struct machine_process *process, const char *home);
 
 json_t *machine_process_write(const struct machine_process *process); /* new reference */

@@ -191,6 +191,38 @@ static void a_number_that_was_given_to_another_is_not_touched(void **state)
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was waited for */
 }
 
+/* With an empty HOME; it runs when this returns, as its end of the pipe is closed then. */
+static pid_t start_without_home(void)
+{
+    char name[] = "sleep", seconds[] = "60", home[] = "HOME=", byte;
+    char *const words[] = { name, seconds, NULL }, *const variables[] = { home, NULL };
+    int ends[2];
+    pid_t pid;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) {
+        execve("/bin/sleep", words, variables);
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    return pid;
+}
+
+static void without_a_home_nobody_is_taken_for_what_was_left(void **state)
+{
+    pid_t innocent = start_without_home();
+    struct machine_process process;
+
+    (void)state;
+    assert_true(machine_process_find(innocent, &process));
+    machine_process_end_remains(&process, "");
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
+    machine_process_end(&process, 0);
+}
+
 /* ---- Failures ---- */
 
 static void a_program_that_ends_says_so_with_its_last_line(void **state)
@@ -248,6 +280,7 @@ int main(int argc, char **argv)
         TEST(its_children_end_with_it),
         TEST(remains_of_a_killed_watchdog_are_ended),
         TEST(a_number_that_was_given_to_another_is_not_touched),
+        TEST(without_a_home_nobody_is_taken_for_what_was_left),
         TEST(a_program_that_ends_says_so_with_its_last_line),
         TEST(one_that_listens_for_other_machines_is_ended),
         TEST(a_second_one_of_its_name_is_refused),
