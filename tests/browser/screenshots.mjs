@@ -8,6 +8,12 @@ import { prepareWorld } from './world.mjs';
 
 const FOLDER = 'build/screenshots';
 
+// The charts that a browser loads when somebody scrolls to them.
+async function loadPictures(page) {
+    await page.evaluate(() => document.querySelectorAll('img').forEach((image) => (image.loading = 'eager')));
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+}
+
 test('screenshots', async (t) => {
     const world = await prepareWorld(t);
     const { page, faults } = await newPage(await openContext(await startChromium(t)), world.origin);
@@ -20,6 +26,7 @@ test('screenshots', async (t) => {
             for (const colorScheme of ['light', 'dark']) {
                 await page.setViewportSize({ width, height: 800 });
                 await page.emulateMedia({ colorScheme });
+                await loadPictures(page);
                 await page.screenshot({ path: `${FOLDER}/${name}-${width}-${colorScheme}.png`, fullPage: true });
             }
     }
