@@ -201,16 +201,14 @@ static void add_place(const struct svg *svg, const struct shape *shape)
     text_add(svg->out, ")\"");
 }
 
-#define WIDE 480
-
-/* A reader's font may be wider than ours: a text about as wide as the picture keeps its width. */
+/* A reader's font may be wider than ours: the lines of a head, which may be as wide as the picture,
+ * keep their width. */
 static void add_width(const struct svg *svg, const struct shape *shape)
 {
-    double width = font_measure(shape->string, shape->size, text_kind_weight(shape->text_kind));
-
-    if (width <= WIDE)
+    if (shape->text_kind > TEXT_BANNER)
         return;
-    add_attribute(svg->out, "textLength", width);
+    add_attribute(svg->out, "textLength",
+                  font_measure(shape->string, shape->size, text_kind_weight(shape->text_kind)));
     text_add(svg->out, " lengthAdjust=\"spacingAndGlyphs\"");
 }
 
