@@ -248,6 +248,26 @@ static void what_was_refused_costs_what_it_did(void **state)
     assert_true(charged(rig, "gemma") > 2.9);
 }
 
+/* Its server is stopped by then: the end that is shown is the one at which it is ended. */
+static void an_extension_that_fails_leaves_the_end_in_force(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row before, after;
+    char plan[ID_SIZE];
+    bool found;
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &before, &found, &rig->error));
+    rig->world->extends_stopped = true;
+    set_fault(rig, FAULT_REFUSE, "/guard/", 1);
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_FAILED);
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &after, &found, &rig->error));
+    assert_true(after.ends_ms == before.ends_ms);
+    assert_string_equal(after.at_end, before.at_end);
+    fleet_managed_finish(&before);
+    fleet_managed_finish(&after);
+}
+
 /* ---- A request takes too long ---- */
 
 static _Atomic int64_t ahead_ms; /* of the real clock */
@@ -330,6 +350,7 @@ int main(void)
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         RIG_TEST(what_cannot_be_undone_is_said_with_the_reason),
         RIG_TEST(what_was_refused_costs_what_it_did),
+        RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
         RIG_TEST(what_is_accepted_and_never_done_is_given_up),
         RIG_TEST(what_waits_is_undone_when_it_is_cancelled),
     };
