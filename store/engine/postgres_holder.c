@@ -100,9 +100,19 @@ static void sleep_ns(int64_t duration_ns)
     nanosleep(&(struct timespec){ duration_ns / 1000000000, duration_ns % 1000000000 }, NULL);
 }
 
+static CHECKED bool refuse(const struct postgres_connection *writer, const struct record *record,
+                           struct error *error)
+{
+    return error_set(error, ERROR_CONFLICT,
+                     "database %s belongs to another opsbrain (%s, since %s): stop it first, or "
+                     "use another database",
+                     writer->base.place, record->holder, record->since);
+}
+
 /* A live holder renews its hold while we wait; a dead one's expires. Where the database's clock was
  * set back meanwhile, that would take hours: so a time that is not renewed for as long as it may
- * last has run out, whatever it says. A holder that was only paused is kept out by its fence. */
+ * last has run out, whatever it says. A holder that was only paused is kept out by its fence; one
+ * in a long transaction has locked its row. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * LOOK_INTERVAL_NS;
@@ -116,14 +126,11 @@ bool postgres_holder_take(struct postgres_connection *writer, struct error *erro
         bool is_free = record.is_free || (!is_renewed && clock_monotonic_ns() > until_ns);
 
         if (is_free && !take(writer, &record, &taken, error))
-            return false;
+            return strcmp(writer->state, POSTGRES_LOCKED) == 0 && refuse(writer, &record, error);
         if (taken)
             return true;
         if (is_renewed)
-            return error_set(error, ERROR_CONFLICT,
-                             "database %s belongs to another opsbrain (%s, since %s): stop it "
-                             "first, or use another database",
-                             writer->base.place, record.holder, record.since);
+            return refuse(writer, &record, error);
         if (!read_record(writer, &record, error))
             return false;
     }

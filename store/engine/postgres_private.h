@@ -10,6 +10,7 @@
 #define POSTGRES_MESSAGE_SIZE 400
 #define POSTGRES_READ_ONLY "25006" /* SQLSTATE */
 #define POSTGRES_DISK_FULL "53100"
+#define POSTGRES_LOCKED "55P03"
 
 /* The limits of a writer's transaction. If its process is paused or cut off, the transaction is
  * ended before the hold expires, so that it keeps no row locked. `set`: SET or SET LOCAL. */

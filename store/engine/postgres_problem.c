@@ -20,7 +20,7 @@ static const struct problem {
     { "53", ERROR_BUSY, "the database server has too little memory or disk space: see its log" },
     { "57014", ERROR_BUSY, "the database took too long for one statement: try again" },
     { "57", ERROR_BUSY, "the database server is starting or stopping: try again in a moment" },
-    { "55P03", ERROR_BUSY, "another program has locked a table of the database: end it" },
+    { POSTGRES_LOCKED, ERROR_BUSY, "another program has locked a table of the database: end it" },
     { "25P03", ERROR_BUSY, "the transaction was paused for too long: try again" },
     { "40", ERROR_BUSY, "another transaction of the database conflicted with this one: try again" },
     { "08P01", ERROR_BUSY,

@@ -121,6 +121,31 @@ static void a_second_process_brings_nothing_up_to_date(void **state)
     a_second_process_is_refused(state);
 }
 
+/* Its time runs out in a long transaction. */
+static void a_holder_in_a_transaction_is_not_followed(void **state)
+{
+    struct ledger *ledger = *state;
+    struct sql_connection *other, *holder = open_writer(ledger);
+    bool taken;
+
+    if (test_database_is_pooled()) { /* no session keeps its settings */
+        sql_connection_close(holder);
+        skip();
+    }
+    assert_ok(ledger, sql_connection_run(holder, "ROLLBACK", &ledger->error));
+    backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET until = clock_timestamp()");
+    assert_ok(ledger, sql_connection_run(holder, "BEGIN", &ledger->error));
+    assert_ok(ledger, sql_connection_run(holder, "UPDATE opsbrain_holder SET batch = batch + 1",
+                                         &ledger->error));
+    assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_WRITER,
+                                           &other, &ledger->error));
+    assert_ok(ledger, sql_connection_run(other, "SET lock_timeout = '300ms'", &ledger->error));
+    taken = postgres_engine.prepare_schema(other, &migrations_postgres_main, &ledger->error);
+    sql_connection_close(other);
+    sql_connection_close(holder);
+    assert_refused(ledger, taken, ERROR_CONFLICT, "belongs to another opsbrain");
+}
+
 static void who_lost_the_database_stores_nothing_and_says_so(void **state)
 {
     struct ledger *ledger = *state;
@@ -180,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
         cmocka_unit_test(a_dead_holder_is_followed_although_the_clock_was_set_back),
+        cmocka_unit_test(a_holder_in_a_transaction_is_not_followed),
         cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
     };
 
