@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a monitor observed of a cell, and the report it makes of that. Private to fleet/. */
+/* A monitor's observations of a cell, and its report on them. Private to fleet/. */
 #pragma once
 
 #include "fleet/monitor_log.h"
@@ -16,7 +16,7 @@ struct monitor_observations {
                         * known; 0: not known */
     enum idle_wait begin, end;
     struct engine_metrics_snapshot first,
-        last;         /* at the idle points; for several instances: what they counted */
+        last;         /* at the idle points; for several instances: their counters */
     char silent[256]; /* the reason why it could not be scraped */
     char served_first[256], served_last[256];
 };

@@ -16,8 +16,8 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-/* A client that answers in a later round is asked again where another thing is shown by then: the
- * answer is found by the question's key. */
+/* The key under which a client answers in a later round. It names the shown thing too: if that has
+ * changed since, the answer is not found and the client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cloud that stands for points that are too many to be drawn one by one. Private to
- * analysis/charts/. */
+/* A cloud in place of points that are too many to draw one by one. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/drawing.h"

@@ -42,7 +42,7 @@ static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
     return &colours->slots[at];
 }
 
-/* Many pixels look like the one before, whose slot is `last`; NULL: there is none. */
+/* Many pixels look like the previous one, whose slot is `last` (NULL: this is the first). */
 static struct colour *next_slot(const struct colours *colours, struct colour *last, uint32_t pixel)
 {
     return last != NULL && last->key == (pixel & COLOUR_MASK) ? last : slot_of(colours, pixel);
@@ -59,7 +59,7 @@ static size_t run_at(const uint32_t *row, size_t x, size_t width)
     return end - x;
 }
 
-/* Boyer and Moore's majority vote, of as many equal pixels. */
+/* Boyer and Moore's majority vote, for `times` equal pixels. */
 static void vote(struct colour *slot, uint32_t pixel, uint32_t times)
 {
     uint32_t rgb = pixel & 0xFFFFFFu;

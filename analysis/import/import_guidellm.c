@@ -14,7 +14,7 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* for the successful requests, each a distribution of which the mean is read */
+    /* of the successful requests: the means of distributions */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;

@@ -98,7 +98,8 @@ static void remark_assumed(struct import_table *table, const char *text, double 
     evidence_remark(table->out, "\"%.20s\" was read as %.15g, and others like it", text, value);
 }
 
-/* A place that cannot be read differs from those of other words. */
+/* A load or length that cannot be read as a number is kept as text, so that cells with different
+ * texts differ. */
 static void keep_place(const struct import_column *column, const char *text,
                        struct evidence_cell *cell)
 {

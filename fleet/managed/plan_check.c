@@ -14,8 +14,8 @@ bool plan_check_observed(const struct making *making, const struct observed *obs
     if (making->wish.verb == VERB_CREATE && observed->exists)
         return error_set(error, ERROR_CONFLICT,
                          observed->ours
-                             ? "%s exists on the target and has this opsbrain's label: it is left "
-                               "from before; deployment_adopt takes it over"
+                             ? "%s already exists on the target with this opsbrain's label: "
+                               "deployment_adopt takes it over"
                              : "%s exists on the target and is not opsbrain's: choose another name",
                          name);
     if (observed->exists && !observed->ours && !adopted)

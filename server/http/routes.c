@@ -30,7 +30,7 @@ static bool path_is(const struct route *route, const char *path)
     return route_pattern_matches(route->path, path, &ignored);
 }
 
-/* Probes and pages also answer HEAD; a stream has no use for it. */
+/* Probes and pages also answer HEAD; streams do not. */
 static bool verb_is(const struct route *route, const char *verb)
 {
     return strcmp(route->verb, verb) == 0

@@ -80,7 +80,7 @@ static void write_disk(const struct metrics_sources *sources, struct text *out)
                 (double)disk.free_bytes);
     write_gauge(
         out, "opsbrain_disk_reserve_bytes",
-        "Of it, reserved for running jobs and admins: below it, others' new work is refused.",
+        "Free space reserved for running jobs and admins: below it, other new work is refused.",
         (double)disk.reserve_bytes);
 }
 
@@ -89,8 +89,8 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
     struct audit_verdict verdict;
 
     if (audit_last_verdict(sources->services->store, &verdict))
-        write_gauge(out, "opsbrain_audit_whole",
-                    "1: the last check found the audit log as it was written.", verdict.whole);
+        write_gauge(out, "opsbrain_audit_whole", "1: the last check found the audit log intact.",
+                    verdict.whole);
 }
 
 static double resident_bytes(void)

@@ -38,7 +38,7 @@ const READS = [
     ['no_such_tool', {}],
 ];
 
-// Connects, calls, leaves: in the older eras with a session that nobody ends.
+// Connects, calls and disconnects; with the older protocols, without ending its session.
 async function visit(server, kind) {
     const client = await connect(kind, server.url);
     count.sessions++;

@@ -15,8 +15,8 @@ export function tableOfPages() {
     }));
 }
 
-// What is asked of each page, made from what world.mjs prepares. A page that shows several kinds of thing has an example
-// of each.
+// The requests for each page, made from the data that world.mjs prepares. A page that shows several kinds of things has
+// an example of each.
 const EXAMPLES = {
     '/': () => ['/'],
     '/deployments': () => ['/deployments'],

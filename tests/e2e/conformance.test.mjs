@@ -11,7 +11,7 @@ import { startConformanceServer, startServer, temporaryFolder } from './support/
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-// Only these parts can be tested with the product: the rest of a scenario needs a tool with a name of the suite's.
+// Only these parts can be tested with the product: the other scenarios call tools that only the suite's fixtures have.
 const OF_THE_PRODUCT = {
     '2025-11-25': [
         'server-initialize',
@@ -88,7 +88,7 @@ async function testScenario(t, name, checks) {
     });
 }
 
-// The suite has only the name of this scenario: this is our reading of it.
+// Scenarios that the suite names but does not implement: ours.
 const OURS = { 'tasks-status-notifications': testTaskNotifications };
 
 async function testTaskNotifications(url) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What official clients keep when their connections are cut or the server restarts: in the older eras everything,
-// since their sessions and streams continue; the stateless one asks again.
+// What official clients keep when their connections are cut or the server restarts: with the older protocols
+// everything, since sessions and streams continue; a stateless client asks again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KINDS, connect, forEachClient, isStateless } from './support/clients.mjs';
@@ -39,7 +39,7 @@ forEachClient('a cut connection loses no answer and no subscription', async (t, 
     };
     const waiting = client.callTool('job_show', { job, wait_s: 5 }, { onprogress, timeout: 30_000 });
     await until('the connection to be cut', () => cut);
-    if (isStateless(kind)) waiting.catch(() => {}); // its client notices the loss when the connection closes
+    if (isStateless(kind)) waiting.catch(() => {}); // the client notices the loss when the connection closes
     else assert.equal((await waiting).structuredContent.job.id, job);
 
     // The first request may leave on a connection that is being cut.

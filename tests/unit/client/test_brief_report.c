@@ -56,7 +56,7 @@ static void what_the_takeaways_say_and_how_it_was_measured_is_omitted(void **sta
 }
 
 /* Each of an A/B sweep's two reports has them. */
-static void what_is_omitted_is_named_once(void **state)
+static void omissions_are_named_once(void **state)
 {
     (void)state;
     assert_brief("## A\n\n### Peak\n\n9\n## B\n### Peak\n\n8\n",
@@ -80,7 +80,7 @@ int main(void)
         cmocka_unit_test(shows_three_matrices_of_each_output_length),
         cmocka_unit_test(a_matrix_of_several_tables_is_one),
         cmocka_unit_test(what_the_takeaways_say_and_how_it_was_measured_is_omitted),
-        cmocka_unit_test(what_is_omitted_is_named_once),
+        cmocka_unit_test(omissions_are_named_once),
         cmocka_unit_test(other_text_stays),
     };
 

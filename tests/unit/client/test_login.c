@@ -168,7 +168,7 @@ static void an_empty_key_replaces_a_stored_one(void **state)
     assert_true(found);
 }
 
-static void what_is_no_address_is_refused(void **state)
+static void text_that_is_no_address_is_refused(void **state)
 {
     static const char *const wrong[] = { "", "one.example.com", "ftp://one.example.com",
                                          "https://user:word@one.example.com",
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(what_no_login_wrote_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
         cmocka_unit_test(an_empty_key_replaces_a_stored_one),
-        cmocka_unit_test(what_is_no_address_is_refused),
+        cmocka_unit_test(text_that_is_no_address_is_refused),
         cmocka_unit_test(events_are_the_same_whatever_the_pieces),
     };
 

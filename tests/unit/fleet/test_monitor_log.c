@@ -41,7 +41,7 @@ static void scrapes_that_are_missing_are_a_gap(void **state)
     assert_float_equal(gap_s(500, 12000), 12, 1e-9); /* to the window's end */
 }
 
-static void scrapes_that_are_always_slow_are_none(void **state)
+static void scrapes_that_are_always_slow_are_no_gap(void **state)
 {
     (void)state;
     assert_float_equal(gap_s(2500, 5000), 0, 0);
@@ -52,7 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scrapes_that_are_missing_are_a_gap),
-        cmocka_unit_test(scrapes_that_are_always_slow_are_none),
+        cmocka_unit_test(scrapes_that_are_always_slow_are_no_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static inline enum job_state carry_out(struct rig *rig, const char *job_id)
     return job.state;
 }
 
-/* In a process of its own, which is killed at its nth event; returns whether it was. */
+/* Applies the plan in a child process, which is killed at its nth event; returns whether it was. */
 static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 {
     pid_t child;
@@ -167,7 +167,7 @@ static inline void cancel(struct rig *rig, const char *job_id)
     assert_done(rig, job_cancel(rig->store, job_id, clock_utc_ms(), &change, &job, &rig->error));
 }
 
-/* ---- What must be so ---- */
+/* ---- Checks ---- */
 
 static inline void check_world(const struct rig *rig, const char *name, int each_created,
                                bool exist)

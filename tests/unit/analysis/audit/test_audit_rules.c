@@ -28,7 +28,7 @@ static void littles_law_shows_that_users_were_missing(void **state)
     says(&finding->consequence, "Do not compare above 4 users");
 }
 
-static void what_was_in_flight_is_believed_before_littles_law(void **state)
+static void the_requests_in_flight_are_believed_before_littles_law(void **state)
 {
     struct trial *trial = *state;
 
@@ -487,7 +487,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(finds_nothing_in_a_clean_run),
         TEST(littles_law_shows_that_users_were_missing),
-        TEST(what_was_in_flight_is_believed_before_littles_law),
+        TEST(the_requests_in_flight_are_believed_before_littles_law),
         TEST(users_who_think_are_not_missed),
         TEST(finds_an_undeclared_limit),
         TEST(finds_fewer_requests_than_users_and_bursts),

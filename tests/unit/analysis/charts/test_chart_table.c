@@ -38,7 +38,7 @@ static void a_table_is_csv(void **state)
     chart_table_finish(&table);
 }
 
-static void what_is_not_known_is_missing_in_json(void **state)
+static void unknown_figures_are_missing_in_json(void **state)
 {
     struct chart_table table;
     json_t *json;
@@ -57,7 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_is_csv),
-        cmocka_unit_test(what_is_not_known_is_missing_in_json),
+        cmocka_unit_test(unknown_figures_are_missing_in_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,7 +138,7 @@ static void has_no_figure(const struct shape_of_run *shape, const char *word, co
     assert_non_null(strstr(svg.data, outline));
 }
 
-static void what_was_not_measured_has_no_figure_and_no_colour(void **state)
+static void unmeasured_cells_have_no_figure_and_no_colour(void **state)
 {
     static const struct shape_of_run failed = { "", "m", 2, 2, ALL(EVIDENCE_FAILED), "503", 1 };
     static const struct shape_of_run inferred = { "",         "m", 2, 2, ALL(EVIDENCE_SKIPPED),
@@ -389,7 +389,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(made_runs_of_every_kind),
         cmocka_unit_test(runs_of_every_shape),
         cmocka_unit_test(runs_that_are_none_of_these),
-        cmocka_unit_test(what_was_not_measured_has_no_figure_and_no_colour),
+        cmocka_unit_test(unmeasured_cells_have_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(labels_that_matter_are_there_once),
         cmocka_unit_test(both_ends_of_a_line_have_a_marker),

@@ -58,7 +58,7 @@ static void each_shape_is_written(void **state)
         "font-weight=\"600\" class=\"t-name f-ink\">&lt;script&gt;&quot;&amp;\xef\xbf\xbd</text>");
 }
 
-static void what_has_no_place_is_not_drawn(void **state)
+static void shapes_without_a_position_are_not_drawn(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -70,7 +70,7 @@ static void what_has_no_place_is_not_drawn(void **state)
     assert_int_equal(drawing.count, 0);
 }
 
-/* A word from the right to the left keeps what follows it where it is. */
+/* A right-to-left word does not move the text after it. */
 static void the_direction_of_a_name_ends_with_it(void **state)
 {
     DRAWING_AUTO drawing;
@@ -134,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shape_is_written),
-        cmocka_unit_test(what_has_no_place_is_not_drawn),
+        cmocka_unit_test(shapes_without_a_position_are_not_drawn),
         cmocka_unit_test(the_direction_of_a_name_ends_with_it),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
         cmocka_unit_test(a_subtitle_keeps_its_width),

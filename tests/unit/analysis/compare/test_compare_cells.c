@@ -218,7 +218,7 @@ static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
     assert_non_null(strstr(trial->comparison.reason, "every cell has too few pairs"));
 }
 
-static void what_was_not_judged_claims_nothing(void **state)
+static void unjudged_cells_claim_nothing(void **state)
 {
     struct trial *trial = *state;
     const struct estimate estimate = { 0 };
@@ -283,7 +283,7 @@ int main(void)
         TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
         TRIAL(a_failure_is_never_skipped_with_only_its_pair),
         TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
-        TRIAL(what_was_not_judged_claims_nothing),
+        TRIAL(unjudged_cells_claim_nothing),
         TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(takes_unknown_success_where_it_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),

@@ -165,7 +165,7 @@ static void a_refusal_names_the_nearest_format(void **state)
             "\"successes\"");
 }
 
-static void what_is_dropped_gets_a_remark(void **state)
+static void dropped_rows_get_a_remark(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, "
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(a_result_in_seconds_is_not_taken_for_one_of_vllm),
         cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
-        cmocka_unit_test(what_is_dropped_gets_a_remark),
+        cmocka_unit_test(dropped_rows_get_a_remark),
         cmocka_unit_test(a_latency_of_zero_is_unknown),
         cmocka_unit_test(stages_of_several_rates_are_not_one_cell),
     };

@@ -27,7 +27,7 @@ static void bytes_come_back(void **state)
     }
 }
 
-static void what_no_encoder_writes_is_refused(void **state)
+static void text_that_no_encoder_writes_is_refused(void **state)
 {
     static const char *const wrong[] = { "A",    "AB",   "ABC",  "A===", "====",   "AB=C",
                                          "AB C", "AB-_", "AR==", "ABJ=", "AAAA\n", "QUJD=" };
@@ -45,7 +45,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_back),
-        cmocka_unit_test(what_no_encoder_writes_is_refused),
+        cmocka_unit_test(text_that_no_encoder_writes_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void addresses_have_one_form(void **state)
     assert_string_equal(round_trip("::1", out), "::1");
 }
 
-static void what_is_not_an_address_is_refused(void **state)
+static void text_that_is_not_an_address_is_refused(void **state)
 {
     static const char *const texts[] = {
         "",          "1",        "1.2.3",        "1.2.3.4.5",
@@ -131,7 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_one_form),
-        cmocka_unit_test(what_is_not_an_address_is_refused),
+        cmocka_unit_test(text_that_is_not_an_address_is_refused),
         cmocka_unit_test(a_client_of_ipv6_has_a_whole_network),
         cmocka_unit_test(networks_hold_their_addresses),
         cmocka_unit_test(a_refusal_names_what_is_not_a_network),

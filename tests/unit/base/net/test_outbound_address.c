@@ -125,7 +125,7 @@ static void assert_url_refused(const char *url, enum error_kind kind, const char
     int port = -1;
 
     if (url_check(url, host, &port, &error))
-        fail_msg("%s is taken", url);
+        fail_msg("%s is accepted", url);
     if (strstr(error.message, because) == NULL)
         fail_msg("%s: \"%s\" does not say \"%s\"", url, error.message, because);
     assert_int_equal(error.kind, kind);

@@ -169,7 +169,7 @@ static const char *const wrong[] = {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\r\n",
 };
 
-static void what_is_not_http_is_refused_in_words(void **state)
+static void an_answer_that_is_not_http_is_refused_in_words(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -247,7 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_cut),
-        cmocka_unit_test(what_is_not_http_is_refused_in_words),
+        cmocka_unit_test(an_answer_that_is_not_http_is_refused_in_words),
         cmocka_unit_test(heads_and_extensions_are_bounded),
         cmocka_unit_test(a_listener_that_wants_no_more_is_not_called_again),
     };

@@ -74,7 +74,7 @@ static void what_was_cut_may_have_been_as_long_as_the_longest(void **state)
     assert_int_equal(sent_totals_total(&sums, 64).more_output_tokens, 64);
 }
 
-static void what_was_never_sent_is_not_counted(void **state)
+static void unsent_requests_are_not_counted(void **state)
 {
     struct request unsent = answered(-1, -1);
     struct sent_totals_sums sums = { 0 };
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(sums_what_was_answered_whole),
         cmocka_unit_test(what_was_cut_may_have_been_counted_whole),
         cmocka_unit_test(what_was_cut_may_have_been_as_long_as_the_longest),
-        cmocka_unit_test(what_was_never_sent_is_not_counted),
+        cmocka_unit_test(unsent_requests_are_not_counted),
         cmocka_unit_test(what_was_sent_twice_may_count_twice),
         cmocka_unit_test(answers_without_usage_leave_a_range),
     };

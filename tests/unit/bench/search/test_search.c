@@ -93,7 +93,7 @@ struct found {
     size_t measured, lost_in_a_row;
 };
 
-/* Measures the levels that the search asks for, one by one. */
+/* Measures the levels that the search requests, one by one. */
 static void search(const struct curve *curve, const struct search_hint *hint, struct found *out)
 {
     size_t lost = 0;
@@ -139,7 +139,7 @@ static bool differs(const struct search_step *a, const struct search_step *b)
     return a->saturation != b->saturation || a->limit != b->limit;
 }
 
-/* Finds the same as all levels; returns how many it measured. */
+/* The search's result must be that of all levels; returns how many it measured. */
 static size_t check_same(const struct curve *curve, const struct search_hint *hint,
                          struct found *found)
 {
@@ -258,7 +258,7 @@ static void begins_where_a_shorter_context_ended(void **state)
         draw(&model, &curve);
         measured += check_same(&curve, &hint, &longer);
     }
-    print_message("behind a shorter context: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    print_message("after a shorter context: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
     assert_true(measured * 5 < 1000 * LEVELS);
 }
 

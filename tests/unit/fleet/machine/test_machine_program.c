@@ -127,7 +127,7 @@ static void only_programs_of_the_list_are_run(void **state)
     refuse(world, world->program, "is not one of the programs");
 }
 
-static void what_is_no_server_is_refused(void **state)
+static void a_program_that_is_no_server_is_refused(void **state)
 {
     static const struct {
         const char *member, *value, *part;
@@ -316,7 +316,7 @@ static void settings_are_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (machine_create(&cases[i], &machine, &error))
-            fail_msg("case %zu is taken", i);
+            fail_msg("case %zu is accepted", i);
 }
 
 int main(int argc, char **argv)
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
         TEST(a_program_has_an_account_and_a_folder_of_its_own),
         TEST(its_key_is_in_its_environment_alone),
         TEST(only_programs_of_the_list_are_run),
-        TEST(what_is_no_server_is_refused),
+        TEST(a_program_that_is_no_server_is_refused),
         TEST(a_port_that_is_taken_is_refused),
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that are carried out: what each verb leaves. */
+/* Plans that are carried out: the state after each verb. */
 #include "store/ledger/deployments.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/apply_rig.h"
@@ -38,7 +38,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-static void what_is_anothers_is_not_touched(void **state)
+static void things_of_others_are_not_touched(void **state)
 {
     struct rig *rig = *state;
     struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
@@ -135,7 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_plan_is_carried_out_and_its_deployment_registered),
-        RIG_TEST(what_is_anothers_is_not_touched),
+        RIG_TEST(things_of_others_are_not_touched),
         RIG_TEST(it_is_scaled_stopped_started_extended_and_destroyed),
         RIG_TEST(an_extension_is_done_when_its_server_is_ready_again),
         RIG_TEST(a_moved_database_changes_nothing_until_it_is_resumed),

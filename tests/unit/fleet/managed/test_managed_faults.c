@@ -160,7 +160,7 @@ static void a_lost_change_is_not_sent_twice(void **state)
     assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
 }
 
-static void what_fails_is_undone_with_the_reason(void **state)
+static void a_failed_plan_is_undone_with_the_reason(void **state)
 {
     struct rig *rig = *state;
     char id[ID_SIZE];
@@ -201,7 +201,7 @@ static void what_is_refused_and_not_there_fails_with_both_reasons(void **state)
     }
 }
 
-static void what_cannot_be_undone_is_said_with_the_reason(void **state)
+static void a_failed_undo_is_reported_with_the_reason(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_begun begun;
@@ -288,7 +288,7 @@ static void await_look(struct rig *rig, const char *url, int looks)
 }
 
 /* Its time counts from when it was accepted, also if another process goes on. */
-static void what_is_accepted_and_never_done_is_given_up(void **state)
+static void an_operation_that_never_ends_is_given_up(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_begun begun;
@@ -318,7 +318,7 @@ static void what_is_accepted_and_never_done_is_given_up(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-static void what_waits_is_undone_when_it_is_cancelled(void **state)
+static void a_waiting_plan_is_undone_when_it_is_cancelled(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_begun begun;
@@ -346,13 +346,13 @@ int main(void)
         RIG_TEST(what_is_refused_too_often_fails_with_the_last_reason),
         RIG_TEST(a_lost_answer_is_settled_by_what_is_there),
         RIG_TEST(a_lost_change_is_not_sent_twice),
-        RIG_TEST(what_fails_is_undone_with_the_reason),
+        RIG_TEST(a_failed_plan_is_undone_with_the_reason),
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
-        RIG_TEST(what_cannot_be_undone_is_said_with_the_reason),
+        RIG_TEST(a_failed_undo_is_reported_with_the_reason),
         RIG_TEST(what_was_refused_costs_what_it_did),
         RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
-        RIG_TEST(what_is_accepted_and_never_done_is_given_up),
-        RIG_TEST(what_waits_is_undone_when_it_is_cancelled),
+        RIG_TEST(an_operation_that_never_ends_is_given_up),
+        RIG_TEST(a_waiting_plan_is_undone_when_it_is_cancelled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void a_removed_deployment_has_no_key(void **state)
     assert_null(find(rig, "gemma", door.address));
 }
 
-static void what_sleeps_is_said_to_sleep(void **state)
+static void a_sleeping_server_is_reported_as_sleeping(void **state)
 {
     struct rig *rig = *state;
     const struct observed door = by_proxy(rig);
@@ -275,7 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_clusters_credential_goes_to_the_bound_address_alone),
         TEST(a_removed_deployment_has_no_key),
-        TEST(what_sleeps_is_said_to_sleep),
+        TEST(a_sleeping_server_is_reported_as_sleeping),
         TEST(a_generated_key_is_read_once_a_minute),
         TEST(a_key_that_would_break_a_header_is_refused),
     };

@@ -132,7 +132,7 @@ static void a_model_that_is_too_large_is_refused_with_the_arithmetic(void **stat
     assert_non_null(strstr(error.message, "cannot work: Its weights (18.4 GiB) leave nothing"));
 }
 
-static void what_contradicts_itself_is_refused(void **state)
+static void a_contradictory_recipe_is_refused(void **state)
 {
     const struct world *world = *state;
     struct recipe_fit fit;
@@ -146,7 +146,7 @@ static void what_contradicts_itself_is_refused(void **state)
     assert_non_null(strstr(error.message, "needs Blackwell"));
 }
 
-static void what_the_catalogue_lacks_is_not_known(void **state)
+static void data_missing_from_the_catalogue_is_not_known(void **state)
 {
     static const char *const unknown[][2] = {
         { "tpu-gemma-4-31b-v5p4", "how much memory programs see" },
@@ -173,8 +173,8 @@ int main(void)
         cmocka_unit_test(capacities_are_those_that_servers_reported),
         cmocka_unit_test(bytes_of_a_token_agree_with_reports),
         cmocka_unit_test(a_model_that_is_too_large_is_refused_with_the_arithmetic),
-        cmocka_unit_test(what_contradicts_itself_is_refused),
-        cmocka_unit_test(what_the_catalogue_lacks_is_not_known),
+        cmocka_unit_test(a_contradictory_recipe_is_refused),
+        cmocka_unit_test(data_missing_from_the_catalogue_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

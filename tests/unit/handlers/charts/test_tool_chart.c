@@ -102,7 +102,7 @@ static void a_tail_is_made_of_every_request(void **state)
     histogram_destroy(histogram);
 }
 
-static void what_cannot_be_drawn_is_refused(void **state)
+static void a_chart_that_cannot_be_drawn_is_refused(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -244,7 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_plot_of_an_import),
         cmocka_unit_test(a_tail_is_made_of_every_request),
-        cmocka_unit_test(what_cannot_be_drawn_is_refused),
+        cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
         cmocka_unit_test(a_cost_needs_a_price),
         cmocka_unit_test(runs_of_one_name_are_told_apart),

@@ -47,7 +47,7 @@ static const json_t *managed_of(const json_t *shown)
     return json_object_get(shown, "managed");
 }
 
-static void what_runs_on_a_target_is_listed_and_adopted(void **state)
+static void servers_on_a_target_are_listed_and_adopted(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = NULL, *stopped = NULL;
@@ -107,7 +107,7 @@ static void what_changed_while_a_person_thought_is_not_adopted(void **state)
 }
 
 /* Fifty servers of others are around it, and none is touched. */
-static void what_is_only_watched_is_never_changed(void **state)
+static void a_watched_deployment_is_never_changed(void **state)
 {
     static const struct {
         const char *tool, *more;
@@ -169,7 +169,7 @@ static void a_name_alone_makes_nothing_managed(void **state)
 }
 
 /* The name becomes part of the requests' paths. */
-static void what_is_adopted_has_a_plain_name(void **state)
+static void only_a_deployment_with_a_plain_name_is_adopted(void **state)
 {
     static const char *const names[] = {
         "a/scale", "a?b=c", "%2e%2e", "../secrets/x", "-a", "a b"
@@ -191,12 +191,12 @@ static void what_is_adopted_has_a_plain_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(what_runs_on_a_target_is_listed_and_adopted),
+        FLEET_TEST(servers_on_a_target_are_listed_and_adopted),
         FLEET_TEST(what_changed_while_a_person_thought_is_not_adopted),
-        FLEET_TEST(what_is_only_watched_is_never_changed),
+        FLEET_TEST(a_watched_deployment_is_never_changed),
         FLEET_TEST(a_label_alone_makes_nothing_managed),
         FLEET_TEST(a_name_alone_makes_nothing_managed),
-        FLEET_TEST(what_is_adopted_has_a_plain_name),
+        FLEET_TEST(only_a_deployment_with_a_plain_name_is_adopted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

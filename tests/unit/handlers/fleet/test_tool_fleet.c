@@ -11,7 +11,7 @@ static void a_managed_deployment_is_not_only_forgotten(void **state)
                   ERROR_CONFLICT, "call deployment_destroy");
 }
 
-static void what_is_managed_is_shown_with_cost_end_and_drift(void **state)
+static void managed_deployments_are_shown_with_cost_end_and_drift(void **state)
 {
     struct world *world = *state;
     json_auto_t *listed = NULL, *shown = NULL;
@@ -98,7 +98,7 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
 }
 
 /* A running server needs only the recipe that it was made from. */
-static void what_runs_outlives_its_recipe(void **state)
+static void a_deployment_outlives_its_recipe(void **state)
 {
     struct world *world = *state;
     json_auto_t *extended = NULL, *begun = NULL, *scaled = NULL;
@@ -163,10 +163,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(a_managed_deployment_is_not_only_forgotten),
-        FLEET_TEST(what_is_managed_is_shown_with_cost_end_and_drift),
+        FLEET_TEST(managed_deployments_are_shown_with_cost_end_and_drift),
         FLEET_TEST(stop_and_destroy_show_what_goes_and_ask),
         FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
-        FLEET_TEST(what_runs_outlives_its_recipe),
+        FLEET_TEST(a_deployment_outlives_its_recipe),
         FLEET_TEST(an_extension_leaves_a_sweep_its_server),
         FLEET_TEST(an_update_costs_what_the_kept_servers_cost),
         FLEET_TEST(the_address_of_a_managed_deployment_is_its_platforms),

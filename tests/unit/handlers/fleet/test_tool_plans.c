@@ -81,7 +81,7 @@ static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
     world_says(world, rule);
 }
 
-static void what_nothing_ends_says_so_first(void **state)
+static void a_plan_that_nothing_ends_says_so_first(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -113,7 +113,7 @@ int main(void)
         FLEET_TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
         FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
         FLEET_TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
-        FLEET_TEST(what_nothing_ends_says_so_first),
+        FLEET_TEST(a_plan_that_nothing_ends_says_so_first),
         FLEET_TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
     };
 

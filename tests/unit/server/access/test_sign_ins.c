@@ -227,7 +227,7 @@ static void of_too_many_the_oldest_ends(void **state)
 }
 
 /* What memory alone forgot would be valid again after a restart. */
-static void what_cannot_be_stored_does_not_happen(void **state)
+static void a_change_that_cannot_be_stored_does_not_happen(void **state)
 {
     struct trial *trial = *state;
     char cookies[32][SIGN_IN_COOKIE_SIZE], more[SIGN_IN_COOKIE_SIZE];
@@ -269,7 +269,7 @@ static void count_end(void *context, const uint8_t digest[DIGEST_BYTES])
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-static void whoever_listens_learns_which_cookie_ended(void **state)
+static void listeners_learn_which_cookie_ended(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
@@ -339,8 +339,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_ends_with_its_key, begin, end),
         cmocka_unit_test_setup_teardown(a_lesser_role_ends_it, begin, end),
         cmocka_unit_test_setup_teardown(of_too_many_the_oldest_ends, begin, end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_stored_does_not_happen, begin, end),
-        cmocka_unit_test_setup_teardown(whoever_listens_learns_which_cookie_ended, begin, end),
+        cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_does_not_happen, begin, end),
+        cmocka_unit_test_setup_teardown(listeners_learn_which_cookie_ended, begin, end),
         cmocka_unit_test_setup_teardown(browsers_come_and_go_on_any_thread, begin, end),
     };
 

@@ -106,7 +106,7 @@ static void must_be_refused_text(const char *request, const char *status)
     must_be_refused(&bytes, status);
 }
 
-static void what_hides_a_request_in_another_is_refused(void **state)
+static void a_request_hidden_in_another_is_refused(void **state)
 {
     static const char *const requests[] = {
         POST "Content-Length : 44\r\n\r\n" HEALTH,
@@ -264,7 +264,7 @@ static void what_comes_after_the_last_request_is_not_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hides_a_request_in_another_is_refused),
+        cmocka_unit_test(a_request_hidden_in_another_is_refused),
         cmocka_unit_test(no_control_character_gets_in),
         cmocka_unit_test(refusals_of_the_guard_are_json),
         cmocka_unit_test(a_client_that_sends_much_more_can_read_why_it_is_refused),

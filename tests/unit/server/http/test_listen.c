@@ -39,7 +39,7 @@ static void addresses_are_read_and_distinguished_from_loopback(void **state)
     }
 }
 
-static void what_is_no_address_is_refused(void **state)
+static void text_that_is_no_address_is_refused(void **state)
 {
     static const char *const texts[] = { "",
                                          "8080",
@@ -60,7 +60,7 @@ static void what_is_no_address_is_refused(void **state)
     }
 }
 
-static void a_free_port_is_found_and_shared_and_taken_for_others(void **state)
+static void a_free_port_is_found_shared_and_refused_to_others(void **state)
 {
     struct listen_address address, again;
     struct error error;
@@ -81,7 +81,7 @@ static void a_free_port_is_found_and_shared_and_taken_for_others(void **state)
     close(other);
 }
 
-static void what_was_opened_is_closed_once_where_not_all_can_be(void **state)
+static void open_sockets_are_closed_once_if_not_all_can_be_opened(void **state)
 {
     struct listen_address address;
     struct rlimit limit, tight;
@@ -106,9 +106,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_read_and_distinguished_from_loopback),
-        cmocka_unit_test(what_is_no_address_is_refused),
-        cmocka_unit_test(a_free_port_is_found_and_shared_and_taken_for_others),
-        cmocka_unit_test(what_was_opened_is_closed_once_where_not_all_can_be),
+        cmocka_unit_test(text_that_is_no_address_is_refused),
+        cmocka_unit_test(a_free_port_is_found_shared_and_refused_to_others),
+        cmocka_unit_test(open_sockets_are_closed_once_if_not_all_can_be_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

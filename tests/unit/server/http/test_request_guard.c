@@ -68,7 +68,7 @@ static void must_find_anywhere(const struct sample *samples, size_t count)
 
 #define MUST_FIND(samples) must_find_anywhere(samples, sizeof(samples) / sizeof *(samples))
 
-static void what_clients_send_passes(void **state)
+static void requests_of_real_clients_pass(void **state)
 {
     static const struct sample samples[] = {
         { BYTES(GOOD), 0, 1 },
@@ -339,7 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_differs_from_the_request_before),
-        cmocka_unit_test(what_clients_send_passes),
+        cmocka_unit_test(requests_of_real_clients_pass),
         cmocka_unit_test(a_request_line_has_three_words),
         cmocka_unit_test(a_header_is_a_name_a_colon_and_a_value_on_one_line),
         cmocka_unit_test(a_body_has_one_length),

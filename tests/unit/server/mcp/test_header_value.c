@@ -47,7 +47,7 @@ static void base64_is_decoded(void **state)
     check("=?base64?PT9iYXNlNjQ/eD89?=", "=?base64?x?=");
 }
 
-static void what_no_encoder_writes_is_refused(void **state)
+static void text_that_no_encoder_writes_is_refused(void **state)
 {
     (void)state;
     check("=?base64?YQ=?=", NULL);  /* padding */
@@ -80,7 +80,7 @@ int main(void)
         cmocka_unit_test(a_plain_value_is_known_without_a_copy),
         cmocka_unit_test(plain_text_is_meant_as_written),
         cmocka_unit_test(base64_is_decoded),
-        cmocka_unit_test(what_no_encoder_writes_is_refused),
+        cmocka_unit_test(text_that_no_encoder_writes_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static char *seal(int64_t expires_ms)
     return sealed;
 }
 
-static void what_was_sealed_is_opened(void **state)
+static void a_sealed_state_can_be_opened(void **state)
 {
     FREE_AUTO char *sealed = seal(1000);
     struct request_state out;
@@ -122,7 +122,7 @@ static void the_digest_distinguishes_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_sealed_is_opened),
+        cmocka_unit_test(a_sealed_state_can_be_opened),
         cmocka_unit_test(nobody_else_and_nothing_else_opens_it),
         cmocka_unit_test(every_changed_byte_is_noticed),
         cmocka_unit_test(answers_that_are_too_long_are_not_carried),

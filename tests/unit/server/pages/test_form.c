@@ -33,7 +33,7 @@ static void pairs_are_decoded(void **state)
     must_be("n%61me=%C3%A9", "name=\xC3\xA9");
 }
 
-static void what_is_no_escape_stays(void **state)
+static void text_that_is_no_escape_stays(void **state)
 {
     (void)state;
     must_be("a=100%&b=%4&c=%zz&d=%4g", "a=100%|b=%4|c=%zz|d=%4g");
@@ -71,7 +71,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_decoded),
-        cmocka_unit_test(what_is_no_escape_stays),
+        cmocka_unit_test(text_that_is_no_escape_stays),
         cmocka_unit_test(foreign_bytes_become_printable),
         cmocka_unit_test(there_are_bounds),
     };

@@ -75,7 +75,7 @@ static void an_event_is_read_in_parts_where_there_is_little_room(void **state)
     assert_int_equal(sse_queue_bytes_read(sse_queue), strlen(all));
 }
 
-static void what_waits_is_read_before_the_end(void **state)
+static void waiting_events_are_read_before_the_end(void **state)
 {
     (void)state;
     assert_true(push("{}"));
@@ -150,7 +150,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(events_are_read_in_order_and_together, start, stop),
         cmocka_unit_test_setup_teardown(an_event_is_read_in_parts_where_there_is_little_room, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(what_waits_is_read_before_the_end, start, stop),
+        cmocka_unit_test_setup_teardown(waiting_events_are_read_before_the_end, start, stop),
         cmocka_unit_test_setup_teardown(reports_the_number_of_the_newest_event_that_was_read_whole,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_full_queue_cuts_the_stream, start, stop),

@@ -80,7 +80,7 @@ static bool count_and_note(struct sql_connection *connection, void *context, str
 }
 
 /* A sequence counts on when its transaction is rolled back. */
-static void what_was_not_committed_is_run_again(void **state)
+static void an_uncommitted_transaction_is_run_again(void **state)
 {
     struct ledger *ledger = *state;
     int runs = 0, each = getenv("OPSBRAIN_REHEARSE_WRITES") == NULL ? 1 : 2;
@@ -146,7 +146,7 @@ static void a_holder_in_a_transaction_is_not_followed(void **state)
     assert_refused(ledger, taken, ERROR_CONFLICT, "belongs to another opsbrain");
 }
 
-static void who_lost_the_database_stores_nothing_and_says_so(void **state)
+static void a_server_that_lost_the_database_stores_nothing_and_says_so(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
@@ -200,13 +200,13 @@ int main(void)
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
         cmocka_unit_test(a_commit_that_two_others_came_after_may_have_taken_place),
-        cmocka_unit_test(what_was_not_committed_is_run_again),
+        cmocka_unit_test(an_uncommitted_transaction_is_run_again),
         cmocka_unit_test(a_second_process_is_refused),
         cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
         cmocka_unit_test(a_dead_holder_is_followed_although_the_clock_was_set_back),
         cmocka_unit_test(a_holder_in_a_transaction_is_not_followed),
-        cmocka_unit_test(who_lost_the_database_stores_nothing_and_says_so),
+        cmocka_unit_test(a_server_that_lost_the_database_stores_nothing_and_says_so),
     };
 
     return test_database_is_files() ? 0 : ledger_run(tests);

@@ -108,7 +108,7 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
 }
 
 /* From now on, on the file itself. */
-static void what_cannot_be_deleted_does_not_protect_the_rest(void **state)
+static void an_undeletable_row_does_not_protect_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -225,7 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
-        cmocka_unit_test(what_cannot_be_deleted_does_not_protect_the_rest),
+        cmocka_unit_test(an_undeletable_row_does_not_protect_the_rest),
         cmocka_unit_test(zero_days_keep_for_ever),
         cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),

@@ -31,7 +31,7 @@ static size_t round_trip(const double *values, size_t count, const struct predic
     return packed.length;
 }
 
-static void what_was_predicted_costs_one_byte(void **state)
+static void a_predicted_value_costs_one_byte(void **state)
 {
     double values[LIMIT];
 
@@ -125,7 +125,7 @@ static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_predicted_costs_one_byte),
+        cmocka_unit_test(a_predicted_value_costs_one_byte),
         cmocka_unit_test(a_counter_costs_a_byte_or_two_a_step),
         cmocka_unit_test(every_number_comes_back_bit_by_bit),
         cmocka_unit_test(random_columns_come_back),
