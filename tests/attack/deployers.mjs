@@ -11,7 +11,7 @@ const LIFE_S = 86_400;
 const PLAN_MS = 300_000; // until one is carried out, through all that is killed meanwhile
 
 // The deployments of a world (at_work.mjs) in a cloud (tests/clouds/clouds.mjs).
-export class Fleet {
+class Fleet {
     constructor(world, cloud) {
         Object.assign(this, { world, cloud, begun: new Map(), approvals: new Set(), number: 0 });
     }
