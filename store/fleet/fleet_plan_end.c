@@ -63,24 +63,6 @@ static CHECKED bool keep_terms(struct sql_connection *connection, const struct e
     return !ending->end->is_so || job_execute(connection, KEEP, ending->id, 0, error);
 }
 
-/* A plan whose every request was refused changed nothing: the price is that of the newest plan that
- * was carried out. After one that did something the higher of the two stays. */
-static CHECKED bool restore_price(struct sql_connection *connection, const struct ending *ending,
-                                  struct error *error)
-{
-    static const char RESTORE[] =
-        "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour FROM (SELECT d.usd_per_hour "
-        "FROM fleet_plans d JOIN fleet_plans f ON f.deployment = d.deployment WHERE f.id = ?1 "
-        "AND d.state = 'done' AND d.verb NOT IN ('stop', 'destroy') "
-        "ORDER BY d.finished_ms DESC LIMIT 1) p "
-        "WHERE fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone' "
-        "AND (SELECT coalesce(sum(CASE outcome WHEN '' THEN 1 WHEN 'failed' THEN -1 "
-        "WHEN 'retry' THEN -1 ELSE 1000 END), 0) FROM fleet_journal WHERE plan_id = ?1) = 0";
-
-    return strcmp(ending->end->state, "done") == 0
-           || job_execute(connection, RESTORE, ending->id, 0, error);
-}
-
 static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct ending *ending = context;
@@ -88,7 +70,7 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     return job_claim_check(connection, ending->claim, error)
            && fleet_managed_count(connection, ending->id, ending->now_ms, error)
            && end_managed(connection, ending, error) && keep_terms(connection, ending, error)
-           && restore_price(connection, ending, error) && end_plan(connection, ending, error);
+           && end_plan(connection, ending, error);
 }
 
 bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,

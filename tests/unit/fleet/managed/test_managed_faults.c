@@ -220,34 +220,6 @@ static void a_failed_undo_is_reported_with_the_reason(void **state)
                  "allowed");
 }
 
-static double charged(struct rig *rig, const char *name)
-{
-    struct fleet_managed_row row;
-    double usd;
-    bool found;
-
-    assert_done(rig, fleet_managed_find(rig->store, name, &row, &found, &rig->error));
-    assert_true(found);
-    usd = row.usd_per_hour;
-    fleet_managed_finish(&row);
-    return usd;
-}
-
-/* What was accepted and failed later may run, and be paid for. */
-static void what_was_refused_costs_what_it_did(void **state)
-{
-    struct rig *rig = *state;
-    char plan[ID_SIZE];
-
-    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    set_fault(rig, FAULT_REFUSE, "/service/", 1);
-    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
-    assert_true(charged(rig, "gemma") < 1.1);
-    set_fault(rig, FAULT_BREAK, "/service/", 0);
-    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
-    assert_true(charged(rig, "gemma") > 2.9);
-}
-
 /* Its server is stopped by then: the end that is shown is the one at which it is ended. */
 static void an_extension_that_fails_leaves_the_end_in_force(void **state)
 {
@@ -349,7 +321,6 @@ int main(void)
         RIG_TEST(a_failed_plan_is_undone_with_the_reason),
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
-        RIG_TEST(what_was_refused_costs_what_it_did),
         RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
         RIG_TEST(an_operation_that_never_ends_is_given_up),
         RIG_TEST(a_waiting_plan_is_undone_when_it_is_cancelled),
