@@ -141,7 +141,7 @@ class Place {
 
 // The first words of a line, without anything that differs from run to run: numbers, ids, and a model's words ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
-    .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*~?/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
+    .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
 // Whether the lines occur in this order.
 function checkOutput(shown, printed, where) {
