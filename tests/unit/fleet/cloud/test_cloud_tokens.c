@@ -184,7 +184,7 @@ static void test_a_pods_token_is_read_again(void **state)
 
     unsetenv("KUBERNETES_SERVICE_HOST");
     assert_false(cloud_create(&credential, &config, &cloud, &error));
-    assert_non_null(strstr(error.message, "no pod"));
+    assert_non_null(strstr(error.message, "not a pod"));
     setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1", 1);
     setenv("KUBERNETES_SERVICE_PORT_HTTPS", "1", 1);
     write_file(world, "ca.crt", "-----BEGIN CERTIFICATE-----\n");
