@@ -25,10 +25,11 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
                          "in_cluster",
                          cloud_kind_name(target->credential.kind));
     if (strcmp(door, "proxy") == 0 && target->proxy[0] != '\0')
-        return error_set(error, ERROR_INVALID,
-                         "\"proxy\" is for calls to the platform, and the door proxy calls the "
-                         "servers at the API server directly: take the door cluster or node_port, "
-                         "or no \"proxy\"");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"proxy\" is for calls to the platform, and the door proxy calls the "
+            "servers at the API server directly: set \"door\" to cluster or node_port, "
+            "or set no \"proxy\"");
     for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
         if (strcmp(door, doors[i]) == 0)
             return true;

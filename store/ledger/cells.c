@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells and the attempts at them: read as a table, and what was kept of one attempt. */
+/* Reads cells and attempts as rows, and the stored detail of one attempt. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

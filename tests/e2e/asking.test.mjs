@@ -15,7 +15,7 @@ async function connectAsked(t, kind, answer) {
     return { client, forms };
 }
 
-forEachClient('asks its person before a deployment is removed', async (t, kind) => {
+forEachClient('a person is asked before a deployment is removed', async (t, kind) => {
     const { client, forms } = await connectAsked(t, kind, { action: 'accept', content: { remove: true } });
     assert.deepEqual(await client.call('deployment_remove', { deployment: 'sim' }), { name: 'sim', removed: true });
     assert.equal(forms.length, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain and its PostgreSQL are killed, restarted and cut from each other, in the middle of tool calls, uploads,
-// sweeps and applies: afterwards everything acknowledged is there, nothing is there twice, no answer is wrong, and
+// opsbrain and its PostgreSQL are killed, restarted and disconnected in the middle of tool calls, uploads, sweeps and
+// applies: afterwards everything acknowledged is there, nothing is there twice, no answer is wrong, and
 // everything continues by itself. OPSBRAIN_KILLS: kills of opsbrain (each kind of the others is two fifths of it).
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -58,7 +58,7 @@ static inline void register_lab(struct world *world, const char *more)
     as(world, "alice", ROLE_OPERATOR, NULL);
 }
 
-/* Plans it, and returns the plan. */
+/* Calls deployment_plan for GEMMA and returns the answer. */
 static inline json_t *plan(struct world *world, const char *more)
 {
     char arguments[600];
