@@ -11,6 +11,7 @@
 #include "fleet/scraper.h"
 #include "store/ledger/deployments.h"
 #include "store/ledger/store.h"
+#include "tests/unit/support/asleep.h"
 #include "tests/unit/support/balancer.h"
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/folder.h"
@@ -293,26 +294,10 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     canned_stop(&server);
 }
 
-static bool find_asleep(void *context, const struct deployment *deployment,
-                        const struct endpoint_lock **out, struct error *error)
-{
-    (void)deployment, (void)error;
-    *out = context;
-    return true;
-}
-
-static bool no_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
-                   struct error *error)
-{
-    (void)lock, (void)error;
-    out[0] = '\0';
-    return true;
-}
-
 static void does_not_wake_what_scales_to_zero(void **state)
 {
-    struct endpoint_lock lock = { .key = no_key, .sleeps = true };
-    const struct access_locks locks = { &lock, find_asleep };
+    struct endpoint_lock lock = { .key = asleep_key, .sleeps = true };
+    const struct access_locks locks = { &lock, asleep_find };
     struct fixture *f = *state;
     struct canned_server server;
     int64_t id, deadline = clock_utc_ms() + DEADLINE_MS;

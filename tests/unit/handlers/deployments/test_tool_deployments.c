@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_register, _update, _list, _show, _remove. */
+#include "tests/unit/support/asleep.h"
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/tool_world.h"
 
@@ -226,29 +227,13 @@ static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
     world->simserve = simserve_start(NULL);
 }
 
-static bool find_asleep(void *context, const struct deployment *deployment,
-                        const struct endpoint_lock **out, struct error *error)
-{
-    (void)deployment, (void)error;
-    *out = context;
-    return true;
-}
-
-static bool no_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
-                   struct error *error)
-{
-    (void)lock, (void)error;
-    out[0] = '\0';
-    return true;
-}
-
 static void does_not_wake_what_scales_to_zero(void **state)
 {
     static const struct canned_answer answers[] = {
         { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" }, { 0 }
     };
-    struct endpoint_lock lock = { .key = no_key, .sleeps = true };
-    const struct access_locks locks = { &lock, find_asleep };
+    struct endpoint_lock lock = { .key = asleep_key, .sleeps = true };
+    const struct access_locks locks = { &lock, asleep_find };
     struct world *world = *state;
     json_auto_t *answer = NULL;
     struct canned_server server;
