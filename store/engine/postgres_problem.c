@@ -31,8 +31,8 @@ static const struct problem {
       "the database can only be read (a standby, or read-only by its settings): connect to the "
       "primary" },
     { "28P01", ERROR_INTERNAL,
-      "the database refuses the user or the password: check both; a password belongs in PGPASSFILE "
-      "or PGPASSWORD" },
+      "the database refuses the user or the password: check both; a password belongs in "
+      "OPSBRAIN_DATABASE_PASSWORD_FILE, PGPASSFILE or PGPASSWORD" },
     { "28", ERROR_INTERNAL,
       "the database does not let this user in: check the user, the database's name, sslmode and "
       "the server's pg_hba.conf" },
