@@ -11,6 +11,7 @@ import { addressesWith, examplesOf } from './pages.mjs';
 import { MARKUP, prepareWorld } from './world.mjs';
 
 const AT_ONCE = 3;
+const ALIKE_MS = 20_000;
 const REFUSED = /the server responded with a status of 4\d\d/;
 
 // open(context, url, origin): the page, and what it did wrong so far.
@@ -21,12 +22,22 @@ async function open(context, url, origin) {
     return { page, faults };
 }
 
+// textsOf(pages): what each shows, asked for again while they differ: what is watched stores new figures between the two.
+async function textsOf(pages) {
+    const limit = Date.now() + ALIKE_MS;
+    for (;;) {
+        const texts = await Promise.all(pages.map(shownText));
+        if (new Set(texts).size === 1 || Date.now() > limit) return texts;
+        await Promise.all(pages.map((page) => page.reload()));
+    }
+}
+
 // tryEverything(contexts, url, origin): all checks of a page, and of the same page in a browser without scripts.
 async function tryEverything(contexts, url, origin) {
     const { page, faults } = await open(contexts.usual, url, origin);
     const without = await open(contexts.plain, url, origin);
     const wrong = await checkForeignText(page);
-    const texts = [await shownText(page), await shownText(without.page)];
+    const texts = await textsOf([page, without.page]);
     wrong.push(...(await checkKeyboard(page)), ...(await checkLooks(page)));
     wrong.push(...faults, ...without.faults.map((fault) => `without scripts: ${fault}`));
     await without.page.close();
