@@ -42,14 +42,22 @@ static const struct {
     { "poll", "failed", STAGE_BROKEN }, { "undo", "done", STAGE_UNDONE },
 };
 
+/* step_count if the plan has none of this name. */
+static size_t find_step(const struct managed_plan *plan, const char *name)
+{
+    size_t step = 0;
+
+    while (step < plan->step_count && strcmp(plan->steps[step].name, name) != 0)
+        step++;
+    return step;
+}
+
 static void recall_row(struct apply *apply, const struct fleet_journal_row *row)
 {
     const struct managed_plan *plan = &apply->plan;
-    size_t step = 0;
+    size_t step = find_step(plan, row->step);
 
     apply->undoing = apply->undoing || strcmp(row->action, "undo") == 0;
-    while (step < plan->step_count && strcmp(plan->steps[step].name, row->step) != 0)
-        step++;
     for (size_t i = 0; step < plan->step_count && i < sizeof stages / sizeof *stages; i++)
         if (strcmp(stages[i].action, row->action) == 0
             && strcmp(stages[i].outcome, row->outcome) == 0) {
@@ -76,6 +84,38 @@ bool apply_recall(struct apply *apply, struct error *error)
         recall_row(apply, &rows[i]);
     fleet_journal_rows_free(rows, count);
     return true;
+}
+
+static bool is_look(const struct managed_plan *plan, const char *name)
+{
+    size_t step = find_step(plan, name);
+
+    return step < plan->step_count && strcmp(plan->steps[step].method, "GET") == 0;
+}
+
+bool apply_changed_nothing(const struct apply *apply)
+{
+    struct fleet_journal_row *rows;
+    struct error ignored;
+    size_t count, unanswered = 0, accepted = 0;
+
+    if (!fleet_journal_list(apply->frame->store, apply->plan.row.id, &rows, &count, &ignored))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool is_refusal =
+            strcmp(rows[i].outcome, "failed") == 0 || strcmp(rows[i].outcome, "retry") == 0;
+
+        if (is_look(&apply->plan, rows[i].step))
+            continue;
+        if (rows[i].outcome[0] == '\0')
+            unanswered++;
+        else if (is_refusal && unanswered > 0)
+            unanswered--;
+        else
+            accepted++;
+    }
+    fleet_journal_rows_free(rows, count);
+    return unanswered + accepted == 0;
 }
 
 /* ---- Resources ---- */

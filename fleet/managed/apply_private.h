@@ -57,6 +57,9 @@ CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, co
                         const char *poll_url, const char *detail, struct error *error);
 /* Reads the journal into apply->steps. */
 CHECKED bool apply_recall(struct apply *apply, struct error *error);
+/* Whether the platform refused each change that the plan requested, by the journal. False if that
+ * cannot be read. */
+bool apply_changed_nothing(const struct apply *apply);
 
 /* What exists at the URL of a step's resource. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };

@@ -87,6 +87,7 @@ static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, b
         .managed = !apply_is(apply, VERB_CREATE) ? NULL
                    : clean                       ? "gone"
                                                  : "failed",
+        .changed_nothing = apply_changed_nothing(apply),
     };
 
     if (!end_plan(apply, &end, error))

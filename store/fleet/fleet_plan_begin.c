@@ -99,7 +99,7 @@ static CHECKED bool begin_change(struct sql_connection *connection, const struct
 {
     const struct fleet_plan_row *plan = &planning->plan;
     SQL_AUTO sql = sql_begin(
-        connection, "UPDATE fleet_managed SET plan_id = ?2, "
+        connection, "UPDATE fleet_managed SET plan_id = ?2, usd_before = usd_per_hour, "
                     "usd_per_hour = CASE WHEN state <> 'stopped' AND usd_per_hour > ?3 "
                     "THEN usd_per_hour ELSE ?3 END, "
                     "state = CASE WHEN state = 'stopped' AND ?4 <> 'destroy' AND ?4 <> 'stop' "

@@ -50,17 +50,38 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     return sql_run(&sql, error);
 }
 
+#define KEEP_END                                                                                   \
+    "warned = CASE WHEN fleet_managed.ends_ms = p.ends_ms THEN warned ELSE 0 END, "                \
+    "ends_ms = p.ends_ms, at_end = p.at_end FROM fleet_plans p WHERE p.id = ?1 "                   \
+    "AND fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone' "
+
 /* Stores the plan's values after it was carried out. */
 static CHECKED bool keep_terms(struct sql_connection *connection, const struct ending *ending,
                                struct error *error)
 {
-    static const char KEEP[] =
-        "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known = p.usd_known, "
-        "warned = CASE WHEN fleet_managed.ends_ms = p.ends_ms THEN warned ELSE 0 END, "
-        "ends_ms = p.ends_ms, at_end = p.at_end FROM fleet_plans p WHERE p.id = ?1 "
-        "AND fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone'";
+    static const char KEEP[] = "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known "
+                               "= p.usd_known, " KEEP_END;
 
     return !ending->end->is_so || job_execute(connection, KEEP, ending->id, 0, error);
+}
+
+/* A plan whose every change was refused leaves the earlier price, which is never above the one
+ * reserved: the ceilings hold. After one that may have changed something, the platform may bill the
+ * higher price and end the server at the earlier of the two ends: these stay, and opsbrain ends it
+ * then, too. */
+static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
+                                  struct error *error)
+{
+    static const char RESTORE[] = "UPDATE fleet_managed SET usd_per_hour = usd_before "
+                                  "WHERE plan_id = ?1 AND usd_before < usd_per_hour "
+                                  "AND state <> 'gone'";
+    static const char EARLIER[] =
+        "UPDATE fleet_managed SET " KEEP_END "AND p.ends_ms <> 0 AND (fleet_managed.ends_ms = 0 "
+        "OR p.ends_ms < fleet_managed.ends_ms)";
+
+    return strcmp(ending->end->state, "done") == 0
+           || job_execute(connection, ending->end->changed_nothing ? RESTORE : EARLIER, ending->id,
+                          0, error);
 }
 
 static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
@@ -70,7 +91,7 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     return job_claim_check(connection, ending->claim, error)
            && fleet_managed_count(connection, ending->id, ending->now_ms, error)
            && end_managed(connection, ending, error) && keep_terms(connection, ending, error)
-           && end_plan(connection, ending, error);
+           && settle_failed(connection, ending, error) && end_plan(connection, ending, error);
 }
 
 bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,

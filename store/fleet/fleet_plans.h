@@ -88,6 +88,7 @@ struct fleet_plan_end {
     const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* the same */
     bool is_so;                      /* the plan's price, end and at_end become the deployment's */
+    bool changed_nothing;            /* it failed, and the platform refused each of its changes */
 };
 /* CONFLICT if the claim is stale. */
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,

@@ -220,27 +220,67 @@ static void a_failed_undo_is_reported_with_the_reason(void **state)
                  "allowed");
 }
 
+/* ---- What a failed change leaves ---- */
+
+/* Price, end and state, without the texts. */
+static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
+{
+    struct fleet_managed_row row;
+    bool found;
+
+    assert_done(rig, fleet_managed_find(rig->store, name, &row, &found, &rig->error));
+    assert_true(found);
+    fleet_managed_finish(&row);
+    return row;
+}
+
+/* What was accepted and failed later may run, and be billed. */
+static void a_refused_change_costs_what_it_did_before(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    set_fault(rig, FAULT_REFUSE, "/service/", 1);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
+    assert_true(terms_of(rig, "gemma").usd_per_hour < 1.1);
+    set_fault(rig, FAULT_BREAK, "/service/", 0);
+    assert_int_equal(change(rig, VERB_SCALE, "gemma", 3), JOB_FAILED);
+    assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
+}
+
+/* Requested, and killed before the answer: that the same request is refused afterwards says nothing
+ * about the first one. */
+static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_plan_begun begun;
+    char plan[ID_SIZE];
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    begin(rig, VERB_SCALE, "gemma", 3, &begun, plan);
+    assert_true(killed_at(rig, begun.job_id, 2));
+    set_fault(rig, FAULT_REFUSE, "/service/", 1);
+    assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
+    assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
+}
+
 /* Its server is stopped by then: the end that is shown is the one at which it is ended. */
 static void an_extension_that_fails_leaves_the_end_in_force(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row before, after;
     char plan[ID_SIZE];
-    bool found;
 
     assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &before, &found, &rig->error));
+    before = terms_of(rig, "gemma");
     rig->world->extends_stopped = true;
     set_fault(rig, FAULT_REFUSE, "/guard/", 1);
     assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_FAILED);
-    assert_done(rig, fleet_managed_find(rig->store, "gemma", &after, &found, &rig->error));
+    after = terms_of(rig, "gemma");
     assert_true(after.ends_ms == before.ends_ms);
     assert_string_equal(after.at_end, before.at_end);
-    fleet_managed_finish(&before);
-    fleet_managed_finish(&after);
 }
-
-/* ---- A request takes too long ---- */
 
 static _Atomic int64_t ahead_ms; /* of the real clock */
 
@@ -248,6 +288,32 @@ static int64_t later_ms(void)
 {
     return clock_utc_ms() + atomic_load(&ahead_ms);
 }
+
+/* The platform has the earlier end by then: it is the one that is shown. */
+static void a_shortening_that_fails_late_leaves_the_end_in_force(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row before, after;
+    char plan[ID_SIZE];
+
+    rig->frame.now_ms = later_ms;
+    atomic_store(&ahead_ms, 60 * 60000);
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    atomic_store(&ahead_ms, 0);
+    before = terms_of(rig, "gemma");
+    set_fault(rig, FAULT_REFUSE, "/guard/", 1);
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_FAILED);
+    after = terms_of(rig, "gemma");
+    assert_true(after.ends_ms == before.ends_ms);
+    rig->world->extends_stopped = rig->world->broken_service = true;
+    assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_FAILED);
+    after = terms_of(rig, "gemma");
+    assert_true(after.ends_ms < before.ends_ms);
+    assert_true(after.ends_ms == fleet_world_find(rig->world, "https://test/guard/gemma")->ends_ms);
+    assert_string_equal(after.at_end, "destroy");
+}
+
+/* ---- A request takes too long ---- */
 
 static void await_look(struct rig *rig, const char *url, int looks)
 {
@@ -321,7 +387,10 @@ int main(void)
         RIG_TEST(a_failed_plan_is_undone_with_the_reason),
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
+        RIG_TEST(a_refused_change_costs_what_it_did_before),
+        RIG_TEST(a_change_that_was_perhaps_made_keeps_the_higher_price),
         RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
+        RIG_TEST(a_shortening_that_fails_late_leaves_the_end_in_force),
         RIG_TEST(an_operation_that_never_ends_is_given_up),
         RIG_TEST(a_waiting_plan_is_undone_when_it_is_cancelled),
     };

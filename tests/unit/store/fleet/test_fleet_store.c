@@ -110,17 +110,34 @@ static struct claim claim_next(struct ledger *ledger)
     return claim;
 }
 
-static void finish(struct ledger *ledger, const struct fleet_plan_row *plan, const char *managed)
+static void end_with(struct ledger *ledger, const struct fleet_plan_row *plan,
+                     const struct fleet_plan_end *end)
 {
     struct claim claim = claim_next(ledger);
-    const struct fleet_plan_end end = {
-        .state = "done", .reason = "", .managed = managed, .is_so = true
-    };
     const struct job_ending ending = { .state = JOB_COMPLETED };
 
     assert_ok(ledger,
-              fleet_plan_end(ledger->store, &claim, plan->id, &end, NOW + HOUR_MS, &ledger->error));
+              fleet_plan_end(ledger->store, &claim, plan->id, end, NOW + HOUR_MS, &ledger->error));
     assert_ok(ledger, job_finish(ledger->store, &claim, &ending, NOW + HOUR_MS, &ledger->error));
+}
+
+static void finish(struct ledger *ledger, const struct fleet_plan_row *plan, const char *managed)
+{
+    const struct fleet_plan_end end = {
+        .state = "done", .reason = "", .managed = managed, .is_so = true
+    };
+
+    end_with(ledger, plan, &end);
+}
+
+static void end_failed(struct ledger *ledger, const struct fleet_plan_row *plan,
+                       bool changed_nothing)
+{
+    const struct fleet_plan_end end = { .state = "failed",
+                                        .reason = "",
+                                        .changed_nothing = changed_nothing };
+
+    end_with(ledger, plan, &end);
 }
 
 /* ---- Targets ---- */
@@ -339,6 +356,48 @@ static void a_change_reserves_the_higher_price(void **state)
     refuse(ledger, FLEET_WAY_PERSON, &scale, ERROR_CONFLICT, "in addition to 4.00");
 }
 
+/* What the platform refused is not billed; what may have been changed may be. */
+static void a_refused_change_gives_back_what_it_reserved(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row one, two, scale;
+
+    put(ledger, target_of("lab"));
+    one = plan_with(ledger, "create", "one", 1, HOUR_MS);
+    begin(ledger, &one);
+    finish(ledger, &one, "running");
+    two = plan_with(ledger, "create", "two", 3, HOUR_MS);
+    scale = plan_with(ledger, "scale", "one", 3, HOUR_MS);
+    begin(ledger, &scale);
+    end_failed(ledger, &scale, false);
+    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
+    scale = plan_with(ledger, "scale", "one", 1, HOUR_MS);
+    begin(ledger, &scale);
+    finish(ledger, &scale, "running");
+    scale = plan_with(ledger, "scale", "one", 3, HOUR_MS);
+    begin(ledger, &scale);
+    end_failed(ledger, &scale, true);
+    begin(ledger, &two);
+}
+
+/* A stopped one may have cost more than it does when it is started again: that is not what it is
+ * given back. */
+static void a_refused_start_does_not_raise_the_price(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_plan_row one, two;
+
+    put(ledger, target_of("lab"));
+    one = plan_with(ledger, "create", "one", 3, HOUR_MS);
+    begin(ledger, &one);
+    finish(ledger, &one, "stopped");
+    one = plan_with(ledger, "start", "one", 2, HOUR_MS);
+    begin(ledger, &one);
+    end_failed(ledger, &one, true);
+    two = plan_with(ledger, "create", "two", 3, HOUR_MS);
+    begin(ledger, &two);
+}
+
 /* ---- Once ---- */
 
 static void two_who_begin_one_plan_get_one_job(void **state)
@@ -521,6 +580,8 @@ int main(void)
         TEST(a_plan_is_good_for_a_day_and_one_state_of_its_target),
         TEST(ceilings_hold_for_one_and_for_all_together),
         TEST(a_change_reserves_the_higher_price),
+        TEST(a_refused_change_gives_back_what_it_reserved),
+        TEST(a_refused_start_does_not_raise_the_price),
         TEST(two_who_begin_one_plan_get_one_job),
         TEST(a_registered_name_is_not_taken_over),
         TEST(a_stale_worker_writes_nothing_into_the_journal),
