@@ -2,17 +2,24 @@
 /* Adopts a server that already runs on a target. Nothing on the platform changes. */
 #pragma once
 
-#include "fleet/managed/fleet_frame.h"
+#include "fleet/managed/managed_target.h"
 
 struct managed_adoption {
-    const char *deployment, *target;
+    const char *deployment;
+    const struct managed_target *target;
     const char *place;               /* one of the target's; "" where it has none */
     const struct observed *observed; /* its newest observation */
     const char *rights;              /* of struct fleet_managed_row */
-    int64_t ends_ms;                 /* 0: no end */
-    const char *at_end;              /* "" without an end */
 };
 
+/* The end that is written on it, if this opsbrain created it: that becomes the deployment's. 0: it
+ * has none. */
+int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
+                              const struct managed_adoption *adoption);
+/* What happens at that end, as is written on it: "stop" or "destroy". Where it is not, a stop,
+ * which can be undone, if its platform can stop. */
+const char *managed_adopt_at_end(const struct managed_target *target,
+                                 const struct observed *observed);
 /* CONFLICT where it is managed already. */
 CHECKED bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoption *adoption,
                            struct change *change, struct error *error);

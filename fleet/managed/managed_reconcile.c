@@ -241,15 +241,6 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
-/* What becomes of it at its end is written on it. Where it is not, a stop can be undone. */
-static const char *end_of(const struct managed_target *target, const struct observed *orphan)
-{
-    bool stops = strcmp(orphan->at_end, "destroy") != 0
-                 && (target->provider->verbs & VERB_BIT(VERB_STOP)) != 0;
-
-    return stops ? "stop" : "destroy";
-}
-
 /* The end in its label has passed: it is adopted again, and the next round ends it like any other,
  * by a plan with a journal. */
 static bool take_back(const struct managed_reconciler *reconciler,
@@ -257,12 +248,10 @@ static bool take_back(const struct managed_reconciler *reconciler,
 {
     const struct fleet_frame *frame = reconciler->frame;
     const struct managed_adoption adoption = { .deployment = orphan->deployment,
-                                               .target = target->plain.name,
+                                               .target = target,
                                                .place = orphan->place,
                                                .observed = orphan,
-                                               .rights = "created",
-                                               .ends_ms = orphan->ends_ms,
-                                               .at_end = end_of(target, orphan) };
+                                               .rights = "created" };
     struct error error;
 
     if (orphan->ends_ms == 0 || frame->now_ms() < orphan->ends_ms || only_reads(frame))
@@ -282,7 +271,7 @@ static const char *sentence_of(const struct managed_target *target, const struct
     if (!taken)
         return "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
                "it over";
-    if (strcmp(end_of(target, orphan), "destroy") == 0)
+    if (strcmp(managed_adopt_at_end(target, orphan), "destroy") == 0)
         return ENDED "removed";
     return orphan->at_end[0] != '\0' ? ENDED "stopped"
                                      : ENDED

@@ -93,11 +93,35 @@ static CHECKED bool check_same(const struct call *call, const struct observed *s
     return same;
 }
 
-static CHECKED bool ask(struct call *call, const struct fleet_target *target,
-                        const struct observed *observed, struct error *error)
+static struct managed_adoption adoption_of(const struct call *call,
+                                           const struct managed_target *target, const char *place,
+                                           const struct observed *observed)
 {
-    const char *name = call_text(call, "deployment");
-    bool may_end = call_boolean(call, "may_end", false);
+    return (struct managed_adoption){ .deployment = call_text(call, "deployment"),
+                                      .target = target,
+                                      .place = place,
+                                      .observed = observed,
+                                      .rights = call_boolean(call, "may_end", false) ? "adopted"
+                                                                                     : "watched" };
+}
+
+static void describe_end(const struct call *call, const struct managed_adoption *adoption,
+                         struct text *out)
+{
+    int64_t ends_ms = managed_adopt_ends_ms(call->services->fleet, adoption);
+    char time[TIME_SHOWN_SIZE];
+
+    if (ends_ms != 0)
+        text_addf(out, " It ends at %s UTC (%s), as is written on it.", answer_time(ends_ms, time),
+                  managed_adopt_at_end(adoption->target, adoption->observed));
+}
+
+static CHECKED bool ask(struct call *call, const struct managed_adoption *adoption,
+                        struct error *error)
+{
+    const struct observed *observed = adoption->observed;
+    const char *name = adoption->deployment;
+    bool may_end = strcmp(adoption->rights, "adopted") == 0;
     TEXT_AUTO plan = { 0 };
     TEXT_AUTO thing = { 0 };
     TEXT_AUTO declined = { 0 };
@@ -106,9 +130,10 @@ static CHECKED bool ask(struct call *call, const struct fleet_target *target,
     text_addf(&plan,
               "Take %s on %s (%s%s%.200s) into the registry? It is then checked once a minute%s. "
               "Nothing on the platform is changed.",
-              name, target->name, observed->state, observed->address[0] == '\0' ? "" : ", ",
-              observed->address,
+              name, adoption->target->plain.name, observed->state,
+              observed->address[0] == '\0' ? "" : ", ", observed->address,
               may_end ? ", and opsbrain may stop and destroy it" : " and never changed");
+    describe_end(call, adoption, &plan);
     text_addf(&declined, "%s stays outside", name);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
@@ -122,6 +147,7 @@ static CHECKED bool ask(struct call *call, const struct fleet_target *target,
 
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
+    struct managed_adoption adoption;
     struct managed_target target;
     struct observed shown;
     const char *place;
@@ -129,7 +155,8 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 
     if (!find(call, &target, &place, &shown, error))
         return false;
-    given = ask(call, &target.plain, &shown, error)
+    adoption = adoption_of(call, &target, place, &shown);
+    given = ask(call, &adoption, error)
             && (call_text(call, "confirm") != NULL || check_same(call, &shown, error));
     observed_finish(&shown);
     return given;
@@ -153,33 +180,39 @@ static CHECKED bool keep_registered(struct call *call, const struct observed *ob
                                  &stored, error));
 }
 
+static void describe(const struct call *call, const struct managed_adoption *adoption,
+                     struct answer *answer)
+{
+    const struct observed *observed = adoption->observed;
+    const char *target = adoption->target->plain.name;
+
+    answer->structured = json_pack("{s:s, s:s, s:s, s:s, s:o}", "deployment", adoption->deployment,
+                                   "target", target, "rights", adoption->rights, "state",
+                                   observed->state, "address", answer_json_text(observed->address));
+    text_addf(&answer->text, "%s on %s is %s: %s%s.", adoption->deployment, target,
+              adoption->rights, observed->state,
+              observed->address[0] == '\0' ? ", without an address: it is not registered" : "");
+    describe_end(call, adoption, &answer->text);
+    text_add(&answer->text, "\n");
+    text_copy(answer->changed, sizeof answer->changed, adoption->deployment);
+    answer_next(answer, "deployment_show");
+}
+
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    const char *rights = call_boolean(call, "may_end", false) ? "adopted" : "watched";
-    struct managed_adoption adoption = { .deployment = call_text(call, "deployment"),
-                                         .target = call_text(call, "target"),
-                                         .rights = rights,
-                                         .at_end = "" };
+    struct managed_adoption adoption;
     struct managed_target target;
     struct observed observed;
+    const char *place;
     bool done;
 
-    if (!find(call, &target, &adoption.place, &observed, error))
+    if (!find(call, &target, &place, &observed, error))
         return false;
-    adoption.observed = &observed;
+    adoption = adoption_of(call, &target, place, &observed);
     done = managed_adopt(call->services->fleet, &adoption, &call->change, error)
            && keep_registered(call, &observed, error);
-    if (done) {
-        answer->structured =
-            json_pack("{s:s, s:s, s:s, s:s, s:o}", "deployment", call_text(call, "deployment"),
-                      "target", target.plain.name, "rights", rights, "state", observed.state,
-                      "address", answer_json_text(observed.address));
-        text_addf(&answer->text, "%s on %s is %s: %s%s.\n", call_text(call, "deployment"),
-                  target.plain.name, rights, observed.state,
-                  observed.address[0] == '\0' ? ", without an address: it is not registered" : "");
-        text_copy(answer->changed, sizeof answer->changed, call_text(call, "deployment"));
-        answer_next(answer, "deployment_show");
-    }
+    if (done)
+        describe(call, &adoption, answer);
     observed_finish(&observed);
     return done;
 }
@@ -189,7 +222,8 @@ const struct tool tool_deployment_adopt = {
     .title = "Adopt a running model server",
     .help = "Takes a model server that runs on a target into the registry, with or without the "
             "right to stop and destroy it. It asks first.",
-    .more = "It has no end. Only admins may, as it gives rights over what others made.",
+    .more = "It has no end, unless this opsbrain created it and wrote one on it. Only admins may, "
+            "as it gives rights over what others made.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

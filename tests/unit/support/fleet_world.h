@@ -331,8 +331,10 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
     out->exists = true;
     out->replicas = thing->replicas;
     out->ends_ms = guard == NULL ? 0 : guard->ends_ms;
-    out->ours = strcmp(thing->instance, desired->instance) == 0
-                && strcmp(thing->deployment, desired->deployment) == 0;
+    text_copy(out->instance, sizeof out->instance, thing->instance);
+    text_copy(out->deployment, sizeof out->deployment, thing->deployment);
+    text_copy(out->at_end, sizeof out->at_end, thing->at_end);
+    out->ours = observed_is_of(out, desired);
     snprintf(out->state, sizeof out->state, "%s",
              thing->replicas == 0    ? "stopped"
              : world->broken_service ? "failed"

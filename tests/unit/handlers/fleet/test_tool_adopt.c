@@ -72,6 +72,38 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
+/* As after the loss of a row: it ends when it would have ended. */
+static void what_this_opsbrain_created_keeps_the_end_that_is_written_on_it(void **state)
+{
+    static const struct {
+        const char *name, *instance, *at_end, *expected;
+    } cases[] = {
+        { "lost", NULL, "destroy", "; destroy at " },
+        { "older", NULL, "", "; stop at " },
+        { "theirs", "ins_another", "destroy", "; no end" },
+    };
+    struct world *world = *state;
+
+    register_lab(world, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fleet_thing *thing = put_foreign(cases[i].name);
+        json_auto_t *shown = NULL;
+        char arguments[80], guard[64];
+
+        text_copy(thing->instance, sizeof thing->instance,
+                  cases[i].instance != NULL ? cases[i].instance : frame.instance);
+        text_copy(thing->deployment, sizeof thing->deployment, cases[i].name);
+        text_copy(thing->at_end, sizeof thing->at_end, cases[i].at_end);
+        snprintf(guard, sizeof guard, "https://test/guard/%s", cases[i].name);
+        fleet_world_put(cloud, guard)->ends_ms = clock_utc_ms() + 3600000;
+        adopt(world, cases[i].name, ",\"may_end\":true");
+        snprintf(arguments, sizeof arguments, "{\"deployment\":\"%s\"}", cases[i].name);
+        shown = world_ok(world, "deployment_show", arguments);
+        if (strstr(text_string(&world->text), cases[i].expected) == NULL)
+            fail_msg("%s: %s", cases[i].name, text_string(&world->text));
+    }
+}
+
 static void gives_it_another_address(void)
 {
     text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
@@ -192,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(servers_on_a_target_are_listed_and_adopted),
+        FLEET_TEST(what_this_opsbrain_created_keeps_the_end_that_is_written_on_it),
         FLEET_TEST(what_changed_while_a_person_thought_is_not_adopted),
         FLEET_TEST(a_watched_deployment_is_never_changed),
         FLEET_TEST(a_label_alone_makes_nothing_managed),
