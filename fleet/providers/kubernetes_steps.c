@@ -8,7 +8,7 @@
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 
-#define NAME_SIZE 49 /* that of a CronJob, with the suffix */
+#define NAME_SIZE 49 /* that of a CronJob, with the suffix; of an adopted one it may be longer */
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -124,7 +124,7 @@ static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
     const char *name;
-    char key[NAME_SIZE + 7];
+    char key[80];
 
     json_object_foreach(json_iterable(variables), name, value) {
         const char *secret = json_get_text(value, "secret", NULL);
@@ -260,11 +260,27 @@ static void add_extend(const struct list *list, const struct observed *now)
     add_annotation(list);
 }
 
+/* An adopted one has the name that others gave it: it only has to leave room for that of the
+ * CronJob, where there is one. */
+static CHECKED bool check_name(enum provider_verb verb, const struct desired *desired,
+                               const struct observed *now, struct error *error)
+{
+    bool makes_end = verb == VERB_EXTEND || verb == VERB_UPDATE
+                     || (verb == VERB_START && observed_end_moves(now, desired));
+
+    if (verb == VERB_CREATE)
+        return provider_check_name(desired->deployment, "Kubernetes", NAME_SIZE, error);
+    return !makes_end || desired->ends_ms == 0 || strlen(desired->deployment) < NAME_SIZE
+           || error_set(error, ERROR_INVALID,
+                        "%s can have no end: the CronJob that ends it would be named %s-end, and a "
+                        "CronJob's name has at most 52 characters; a new deployment under a "
+                        "shorter name can have one",
+                        desired->deployment, desired->deployment);
+}
+
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
-    if (!provider_check_name(desired->deployment, "Kubernetes", NAME_SIZE, error))
-        return false;
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
         return error_set(error, ERROR_CONFLICT,
                          "there is a Deployment %s in %s that opsbrain did not make: take another "
@@ -276,7 +292,7 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
     if ((verb == VERB_CREATE || verb == VERB_UPDATE)
         && (desired->recipe == NULL || desired->recipe->image[0] == '\0'))
         return error_set(error, ERROR_INVALID, "on Kubernetes a recipe needs an image");
-    return true;
+    return check_name(verb, desired, now, error);
 }
 
 bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,

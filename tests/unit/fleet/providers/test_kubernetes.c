@@ -130,6 +130,37 @@ static void test_names_that_kubernetes_lacks_are_refused(void **state)
     }
 }
 
+/* Others named it; only the objects that end it need a name of their own. */
+static void test_an_adopted_deployment_keeps_its_name(void **state)
+{
+    static const char *const names[] = {
+        "1.gemma", "a12345678901234567890123456789012345678901234567890123456789012"
+    };
+    struct world *world = *state;
+    struct observed now = { .exists = true, .replicas = 1 };
+    struct error *error = &world->life.error;
+    struct step *steps;
+    size_t count;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        static const enum provider_verb verbs[] = { VERB_STOP, VERB_START, VERB_SCALE, VERB_EXTEND,
+                                                    VERB_DESTROY };
+
+        world->life.desired.deployment = names[i];
+        world->life.desired.ends_ms = 0;
+        for (size_t j = 0; j < sizeof verbs / sizeof verbs[0]; j++) {
+            if (!world->life.provider->steps(verbs[j], &world->life.desired, &now, &steps, &count,
+                                             error))
+                fail_msg("%s %s: %s", provider_verb_name(verbs[j]), names[i], error->message);
+            step_list_free(steps, count);
+        }
+    }
+    world->life.desired.ends_ms = INT64_C(1764003600000);
+    assert_false(world->life.provider->steps(VERB_EXTEND, &world->life.desired, &now, &steps,
+                                             &count, error));
+    assert_non_null(strstr(error->message, "can have no end: the CronJob that ends it"));
+}
+
 static void test_commands_of_kubectl(void **state)
 {
     struct world *world = *state;
@@ -377,6 +408,7 @@ int main(void)
         LIVE(test_the_end_may_touch_one_object),
         LIVE(test_the_same_input_gives_the_same_bytes),
         LIVE(test_names_that_kubernetes_lacks_are_refused),
+        LIVE(test_an_adopted_deployment_keeps_its_name),
         LIVE(test_commands_of_kubectl),
         LIVE(test_what_is_added_to_a_container_is_drift_without_the_values_of_variables),
         LIVE(test_a_plan_changes_nothing),
