@@ -9,7 +9,6 @@
 #include "base/net/credential.h"
 #include "base/net/secrets.h"
 #include "handlers/options.h"
-#include "handlers/values.h"
 
 #define TEXT_LIMIT 256
 #define LIST_LIMIT 64
@@ -20,7 +19,7 @@ static json_t *kept_text(const char *string)
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO kept = { 0 };
 
-    value_add_masked(&masked, string);
+    credential_add_masked(&masked, string);
     text_add_printable(&kept, text_string(&masked), masked.length, TEXT_LIMIT);
     if (masked.length > TEXT_LIMIT)
         text_addf(&kept, "... (%zu bytes)", masked.length);

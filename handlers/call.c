@@ -9,6 +9,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "handlers/answer.h"
 #include "handlers/audit_arguments.h"
 #include "handlers/values.h"
@@ -119,7 +120,7 @@ static void mask(struct error *error)
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
 
-    value_add_masked(&masked, error->message);
+    credential_add_masked(&masked, error->message);
     text_add_printable(&shown, text_string(&masked), masked.length, sizeof error->message - 1);
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }

@@ -5,9 +5,9 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "handlers/call.h"
 #include "handlers/resource.h"
-#include "handlers/values.h"
 
 #define AUDITED_BYTES 300
 
@@ -51,7 +51,7 @@ static char *audited(const char *uri)
     TEXT_AUTO shown = { 0 };
     struct text json = { 0 };
 
-    value_add_masked(&masked, uri);
+    credential_add_masked(&masked, uri);
     text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
     text_add(&json, "{\"uri\":");
     json_add_string(&json, text_string(&shown), shown.length);

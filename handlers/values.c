@@ -114,14 +114,13 @@ const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE])
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
 
-    value_add_masked(&masked, text);
+    credential_add_masked(&masked, text);
     text_add_printable(&shown, text_string(&masked), masked.length, VALUE_SHOWN_SIZE - 8);
     snprintf(out, VALUE_SHOWN_SIZE, "\"%s%s\"", text_string(&shown),
              masked.length > VALUE_SHOWN_SIZE - 8 ? "..." : "");
     return out;
 }
 
-/* A password may contain any character, unencoded: it may end at any '@'. */
 bool value_check_name(const char *argument, const char *value, struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
@@ -133,6 +132,7 @@ bool value_check_name(const char *argument, const char *value, struct error *err
                         argument, value_show_text(value, shown));
 }
 
+/* A password may contain any character, unencoded: it may end at any '@'. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };
@@ -163,56 +163,6 @@ const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
                                         : "null");
     }
     return out;
-}
-
-static void add_without_credentials(struct text *out, const char *text)
-{
-    size_t at, length;
-
-    while (credential_find(text, &at, &length)) {
-        text_add_bytes(out, text, at);
-        text_add(out, "(hidden)");
-        text += at + length;
-    }
-    text_add(out, text);
-}
-
-/* Adds one word, without the user part that a URL may have. */
-static void add_word(struct text *out, const char *word, size_t length)
-{
-    TEXT_AUTO copy = { 0 };
-    const char *scheme, *at;
-
-    text_add_bytes(&copy, word, length);
-    scheme = strstr(text_string(&copy), "://");
-    at = scheme == NULL ? NULL : strrchr(scheme, '@');
-    if (at == NULL) {
-        text_add_bytes(out, word, length);
-        return;
-    }
-    text_add_bytes(out, copy.data, (size_t)(scheme + 3 - copy.data));
-    text_add(out, "(hidden)");
-    text_add(out, at);
-}
-
-void value_add_masked(struct text *out, const char *text)
-{
-    static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
-    TEXT_AUTO printable = { 0 };
-    TEXT_AUTO hidden = { 0 };
-
-    text_add_printable(&printable, text, strlen(text),
-                       SIZE_MAX / 2); /* searched in the form in which it will be shown */
-    add_without_credentials(&hidden, text_string(&printable));
-    for (text = text_string(&hidden); *text != '\0';) {
-        size_t gap = strspn(text, separators);
-        size_t word = strcspn(text + gap, separators);
-
-        text_add_bytes(out, text, gap);
-        if (word > 0)
-            add_word(out, text + gap, word);
-        text += gap + word;
-    }
 }
 
 #define NAME_LIMIT 64

@@ -27,10 +27,6 @@ const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 /* Whether it may name a target or a deployment (text_is_name): INVALID names the argument. */
 CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
 
-/* Adds `text` in printable form, with anything that looks like a credential replaced by "(hidden)",
- * and the user part of URLs omitted. */
-void value_add_masked(struct text *out, const char *text);
-
 /* The distance between two names: the number of edits that turn one into the other (Levenshtein).
  */
 unsigned value_name_distance(const char *a, const char *b);

@@ -139,3 +139,53 @@ bool credential_is_in(const char *text)
 
     return text != NULL && credential_find(text, &at, &length);
 }
+
+static void add_without_credentials(struct text *out, const char *text)
+{
+    size_t at, length;
+
+    while (credential_find(text, &at, &length)) {
+        text_add_bytes(out, text, at);
+        text_add(out, "(hidden)");
+        text += at + length;
+    }
+    text_add(out, text);
+}
+
+/* Adds one word, without the user part that a URL may have. */
+static void add_word(struct text *out, const char *word, size_t length)
+{
+    TEXT_AUTO copy = { 0 };
+    const char *scheme, *at;
+
+    text_add_bytes(&copy, word, length);
+    scheme = strstr(text_string(&copy), "://");
+    at = scheme == NULL ? NULL : strrchr(scheme, '@');
+    if (at == NULL) {
+        text_add_bytes(out, word, length);
+        return;
+    }
+    text_add_bytes(out, copy.data, (size_t)(scheme + 3 - copy.data));
+    text_add(out, "(hidden)");
+    text_add(out, at);
+}
+
+void credential_add_masked(struct text *out, const char *text)
+{
+    static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
+    TEXT_AUTO printable = { 0 };
+    TEXT_AUTO hidden = { 0 };
+
+    text_add_printable(&printable, text, strlen(text),
+                       SIZE_MAX / 2); /* searched in the form in which it will be shown */
+    add_without_credentials(&hidden, text_string(&printable));
+    for (text = text_string(&hidden); *text != '\0';) {
+        size_t gap = strspn(text, separators);
+        size_t word = strcspn(text + gap, separators);
+
+        text_add_bytes(out, text, gap);
+        if (word > 0)
+            add_word(out, text + gap, word);
+        text += gap + word;
+    }
+}

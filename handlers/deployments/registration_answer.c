@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/net/credential.h"
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/deployment_endpoint.h"
-#include "handlers/values.h"
 
 const struct field registration_answer_fields[] = {
     REGISTRATION_ANSWER_FIELDS(false),
@@ -65,7 +65,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
                            : "once it runs, model_health; deployment_update corrects a wrong "
                              "URL, model or secret";
 
-    value_add_masked(&sentence, problem.message);
+    credential_add_masked(&sentence, problem.message);
     answer->structured = json_pack(
         "{s:o, s:b, s:b, s:o}", "deployment", deployment_answer_json(deployment), "changed",
         changed, "reachable", reachable, "problem", answer_json_text(text_string(&sentence)));

@@ -10,6 +10,7 @@
 #include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "fleet/engine_metrics.h"
 #include "fleet/metrics_page.h"
 #include "handlers/answers/deployment_answer.h"
@@ -17,7 +18,6 @@
 #include "handlers/answers/deployment_endpoint.h"
 #include "handlers/answers/managed_answer.h"
 #include "handlers/answers/sweep_answer.h"
-#include "handlers/values.h"
 #include "store/series/scrapes.h"
 
 static const struct param params[] = {
@@ -230,7 +230,7 @@ static json_t *health_json(const struct view *view)
     TEXT_AUTO problem = { 0 };
 
     if (view->health != UP)
-        value_add_masked(&problem, view->problem.message);
+        credential_add_masked(&problem, view->problem.message);
     return json_pack("{s:s, s:o, s:o}", "status", health_words[view->health], "problem",
                      answer_json_text(text_string(&problem)), "checked_at",
                      view->health == SLEEPS ? json_null() : answer_json_time(clock_utc_ms()));
@@ -363,7 +363,7 @@ static void add_health(const struct view *view, struct text *out)
 
     text_add(&line, begins[view->health]);
     if (view->health != UP)
-        value_add_masked(&line, view->problem.message);
+        credential_add_masked(&line, view->problem.message);
     add_line(out, "Health", text_string(&line));
 }
 

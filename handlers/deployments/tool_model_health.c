@@ -6,11 +6,11 @@
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "fleet/query.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 #include "handlers/deployments/health_memory.h"
-#include "handlers/values.h"
 
 #define FIRST_WORDS_BYTES 50
 
@@ -149,7 +149,7 @@ static void describe_failure(const struct deployment *deployment, const struct e
     TEXT_AUTO sentence = { 0 };
 
     drop_class(failure, problem->message);
-    value_add_masked(&sentence, problem->message);
+    credential_add_masked(&sentence, problem->message);
     answer->structured = json_pack("{s:s, s:s, s:s, s:o, s:o}", "deployment", deployment->name,
                                    "status", "FAILED", "failure", failure_name(failure), "problem",
                                    answer_json_text(text_string(&sentence)), "model",

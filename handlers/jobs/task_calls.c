@@ -3,9 +3,9 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "handlers/answers/job_answer.h"
 #include "handlers/call.h"
-#include "handlers/values.h"
 
 #define AUDITED_BYTES 80
 
@@ -16,7 +16,7 @@ static char *audited(const char *id)
     TEXT_AUTO shown = { 0 };
     json_auto_t *kept = NULL;
 
-    value_add_masked(&masked, id);
+    credential_add_masked(&masked, id);
     text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
     kept = json_pack("{s:s}", "taskId", text_string(&shown));
     return json_write(kept);

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 
 #include "base/json/json.h"
+#include "base/net/credential.h"
 #include "fleet/replicas.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
-#include "handlers/values.h"
 #include "store/series/scrapes.h"
 
 static const struct param params[] = {
@@ -54,7 +54,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (!deployment_argument(call, &deployment, error))
         return false;
     if (interval_s > 0 && !scrape_once(call, &deployment, &problem))
-        value_add_masked(&why, problem.message);
+        credential_add_masked(&why, problem.message);
     if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
                            error))
         return false;
