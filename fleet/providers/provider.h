@@ -126,7 +126,8 @@ json_t *provider_schedule(int64_t at_ms);
  * recipe's `command` replace the image's program, the others are its arguments. */
 void provider_set_program(const struct desired *desired, json_t *container);
 /* What drift of a container is compared by: null for a member that it does not have, so that one
- * that is added later differs; of its environment, in which others keep secrets, a digest alone. */
+ * that is added later differs; of its environment, in which others keep secrets, a digest alone,
+ * and its command line without credentials. */
 void provider_compare_container(const json_t *container, json_t *fields);
 /* The key of a server's door, which a store of secrets returns in base64. False: it is no text. */
 CHECKED bool provider_read_key(const char *base64, char out[SECRET_VALUE_SIZE]);

@@ -10,6 +10,7 @@
 #include "base/core/digest.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "fleet/providers/container_command.h"
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
@@ -169,7 +170,9 @@ void provider_set_program(const struct desired *desired, json_t *container)
 
 void provider_compare_container(const json_t *container, json_t *fields)
 {
-    static const char *const names[] = { "image", "command", "args", "resources" };
+    static const char *const names[] = { "image", "resources" };
+    static const char *const lines[] = { "command", "args" };
+    bool is_value = false;
     json_t *environment = json_object_get(container, "env");
     FREE_AUTO char *written =
         environment == NULL ? memory_copy_text("") : json_write_canonical(environment);
@@ -178,6 +181,11 @@ void provider_compare_container(const json_t *container, json_t *fields)
         const json_t *value = json_object_get(container, names[i]);
 
         json_object_set_new(fields, names[i], value == NULL ? json_null() : json_deep_copy(value));
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_t *masked = container_command_mask(json_object_get(container, lines[i]), &is_value);
+
+        json_object_set_new(fields, lines[i], masked == NULL ? json_null() : masked);
     }
     json_object_set_new(fields, "env", provider_digest(written));
 }

@@ -100,13 +100,13 @@ static bool is_secret_reference(const json_t *value)
            && json_object_size(value) == (key == NULL ? 1 : 2);
 }
 
-static bool sounds_secret(const char *name)
+bool recipe_sounds_secret(const char *name, size_t length)
 {
     static const char *const ends[] = { "TOKEN", "SECRET", "PASSWORD", "KEY", "CREDENTIALS" };
-    size_t length = strlen(name);
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (length >= strlen(ends[i]) && strcasecmp(name + length - strlen(ends[i]), ends[i]) == 0)
+        if (length >= strlen(ends[i])
+            && strncasecmp(name + length - strlen(ends[i]), ends[i], strlen(ends[i])) == 0)
             return true;
     return false;
 }
@@ -128,7 +128,7 @@ static CHECKED bool judge_variable(const char *path, const char *name, const jso
                          path, name);
     if (is_secret_reference(value))
         return true;
-    if (sounds_secret(name))
+    if (recipe_sounds_secret(name, strlen(name)))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"%s.%s\" would hold a credential: name a secret of the "
                          "provider's store instead, {\"secret\": \"hf-token\"}",

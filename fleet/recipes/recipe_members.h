@@ -52,6 +52,9 @@ const struct recipe_opening *recipe_opening_find(const char *name);
 /* Whether every member that the recipe opens is there, and its value is in the range: an override
  * changes what is there, it never adds. */
 CHECKED bool recipe_openings_check(const json_t *recipe, struct error *error);
+/* Whether the name of a variable or an argument, of this many bytes, is one of a credential:
+ * "HF_TOKEN", "--api-key". */
+bool recipe_sounds_secret(const char *name, size_t length);
 /* A member of the object by its path: at each level the rest of it may be one name with dots. NULL:
  * it is not there. */
 const json_t *recipe_member_of(const json_t *object, const char *path);

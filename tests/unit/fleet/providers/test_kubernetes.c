@@ -262,6 +262,60 @@ static void test_what_is_added_to_a_container_is_drift_without_the_values_of_var
     observed_finish(&is);
 }
 
+static void drop_digests(char *shown)
+{
+    for (char *at = strchr(shown, ' '); at != NULL; at = strchr(at + 1, ' '))
+        if (strspn(at + 1, "0123456789abcdef") == 16 && at[17] == '"')
+            memmove(at, at + 17, strlen(at + 17) + 1);
+}
+
+/* Nor is what may belong to it. */
+static void test_a_credential_in_a_command_line_is_not_shown(void **state)
+{
+    static const struct {
+        const char *container, *shown;
+    } cases[] = {
+        { "{\"args\":[\"--api-key\",\"canary\",\"canary-2\",\"--port\",\"8000\"]}",
+          "[\"--api-key\",\"(hidden)\",\"(hidden)\",\"--port\",\"8000\"]" },
+        { "{\"args\":[\"--hf-token=canary\",\"--max-num-batched-tokens=8192\"]}",
+          "[\"--hf-token (hidden)\",\"--max-num-batched-tokens=8192\"]" },
+        { "{\"args\":[\"-c\",\"vllm serve m --api-key 'canary' --port 8000\"]}",
+          "[\"-c\",\"vllm serve m --api-key (hidden)\"]" },
+        { "{\"args\":[\"--header\",\"x: sk-canary0123456789abcdef\"]}",
+          "[\"--header\",\"x: (hidden)\"]" },
+        { "{\"args\":[\"http://me:canary@hub/models\"]}", "[\"http://(hidden)@hub/models\"]" },
+        { "{\"command\":[\"vllm\",\"--api-key\"],\"args\":[\"-canary\"]}", "[\"(hidden)\"]" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_auto_t *container = json_loads(cases[i].container, 0, NULL);
+        json_auto_t *fields = json_object();
+        FREE_AUTO char *shown = NULL;
+
+        provider_compare_container(container, fields);
+        shown = json_write(json_object_get(fields, "args"));
+        drop_digests(shown);
+        assert_string_equal(shown, cases[i].shown);
+    }
+}
+
+static void test_another_credential_in_a_command_line_is_drift(void **state)
+{
+    json_auto_t *before = json_loads("{\"args\":[\"--api-key\",\"canary\"]}", 0, NULL);
+    json_auto_t *after = json_loads("{\"args\":[\"--api-key\",\"other\"]}", 0, NULL);
+    json_auto_t *was = json_object(), *is = json_object();
+    TEXT_AUTO drift = { 0 };
+
+    (void)state;
+    provider_compare_container(before, was);
+    provider_compare_container(after, is);
+    managed_document_differences(was, is, 400, &drift);
+    assert_int_equal(strncmp(drift.data, "args [\"--api-key\",\"(hidden) ", 28), 0);
+    assert_null(strstr(drift.data, "canary"));
+    assert_null(strstr(drift.data, "other"));
+}
+
 /* Seen on a real cluster: nine pods for eight GPUs, all created within one second. */
 static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
 {
@@ -411,6 +465,8 @@ int main(void)
         LIVE(test_an_adopted_deployment_keeps_its_name),
         LIVE(test_commands_of_kubectl),
         LIVE(test_what_is_added_to_a_container_is_drift_without_the_values_of_variables),
+        cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
+        cmocka_unit_test(test_another_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
