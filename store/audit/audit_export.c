@@ -9,6 +9,7 @@
 #include "store/ledger/store_private.h"
 
 #define PAGE_BYTES (128UL << 10)
+#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement at once */
 
 static const char *const number_names[] = {
     [AUDIT_ID] = "id", [AUDIT_AT_MS] = "at_ms", [AUDIT_INTENT] = "intent", [AUDIT_TIMES] = "times"
@@ -67,9 +68,10 @@ bool audit_export(struct store *store, int64_t after_id, json_t **rows, struct e
     size_t bytes = 0;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit "
-                                                "WHERE id > ?1 ORDER BY id");
+                                                "WHERE id > ?1 ORDER BY id LIMIT ?2");
 
     sql_bind_integer(&sql, 1, after_id);
+    sql_bind_integer(&sql, 2, PAGE_ROWS);
     while (bytes < PAGE_BYTES && (step = sql_step(&sql, error)) == SQL_ROW)
         json_array_append_new(list, row_json(&sql, &bytes));
     if (step == SQL_FAILED)

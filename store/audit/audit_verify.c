@@ -10,7 +10,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-#define STOP_EVERY_ROWS 1000
+#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement at once */
 
 bool audit_mark_read(const char *text, struct audit_mark *out)
 {
@@ -115,19 +115,36 @@ static void check_row(struct walk *walk, const struct sql *sql)
     memcpy(walk->before, stored, sizeof stored);
 }
 
+/* *more: there may be rows after these. */
+static CHECKED bool check_page(struct sql_connection *connection, struct walk *walk, bool *more,
+                               struct error *error)
+{
+    const struct audit_verdict *verdict = walk->verdict;
+    int64_t before = verdict->rows;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit "
+                                         "WHERE id >= ?1 ORDER BY id LIMIT ?2");
+
+    sql_bind_integer(&sql, 1, before == 0 ? INT64_MIN : verdict->last_id + 1);
+    sql_bind_integer(&sql, 2, PAGE_ROWS);
+    while ((step = sql_step(&sql, error)) == SQL_ROW)
+        check_row(walk, &sql);
+    *more = verdict->rows - before == PAGE_ROWS && verdict->last_id < INT64_MAX;
+    return step == SQL_DONE;
+}
+
 static CHECKED bool check_rows(struct sql_connection *connection, struct walk *walk,
                                struct error *error)
 {
-    enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit ORDER BY id");
+    bool more = true;
 
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        check_row(walk, &sql);
-        if (walk->stop != NULL && walk->verdict->rows % STOP_EVERY_ROWS == 0
-            && atomic_load(walk->stop))
+    while (more) {
+        if (!check_page(connection, walk, &more, error))
+            return false;
+        if (more && walk->stop != NULL && atomic_load(walk->stop))
             return error_set(error, ERROR_CANCELLED, "the check of the audit log was stopped");
     }
-    return step == SQL_DONE;
+    return true;
 }
 
 /* ---- The two ends ---- */
@@ -228,7 +245,7 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     bool done;
     READER_AUTO reader = database_reader(store->main);
 
-    if (!sql_connection_run(reader.connection, "BEGIN", error))
+    if (!sql_connection_snapshot(reader.connection, error))
         return false;
     done = check_snapshot(reader.connection, &walk, error);
     if (!sql_connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)

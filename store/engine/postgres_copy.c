@@ -24,10 +24,9 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
  * written elsewhere, and compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
-    return postgres_run(postgres_of(reader),
-                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-                        "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1",
-                        error);
+    return sql_connection_run(reader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error)
+           && postgres_run(postgres_of(reader),
+                           "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1", error);
 }
 
 bool postgres_copy_begin(struct sql_connection *writer, struct error *error)

@@ -210,16 +210,18 @@ static bool run_once(struct sql_statement *statement)
     return true;
 }
 
-/* A reader has no transaction, so it can wait for a server that is restarting. */
+/* A reader without a snapshot can wait for a server that is restarting. */
 static bool run_patiently(struct sql_statement *statement)
 {
     const struct postgres_connection *connection = statement->connection;
+    bool waits = connection->kind == SQL_CONNECTION_READER
+                 && PQtransactionStatus(connection->link) != PQTRANS_INTRANS;
     int64_t until_ns = clock_monotonic_ns() + READ_PATIENCE_NS;
 
     while (!run_once(statement)) {
         PQclear(statement->result);
         statement->result = NULL;
-        if (connection->kind != SQL_CONNECTION_READER || PQstatus(connection->link) == CONNECTION_OK
+        if (!waits || PQstatus(connection->link) == CONNECTION_OK
             || !postgres_may_repeat(&statement->connection->base)
             || clock_monotonic_ns() >= until_ns)
             return false;

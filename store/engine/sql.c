@@ -37,6 +37,11 @@ bool sql_connection_run(struct sql_connection *connection, const char *text, str
     return sql_run(&sql, error);
 }
 
+bool sql_connection_snapshot(struct sql_connection *reader, struct error *error)
+{
+    return reader->engine->snapshot(reader, error);
+}
+
 bool sql_connection_has_table(struct sql_connection *connection, const char *name, bool *found,
                               struct error *error)
 {

@@ -19,6 +19,9 @@ void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
 /* Runs one statement that returns no rows; as sql_begin, `text` must be a static string. */
 CHECKED bool sql_connection_run(struct sql_connection *connection, const char *text,
                                 struct error *error);
+/* Begins a transaction of a reader: until COMMIT its statements see the database as it is now,
+ * whatever others write. */
+CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error *error);
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 

@@ -90,6 +90,10 @@ struct sql_engine {
     /* Called every few seconds while there is nothing to write; NULL: there is nothing to do. */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
+    /* Begins a transaction that sees the database as it is now, whatever others write. A statement
+     * in it whose session is lost fails. */
+    CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
+
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
                               struct error *error);
     int64_t (*changes)(struct sql_connection *connection); /* rows that the last run changed */
@@ -109,8 +113,6 @@ struct sql_engine {
     CHECKED bool (*version)(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);
-    /* Begins a transaction that sees the database as it is now, whatever others write. */
-    CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
     /* Call it outside of a transaction: from now on rows may be inserted before those that they
      * refer to. May be called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);

@@ -295,7 +295,7 @@ static CHECKED bool read_at_once(struct sql_connection *connection, struct selec
     struct error ignored;
     bool ok;
 
-    if (!sql_connection_run(connection, "BEGIN", error))
+    if (!sql_connection_snapshot(connection, error))
         return false;
     ok = read_all(connection, selection, error);
     return sql_connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;

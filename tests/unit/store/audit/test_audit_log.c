@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/core/text.h"
 #include "base/json/json.h"
+#include "store/audit/audit_export.h"
 #include "store/audit/audit_log.h"
 #include "store/audit/audit_verify.h"
 #include "tests/unit/support/ledger.h"
@@ -134,6 +138,68 @@ static void arguments_that_are_too_long_stay_json(void **state)
     audit_log_rows_free(rows, count);
 }
 
+/* ---- While others write ---- */
+
+struct adding {
+    struct ledger ledger;
+    atomic_bool over;
+};
+
+static void *add_until_over(void *context)
+{
+    struct adding *adding = context;
+    struct change change = ledger_change("alice", "x");
+
+    while (!atomic_load(&adding->over))
+        assert_ok(&adding->ledger, audit_log_add(adding->ledger.store, &change, "ok", "", "",
+                                                 &adding->ledger.error));
+    return NULL;
+}
+
+static void the_log_holds_while_rows_are_added(void **state)
+{
+    struct ledger *ledger = *state;
+    struct adding adding = { .ledger.store = ledger->store };
+    struct audit_verdict verdict = { .whole = true };
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, add_until_over, &adding), 0);
+    for (int i = 0; i < 50 && verdict.whole; i++)
+        assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
+    atomic_store(&adding.over, true);
+    pthread_join(thread, NULL);
+    TEXT_AUTO words = { 0 };
+    audit_verdict_describe(&verdict, &words);
+    if (!verdict.whole)
+        fail_msg("%s", text_string(&words));
+}
+
+static void pages_of_an_export_follow_one_another(void **state)
+{
+    enum { ROWS = 1200 };
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "x");
+    int64_t last = 0, exported = 0;
+    size_t count;
+
+    for (int i = 0; i < ROWS; i++)
+        assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
+    do {
+        json_auto_t *rows = NULL;
+
+        assert_ok(ledger, audit_export(ledger->store, last, &rows, &ledger->error));
+        count = json_array_size(rows);
+        for (size_t i = 0; i < count; i++) {
+            int64_t id = json_get_integer(json_array_get(rows, i), "id", 0);
+
+            assert_true(id > last);
+            last = id;
+        }
+        exported += (int64_t)count;
+    } while (count > 0);
+    assert_int_equal(exported, ROWS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +208,8 @@ int main(void)
         cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),
+        cmocka_unit_test(the_log_holds_while_rows_are_added),
+        cmocka_unit_test(pages_of_an_export_follow_one_another),
     };
 
     return ledger_run(tests);

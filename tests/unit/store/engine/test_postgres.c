@@ -126,6 +126,33 @@ static void a_snapshot_may_stand_still(void **state)
     assert_string_equal(limits, test_database_is_pooled() ? "0 0" : "0 1min");
 }
 
+static int64_t count_in(struct ledger *ledger, struct sql_connection *reader)
+{
+    SQL_AUTO sql = sql_begin(reader, "SELECT count(*) FROM settled_requests");
+
+    return sql_step(&sql, &ledger->error) == SQL_ROW ? sql_integer(&sql, 0) : -1;
+}
+
+static bool add_note(struct sql_connection *connection, void *context, struct error *error)
+{
+    return notes_add(connection, context, error);
+}
+
+static void a_snapshot_stands_still_and_ends_with_its_session(void **state)
+{
+    struct ledger *ledger = *state;
+    READER_AUTO reader = database_reader(ledger->store->main);
+    char note[] = "one";
+
+    assert_ok(ledger, sql_connection_snapshot(reader.connection, &ledger->error));
+    assert_int_equal(count_in(ledger, reader.connection), 0);
+    assert_ok(ledger, database_write(ledger->store->main, add_note, note, &ledger->error));
+    assert_int_equal(count_in(ledger, reader.connection), 0);
+    assert_int_equal(shutdown(PQsocket(postgres_of(reader.connection)->link), SHUT_RDWR), 0);
+    assert_int_equal(count_in(ledger, reader.connection), -1);
+    assert_int_equal(count_in(ledger, reader.connection), 1);
+}
+
 /* ---- Refusals ---- */
 
 static void what_is_wrong_with_a_statement_is_said(void **state)
@@ -269,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_stand_still),
+        cmocka_unit_test(a_snapshot_stands_still_and_ends_with_its_session),
         cmocka_unit_test(what_is_wrong_with_a_statement_is_said),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
