@@ -51,10 +51,18 @@ packed() {
     sed -n 's/.*packed: //p' "$folder/told" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
 
+# pages_written: the query for the bytes that the server wrote to its tables, which each version keeps elsewhere.
+pages_written() {
+    case $(psql -qAtX "$database" -c 'SHOW server_version_num') in
+        15*) echo 'SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter' ;;
+        16* | 17*) echo "SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) * 8192 FROM pg_stat_io WHERE object = 'relation'" ;;
+        *) echo "SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FROM pg_stat_io WHERE object = 'relation'" ;;
+    esac
+}
+
 # written: the bytes of the server's write-ahead log, and of the pages that it wrote to its tables.
 written() {
-    psql -qAtX "$database" -c CHECKPOINT -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'),
-        (SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter)" | tr '|' ' '
+    psql -qAtX "$database" -c CHECKPOINT -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written))" | tr '|' ' '
 }
 
 compare_engines() {
