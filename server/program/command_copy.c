@@ -12,18 +12,26 @@
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
 #include "store/copy/copy.h"
+#include "store/ledger/store.h"
 
 struct options {
     char data[CONFIG_TEXT_SIZE], database[CONFIG_TEXT_SIZE], backup_key[CONFIG_TEXT_SIZE];
+    char database_password_file[CONFIG_TEXT_SIZE];
     char from[CONFIG_TEXT_SIZE], to[CONFIG_TEXT_SIZE];
     bool json;
 };
 
 #define AT(member) offsetof(struct options, member)
+#define PASSWORD_FLAG                                                                              \
+    {                                                                                              \
+        "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),              \
+            "file whose first line is the database's password; empty: none"                        \
+    }
 static const struct setting file_flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
       "postgresql://USER@HOST/NAME, as for serve; empty: files in `data`" },
+    PASSWORD_FLAG,
     { "backup_key", SETTING_TEXT, "", 0, 0, AT(backup_key),
       "file whose first line is the key that encrypts the backup; empty: it is not encrypted" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
@@ -33,6 +41,7 @@ static const struct setting move_flags[] = {
       "folder of the database, or postgresql://USER@HOST/NAME; a password in the environment or "
       "PGPASSFILE" },
     { "to", SETTING_PRIVATE, "", 0, 0, AT(to), "the same, for the copy" },
+    PASSWORD_FLAG,
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
@@ -168,6 +177,7 @@ static int run(const struct word *word, int argc, char *const *argv)
         command_fail(error.message);
         return STATUS_USAGE;
     }
+    store_use_password_file(options.database_password_file);
     if (!word->run(&options, operands > 0 ? argv[1] : "", &out, &reply, &error))
         return command_fail(error.message);
     if (!command_output_json(options.json, reply))

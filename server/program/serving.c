@@ -70,6 +70,7 @@ static CHECKED bool open_store(struct serving *serving, struct error *error)
     const struct settings *settings = &serving->settings;
     struct services *services = &serving->services;
 
+    store_use_password_file(settings->database_password_file);
     if (!store_open(settings->data, settings->database, count_readers(settings), &services->store,
                     error))
         return false;

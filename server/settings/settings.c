@@ -23,6 +23,8 @@ const struct setting settings_table[] = {
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
       "postgresql://USER@HOST/NAME; a password in the environment or PGPASSFILE; empty: files in "
       "`data`" },
+    { "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),
+      "file whose first line is the database's password, read for each connection; empty: none" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
       "auto: keys once there is one, else loopback only as `local`; keys: always (for servers); "
       "none: never" },

@@ -8,6 +8,7 @@ struct settings {
     char listen[CONFIG_TEXT_SIZE];
     char data[CONFIG_TEXT_SIZE];
     char database[CONFIG_TEXT_SIZE];
+    char database_password_file[CONFIG_TEXT_SIZE];
     char auth[CONFIG_TEXT_SIZE];
     char allowed_hosts[CONFIG_TEXT_SIZE];
     char allowed_origins[CONFIG_TEXT_SIZE];

@@ -17,7 +17,6 @@
 #define DEFERRED_DELAY_NS 1000000000
 #define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
 #define REPEAT_DELAY_NS 250000000    /* between two runs of a batch */
-#define REPEAT_PATIENCE_NS 20000000000
 
 struct database_writer {
     struct sql_connection *connection;
@@ -88,7 +87,7 @@ static bool wait_to_repeat(struct database_writer *writer, const struct error *r
 static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
                                      struct error *error)
 {
-    int64_t until_ns = clock_monotonic_ns() + REPEAT_PATIENCE_NS;
+    int64_t until_ns = clock_monotonic_ns() + SQL_REPEAT_PATIENCE_NS;
 
     while (!write_batch_commit(batch, writer->connection, writer->rehearses, error)) {
         roll_back(writer->connection);

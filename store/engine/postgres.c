@@ -34,6 +34,8 @@ bool postgres_note_failure(struct postgres_connection *connection, const PGresul
     const char *primary =
         result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
+    if (connection->link == NULL)
+        return false; /* why is noted already */
     if (state != NULL)
         text_copy(connection->state, sizeof connection->state, state);
     else

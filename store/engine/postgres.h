@@ -8,3 +8,7 @@
 #include "store/engine/sql_engine.h"
 
 extern const struct sql_engine postgres_engine;
+
+/* The file whose first line is the password; "": that of OPSBRAIN_DATABASE_PASSWORD_FILE. Call it
+ * before there are threads. */
+void postgres_use_password_file(const char *path);

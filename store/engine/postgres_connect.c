@@ -14,7 +14,8 @@
 #define RETRY_INTERVAL_NS 1000000000
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
 #define PASSWORD_FILE "OPSBRAIN_DATABASE_PASSWORD_FILE"
-#define PASSWORD_SIZE 1024
+#define PASSWORD_SIZE 8192 /* that of a cloud's identity is a token of some thousand characters */
+#define OLDEST_VERSION 15
 #define OPTIONS_MAX 16
 
 /* ---- Parameters for libpq ---- */
@@ -30,7 +31,7 @@ struct options {
  * certificates, libpq would verify in every sslmode. */
 static const struct option_default {
     const char *name, *value;
-    enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY } when;
+    enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
 } defaults[] = {
     { "fallback_application_name", "opsbrain", IN_ANY_CASE },
     { "connect_timeout", "10", IN_ANY_CASE },
@@ -40,6 +41,8 @@ static const struct option_default {
     { "tcp_user_timeout", "15000", IN_ANY_CASE }, /* ms */
     { "sslmode", "verify-full", TO_OTHER_MACHINES },
     { "sslrootcert", SYSTEM_CERTIFICATES, TO_VERIFY },
+    /* After a failover the first host may be a standby, which lags behind. */
+    { "target_session_attrs", "primary", TO_SEVERAL_HOSTS },
 };
 
 static void add_option(struct options *options, const char *name, const char *value)
@@ -64,15 +67,29 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* A socket in the file system, or the loopback interface. libpq connects to `hostaddr`, whatever
- * `host` is. */
-static bool is_this_machine(const PQconninfoOption *parsed)
+/* libpq connects to `hostaddr`, whatever `host` is. NULL: to a socket of this machine. */
+static const char *hosts_of(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
-    const char *host = address != NULL ? address : value_of(parsed, "host");
 
-    return host == NULL || host[0] == '/' || host[0] == '@' || strcmp(host, "localhost") == 0
-           || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+    return address != NULL ? address : value_of(parsed, "host");
+}
+
+static bool has_several(const char *hosts)
+{
+    return hosts != NULL && strchr(hosts, ',') != NULL;
+}
+
+/* A socket in the file system, or the loopback interface. The hosts of a service are in a file that
+ * only libpq reads. */
+static bool is_this_machine(const PQconninfoOption *parsed)
+{
+    const char *hosts = hosts_of(parsed);
+
+    if (value_of(parsed, "service") != NULL || has_several(hosts))
+        return false;
+    return hosts == NULL || hosts[0] == '/' || hosts[0] == '@' || strcmp(hosts, "localhost") == 0
+           || strcmp(hosts, "127.0.0.1") == 0 || strcmp(hosts, "::1") == 0;
 }
 
 static bool applies(const struct option_default *each, const PQconninfoOption *parsed)
@@ -85,6 +102,8 @@ static bool applies(const struct option_default *each, const PQconninfoOption *p
         return false;
     if (each->when == TO_VERIFY && mode != NULL)
         return strncmp(mode, "verify", strlen("verify")) == 0;
+    if (each->when == TO_SEVERAL_HOSTS)
+        return has_several(hosts_of(parsed));
     return each->when == IN_ANY_CASE || !is_this_machine(parsed);
 }
 
@@ -131,6 +150,13 @@ static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, str
 
 /* ---- Sessions ---- */
 
+/* Whatever its role or its database has set: statements see what was committed before them, and a
+ * session lasts. Not every version has each limit. */
+#define OF_ANY_ROLE                                                                                \
+    "SET default_transaction_isolation = 'read committed'; "                                       \
+    "SELECT set_config(name, '0', false) FROM pg_settings "                                        \
+    "WHERE name IN ('idle_session_timeout', 'transaction_timeout')"
+
 /* A pooler answers with an invented process id; each transaction behind it has another session. */
 static CHECKED bool find_pooler(struct postgres_connection *connection)
 {
@@ -149,8 +175,8 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
 {
     static const char *const scripts[] = {
         [SQL_CONNECTION_READER] = "SET statement_timeout = '60s'; "
-                                  "SET default_transaction_read_only = on",
-        [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET"),
+                                  "SET default_transaction_read_only = on; " OF_ANY_ROLE,
+        [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET", "false") "; " OF_ANY_ROLE,
     };
     struct error ignored; /* the result is kept for postgres_explain */
 
@@ -162,27 +188,6 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
         find_pooler(connection)
         && (connection->is_pooled || postgres_run(connection, scripts[connection->kind], &ignored));
     return connection->is_begun;
-}
-
-/* After a failover the address may lead to another server, which is writable. */
-static bool found_read_only(const struct postgres_connection *connection)
-{
-    return strcmp(connection->state, POSTGRES_READ_ONLY) == 0;
-}
-
-bool postgres_is_usable(struct postgres_connection *connection)
-{
-    bool is_connected = PQstatus(connection->link) == CONNECTION_OK && connection->is_begun;
-    bool is_due = clock_monotonic_ns() - connection->tried_ns >= RETRY_INTERVAL_NS;
-
-    if (is_connected && !(found_read_only(connection) && is_due))
-        return true;
-    if (!is_due)
-        return postgres_note_failure(connection, NULL);
-    PQreset(connection->link);
-    connection->tried_ns = clock_monotonic_ns();
-    connection->state[0] = '\0';
-    return begin_session(connection);
 }
 
 /* ---- Connections ---- */
@@ -202,6 +207,13 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
+/* The environment is also what libpq reads, and what commands without such a flag read. */
+void postgres_use_password_file(const char *path)
+{
+    if (path[0] != '\0')
+        setenv(PASSWORD_FILE, path, 1);
+}
+
 /* Where neither the URI nor the environment has one, from the file that the environment names;
  * PGPASSFILE is for libpq, which refuses a file that others may read. */
 static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
@@ -210,13 +222,20 @@ static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSW
     const char *path = getenv(PASSWORD_FILE);
 
     out[0] = '\0';
-    return path == NULL || value_of(parsed, "password") != NULL
-           || first_line_read(PASSWORD_FILE, path, out, PASSWORD_SIZE, error);
+    if (path == NULL || path[0] == '\0' || value_of(parsed, "password") != NULL)
+        return true;
+    if (!first_line_read(PASSWORD_FILE, path, out, PASSWORD_SIZE, error))
+        return false;
+    return strlen(out) < PASSWORD_SIZE - 1
+           || error_set(error, ERROR_INVALID,
+                        "the first line of " PASSWORD_FILE " %.200s has more than %d characters: "
+                        "it must be the password alone",
+                        path, PASSWORD_SIZE - 2);
 }
 
 /* The SQLSTATE of a refusal is only in verbose messages, which can be requested once there is a
  * PGconn. */
-static PGconn *connect_to(const char *place, const char *password, const PQconninfoOption *parsed)
+static PGconn *connect_with(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };
     PGconn *link;
@@ -234,28 +253,93 @@ static PGconn *connect_to(const char *place, const char *password, const PQconni
     return link;
 }
 
+/* False, with *link NULL: nothing can be connected to. Else *link may have failed. The password's
+ * file is read each time: platforms replace it. */
+static CHECKED bool connect_to(const char *place, PGconn **link, struct error *error)
+{
+    char password[PASSWORD_SIZE];
+    PQconninfoOption *parsed;
+    bool found;
+
+    *link = NULL;
+    if (!read_place(place, &parsed, error))
+        return false;
+    found = find_password(parsed, password, error);
+    if (found)
+        *link = connect_with(place, password, parsed);
+    explicit_bzero(password, sizeof password);
+    PQconninfoFree(parsed);
+    return found;
+}
+
+/* After a failover the address may lead to another server, which is writable. */
+static bool found_read_only(const struct postgres_connection *connection)
+{
+    return strcmp(connection->state, POSTGRES_READ_ONLY) == 0;
+}
+
+static CHECKED bool connect_again(struct postgres_connection *connection)
+{
+    struct error problem;
+    bool found;
+
+    PQfinish(connection->link);
+    found = connect_to(connection->address, &connection->link, &problem);
+    connection->tried_ns = clock_monotonic_ns();
+    connection->state[0] = '\0';
+    if (!found)
+        text_copy(connection->message, sizeof connection->message, problem.message);
+    return found && begin_session(connection);
+}
+
+bool postgres_is_usable(struct postgres_connection *connection)
+{
+    bool is_connected = PQstatus(connection->link) == CONNECTION_OK && connection->is_begun;
+    bool is_due = clock_monotonic_ns() - connection->tried_ns >= RETRY_INTERVAL_NS;
+
+    if (is_connected && !(found_read_only(connection) && is_due))
+        return true;
+    return is_due ? connect_again(connection) : postgres_note_failure(connection, NULL);
+}
+
+/* Without UTF8 the server would refuse some texts, or count their bytes. */
+static CHECKED bool check_server(const struct postgres_connection *connection, struct error *error)
+{
+    const char *encoding = PQparameterStatus(connection->link, "server_encoding");
+    int version = PQserverVersion(connection->link) / 10000;
+
+    if (version < OLDEST_VERSION)
+        return error_set(error, ERROR_INVALID,
+                         "database %s is in PostgreSQL %d: use PostgreSQL %d or newer",
+                         connection->base.place, version, OLDEST_VERSION);
+    return encoding == NULL || strcmp(encoding, "UTF8") == 0
+           || error_set(error, ERROR_INVALID,
+                        "database %s has the encoding %.40s: create one with `createdb -E UTF8 -T "
+                        "template0`",
+                        connection->base.place, encoding);
+}
+
+static CHECKED bool begin(struct postgres_connection *connection, struct error *error)
+{
+    return (begin_session(connection) || postgres_explain(&connection->base, error))
+           && check_server(connection, error);
+}
+
 bool postgres_open(const char *place, enum sql_connection_kind kind, struct sql_connection **out,
                    struct error *error)
 {
     struct postgres_connection *connection;
-    char password[PASSWORD_SIZE];
-    PQconninfoOption *parsed;
+    PGconn *link;
 
-    if (!read_place(place, &parsed, error))
+    if (!connect_to(place, &link, error))
         return false;
-    if (!find_password(parsed, password, error)) {
-        PQconninfoFree(parsed);
-        return false;
-    }
     connection = memory_zeroed(1, sizeof *connection);
     connection->base.engine = &postgres_engine;
+    connection->base.place = name_place(link);
+    connection->address = memory_copy_text(place);
     connection->kind = kind;
-    connection->link = connect_to(place, password, parsed);
-    connection->base.place = name_place(connection->link);
-    explicit_bzero(password, sizeof password);
-    PQconninfoFree(parsed);
-    if (!begin_session(connection)) {
-        error_ignore(postgres_explain(&connection->base, error));
+    connection->link = link;
+    if (!begin(connection, error)) {
         postgres_close(&connection->base);
         return false;
     }
@@ -265,7 +349,11 @@ bool postgres_open(const char *place, enum sql_connection_kind kind, struct sql_
 
 void postgres_close(struct sql_connection *connection)
 {
-    PQfinish(postgres_of(connection)->link);
+    struct postgres_connection *own = postgres_of(connection);
+
+    PQfinish(own->link);
+    explicit_bzero(own->address, strlen(own->address));
+    free(own->address);
     free(connection->place);
     free(connection);
 }

@@ -37,7 +37,8 @@ bool postgres_copy_begin(struct sql_connection *writer, struct error *error)
         " (of_table TEXT, name TEXT, definition TEXT, PRIMARY KEY (of_table, name)); "
         "FOR r IN SELECT t.relname, c.conname, pg_get_constraintdef(c.oid) AS definition "
         "FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid "
-        "WHERE c.contype = 'f' AND t.relnamespace = current_schema()::regnamespace LOOP "
+        "JOIN pg_namespace n ON n.oid = t.relnamespace "
+        "WHERE c.contype = 'f' AND n.nspname = current_schema() LOOP "
         "INSERT INTO " REFERENCES " VALUES (r.relname, r.conname, r.definition); "
         "EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', r.relname, r.conname); "
         "END LOOP; END $$";

@@ -13,17 +13,22 @@
 #define POSTGRES_LOCKED "55P03"
 
 /* The limits of a writer's transaction. If its process is paused or cut off, the transaction is
- * ended before the hold expires, so that it keeps no row locked. `set`: SET or SET LOCAL. */
-#define POSTGRES_WRITER_LIMITS(set)                                                                \
+ * ended before the hold expires, so that it keeps no row locked. Its commit is answered when it is
+ * on disk, also where the role or the database has that switched off. `set`: SET or SET LOCAL;
+ * `local`: "true" with the latter. */
+#define POSTGRES_WRITER_LIMITS(set, local)                                                         \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
-        " idle_in_transaction_session_timeout = '10s'"
+        " idle_in_transaction_session_timeout = '10s'; "                                           \
+        "SELECT set_config('synchronous_commit', 'on', " local ") "                                \
+        "WHERE current_setting('synchronous_commit') = 'off'"
 /* For a transaction of the holder that goes over all rows, as long as that takes. Nobody takes the
  * database over meanwhile: it has locked the holder's row. */
 #define POSTGRES_NO_LIMIT "SET LOCAL statement_timeout = 0"
 
 struct postgres_connection {
     struct sql_connection base;
-    PGconn *link;
+    char *address; /* the URI, which may have a password in it */
+    PGconn *link;  /* NULL: the password's file could not be read */
     enum sql_connection_kind kind;
     /* Counts the sessions so far: a prepared statement belongs to one of them. 0: none. */
     unsigned session;

@@ -13,6 +13,8 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
+/* For so long a transaction that may succeed later is run again, from its first run. */
+#define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
 struct sql_statement;

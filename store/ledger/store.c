@@ -66,6 +66,11 @@ static void watch_files(struct store *store, const char *folder)
     database_guard(store->scrapes, guard, &store->presence);
 }
 
+void store_use_password_file(const char *path)
+{
+    postgres_use_password_file(path);
+}
+
 bool store_open(const char *folder, const char *database, unsigned readers, struct store **out,
                 struct error *error)
 {

@@ -10,6 +10,9 @@
 #include "base/core/error.h"
 #include "store/ledger/change.h"
 
+/* The file whose first line is the password for databases of other servers; "": that of
+ * OPSBRAIN_DATABASE_PASSWORD_FILE, if any. Call it before there are threads. */
+void store_use_password_file(const char *path);
 /* Locks `folder` (created, mode 0700) against a second process, and opens the database: the files
  * opsbrain.db and scrapes.db there, or, where `database` is not "", the PostgreSQL database at this
  * URI (store/engine/postgres.h). Brings the schema up to date. A newer schema, a corrupt file, a

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { run, temporaryFolder } from './support/harness.mjs';
+import { request, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 import { findPostgres, startPostgres } from './support/postgres_server.mjs';
 
 const PASSWORD = 'p@ss/word';
@@ -85,8 +85,24 @@ test('each way to connect works, or says why not', { skip }, async (t) => {
     await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
     await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
 
+    const backup = path.join(await temporaryFolder(t), 'backup');
+    const file = await passwordFile(t, PASSWORD, 0o600);
+    const { code, output } = await run(['backup', backup, '--database', `${BARE}${here}/plain`, '--database-password-file', file], {});
+    assert.equal(code, 0, output);
+
     await fails(/OPSBRAIN_DATABASE_PASSWORD_FILE \/none cannot be read/, `${BARE}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: '/none' });
     await fails(/the address of the database has a line break/, `${NAMED}${here}/plain\n`);
     await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}127.0.0.1:1/plain`);
     await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}nowhere.invalid/plain`);
+});
+
+test('a password that is changed while a server runs is read again', { skip }, async (t) => {
+    const postgres = await startWithTls(t);
+    const file = await passwordFile(t, PASSWORD, 0o600);
+    const args = ['--database', `${BARE}127.0.0.1:${postgres.port}/plain`, '--database-password-file', file];
+    const server = await startServer(t, { args });
+    postgres.query(`ALTER ROLE alice PASSWORD 'changed'`);
+    await writeFile(file, 'changed');
+    postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'alice'`);
+    await until('it to be ready', async () => (await request(server.port, { path: '/ready' })).status === 200);
 });

@@ -58,6 +58,28 @@ static void every_row_arrives_there_and_back_in_an_empty_database(void **state)
     every_row_compare(road->from, road->to);
 }
 
+static void a_schema_may_have_any_name(void **state)
+{
+    struct road *road = *state;
+    const struct copy_place from = road_files(road->from);
+    unsigned long long digest = test_database_digest(road->over);
+    struct copy_report report;
+    char place[1100], script[80];
+
+    if (test_database_is_files() || test_database_is_pooled())
+        skip();
+    snprintf(place, sizeof place, "%s&options=-csearch_path%%3D%%22T.%016llx%%22",
+             test_database(road->over), digest);
+    snprintf(script, sizeof script, "CREATE SCHEMA \"T.%016llx\"", digest);
+    backdoor_run(road->over, script);
+    every_row_fill(road->from, 1);
+    const struct copy_place to = { road->over, place };
+    bool moved = copy_move(&from, &to, &report, &road->error);
+    snprintf(script, sizeof script, "DROP SCHEMA \"T.%016llx\" CASCADE", digest);
+    backdoor_run(road->over, script);
+    assert_ok(road, moved);
+}
+
 static void a_negative_zero_arrives_as_zero(void **state)
 {
     struct road *road = *state;
@@ -356,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_arrives_there_and_back_in_an_empty_database),
+        TEST(a_schema_may_have_any_name),
         TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
         TEST(a_copy_goes_on_from_the_same_source_only),

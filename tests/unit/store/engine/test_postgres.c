@@ -242,6 +242,73 @@ static void refuse_and_allow(struct ledger *ledger, const char *refuse, const ch
     close_guest(&guest);
 }
 
+#define SETTINGS_SIZE 80
+
+static bool read_settings(struct sql_connection *connection, char out[SETTINGS_SIZE],
+                          struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "SELECT current_setting('synchronous_commit') || ' ' "
+                                         "|| current_setting('transaction_isolation') || ' ' "
+                                         "|| current_setting('idle_session_timeout')");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    sql_text(&sql, 0, out, SETTINGS_SIZE);
+    return true;
+}
+
+static void settings_of(struct ledger *ledger, const struct guest *guest,
+                        enum sql_connection_kind kind, char out[SETTINGS_SIZE])
+{
+    struct sql_connection *connection;
+
+    assert_ok(ledger, postgres_engine.open(guest->place, kind, &connection, &ledger->error));
+    assert_ok(ledger, read_settings(connection, out, &ledger->error));
+    sql_connection_close(connection);
+}
+
+static void what_is_stored_does_not_depend_on_what_the_role_has_set(void **state)
+{
+    static const char *const settings[] = { "synchronous_commit = off",
+                                            "default_transaction_isolation = serializable",
+                                            "idle_session_timeout = '1h'" };
+    struct ledger *ledger = *state;
+    char of_writer[SETTINGS_SIZE], of_reader[SETTINGS_SIZE];
+    struct guest guest;
+
+    if (test_database_is_pooled())
+        skip();
+    open_as_guest(ledger, &guest);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        run_for(&guest, "ALTER ROLE %s SET %s", guest.role, settings[i]);
+    settings_of(ledger, &guest, SQL_CONNECTION_WRITER, of_writer);
+    settings_of(ledger, &guest, SQL_CONNECTION_READER, of_reader);
+    close_guest(&guest);
+    assert_string_equal(of_writer, "on read committed 0");
+    assert_string_equal(of_reader, "off read committed 0");
+}
+
+static void a_database_of_another_encoding_is_refused(void **state)
+{
+    struct ledger *ledger = *state;
+    unsigned long long digest = test_database_digest(ledger->folder);
+    struct sql_connection *connection;
+    char place[1100], script[200];
+
+    snprintf(place, sizeof place, "%s&dbname=l%016llx", test_database(ledger->folder), digest);
+    snprintf(script, sizeof script,
+             "CREATE DATABASE l%016llx ENCODING LATIN1 LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE "
+             "template0",
+             digest);
+    backdoor_run(ledger->folder, script);
+    bool opened = postgres_engine.open(place, SQL_CONNECTION_READER, &connection, &ledger->error);
+    if (opened)
+        sql_connection_close(connection);
+    snprintf(script, sizeof script, "DROP DATABASE l%016llx WITH (FORCE)", digest);
+    backdoor_run(ledger->folder, script);
+    assert_refused(ledger, opened, ERROR_INVALID, "has the encoding LATIN1: create one with");
+}
+
 static void a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written(void **state)
 {
     refuse_and_allow(*state, "SET default_transaction_read_only = on",
@@ -298,6 +365,8 @@ int main(void)
         cmocka_unit_test(a_snapshot_may_stand_still),
         cmocka_unit_test(a_snapshot_stands_still_and_ends_with_its_session),
         cmocka_unit_test(what_is_wrong_with_a_statement_is_said),
+        cmocka_unit_test(what_is_stored_does_not_depend_on_what_the_role_has_set),
+        cmocka_unit_test(a_database_of_another_encoding_is_refused),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
         cmocka_unit_test(a_full_disk_is_looked_at_again_before_the_next_transaction),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -51,41 +52,126 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
     }
 }
 
-/* A server that refuses TLS. */
-static void *refuse_tls(void *listener)
-{
-    char request[8];
-    int link = accept(*(const int *)listener, NULL, NULL);
+/* A server at 127.0.0.2 that refuses TLS. */
+struct refuser {
+    int listener, port;
+    ssize_t told; /* bytes that it is sent nevertheless, 1 at most */
+    pthread_t thread;
+};
 
-    close(*(const int *)listener);
+static void *refuse_tls(void *context)
+{
+    struct refuser *refuser = context;
+    char request[8];
+    int link = accept(refuser->listener, NULL, NULL);
+
+    close(refuser->listener);
     if (recv(link, request, sizeof request, MSG_WAITALL) == sizeof request
         && send(link, "N", 1, 0) == 1)
-        recv(link, request, 1, 0);
+        refuser->told = recv(link, request, 1, 0);
     close(link);
     return NULL;
 }
 
-static void another_machine_needs_tls_also_if_only_its_number_is_given(void **state)
+static void refuser_start(struct refuser *out)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002) };
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sql_connection *connection;
     socklen_t size = sizeof at;
+
+    *out =
+        (struct refuser){ .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .told = -1 };
+    assert_int_equal(bind(out->listener, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(out->listener, 1), 0);
+    assert_int_equal(getsockname(out->listener, (struct sockaddr *)&at, &size), 0);
+    out->port = ntohs(at.sin_port);
+    assert_int_equal(pthread_create(&out->thread, NULL, refuse_tls, out), 0);
+}
+
+/* Connects to the refuser: its port is between the two texts. */
+static void is_refused(const char *address, const char *rest, struct error *error)
+{
+    struct sql_connection *connection;
+    struct refuser refuser;
+    char place[120];
+
+    refuser_start(&refuser);
+    snprintf(place, sizeof place, "postgresql://u@%s%d%s", address, refuser.port, rest);
+    assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, error));
+    pthread_join(refuser.thread, NULL);
+    if (refuser.told != 0)
+        fail_msg("%s was told something without TLS: %s", place, error->message);
+}
+
+static void another_machine_needs_tls_also_if_only_its_number_is_given(void **state)
+{
     struct error error;
-    pthread_t server;
-    char place[80];
 
     (void)state;
-    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-    snprintf(place, sizeof place, "postgresql://u@/d?hostaddr=127.0.0.2&port=%d",
-             ntohs(at.sin_port));
-    assert_int_equal(pthread_create(&server, NULL, refuse_tls, &listener), 0);
-    assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, &error));
+    is_refused("/d?hostaddr=127.0.0.2&port=", "", &error);
     if (strstr(error.message, "has no TLS, which other machines need") == NULL)
         fail_msg("%s", error.message);
-    pthread_join(server, NULL);
+}
+
+static void another_machine_beside_a_socket_needs_tls(void **state)
+{
+    struct error error;
+
+    (void)state;
+    is_refused("%2Fnone,127.0.0.2:", "/d", &error);
+}
+
+static void a_machine_that_a_service_names_needs_tls(void **state)
+{
+    char path[] = "/tmp/opsbrain-test-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    struct error error;
+
+    (void)state;
+    fputs("[other]\nhost=127.0.0.2\n", file);
+    fclose(file);
+    setenv("PGSERVICEFILE", path, 1);
+    is_refused("/d?service=other&port=", "", &error);
+    unsetenv("PGSERVICEFILE");
+    unlink(path);
+}
+
+/* ---- The file of the password ---- */
+
+static void open_with_file(const char *path, struct error *error)
+{
+    struct sql_connection *connection;
+
+    setenv("OPSBRAIN_DATABASE_PASSWORD_FILE", path, 1);
+    assert_false(postgres_engine.open("postgresql://u@127.0.0.1:1/d", SQL_CONNECTION_READER,
+                                      &connection, error));
+    unsetenv("OPSBRAIN_DATABASE_PASSWORD_FILE");
+}
+
+static void an_empty_variable_names_no_file(void **state)
+{
+    struct error error;
+
+    (void)state;
+    open_with_file("", &error);
+    if (strstr(error.message, "cannot be reached") == NULL)
+        fail_msg("%s", error.message);
+}
+
+static void a_password_is_not_cut(void **state)
+{
+    char path[] = "/tmp/opsbrain-test-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    struct error error;
+
+    (void)state;
+    for (int i = 0; i < 10000; i++)
+        fputc('x', file);
+    fclose(file);
+    open_with_file(path, &error);
+    unlink(path);
+    if (strstr(error.message, "more than 8190 characters") == NULL)
+        fail_msg("%s", error.message);
+    assert_null(strstr(error.message, "xxx"));
 }
 
 int main(void)
@@ -93,6 +179,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
         cmocka_unit_test(another_machine_needs_tls_also_if_only_its_number_is_given),
+        cmocka_unit_test(another_machine_beside_a_socket_needs_tls),
+        cmocka_unit_test(a_machine_that_a_service_names_needs_tls),
+        cmocka_unit_test(an_empty_variable_names_no_file),
+        cmocka_unit_test(a_password_is_not_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
