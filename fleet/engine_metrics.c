@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "fleet/metrics_map.h"
 
 #define TIMEOUT_MS 5000

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answer_row.h"
 
-#include "base/json/json.h"
 #include "handlers/answer.h"
 
 json_t *answer_row_text(const void *member)

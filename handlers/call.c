@@ -10,7 +10,6 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "base/net/credential.h"
-#include "handlers/answer.h"
 #include "handlers/audit_arguments.h"
 #include "handlers/values.h"
 #include "store/audit/audit_log.h"

@@ -6,7 +6,6 @@
 
 #include "base/core/digest.h"
 #include "base/json/json.h"
-#include "handlers/values.h"
 
 static json_t *form(const struct consent *consent)
 {

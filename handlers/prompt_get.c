@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/call.h"
 #include "handlers/prompt.h"

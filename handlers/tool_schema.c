@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "handlers/options.h"
 #include "handlers/values.h"
 

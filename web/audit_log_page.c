@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/audit_log_page.h"
 
-#include "base/json/json.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
 

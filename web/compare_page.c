@@ -5,7 +5,6 @@
 
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "handlers/audit_arguments.h"
 #include "handlers/call.h"
 #include "web/page_call.h"

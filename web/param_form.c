@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "web/page_cell.h"
 #include "web/param_hint.h"
 

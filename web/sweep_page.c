@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/document/document_parts.h"
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "web/page_call.h"
 #include "web/page_list.h"

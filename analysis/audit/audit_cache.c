@@ -7,7 +7,6 @@
 #include "analysis/audit/audit_places.h"
 #include "analysis/import/import_columns.h"
 #include "base/core/memory.h"
-#include "base/json/json.h"
 
 #define CACHED_SHARE 0.1  /* of the input tokens */
 #define CACHED_TIMES 2    /* how many times slower the first cell is than one with more users, */

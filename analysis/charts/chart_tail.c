@@ -6,7 +6,6 @@
 
 #include "analysis/charts/chart_entries.h"
 #include "analysis/charts/chart_facets.h"
-#include "base/core/memory.h"
 
 #define STEPS_PER_DECADE 16
 #define NS_PER_MS 1e6

@@ -8,7 +8,6 @@
 #include FT_FREETYPE_H
 
 #include "analysis/charts/png.h"
-#include "base/core/memory.h"
 
 #define SCALE (1200.0 / 720)
 #define TRIES 4 /* until a file is small enough */

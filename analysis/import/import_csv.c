@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: a heading, then a row per cell. */
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include "analysis/import/import_formats.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/core/text.h"
-
 #define FIGURE_SIZE 64
 
 bool import_figure_is_nothing(const char *text)

@@ -6,7 +6,6 @@
 
 #include "analysis/import/import_columns.h"
 #include "base/core/text.h"
-#include "base/json/json.h"
 
 #define KEYS_MAX 32
 

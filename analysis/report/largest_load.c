@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/report/largest_load.h"
 
-#include <math.h>
-
 static bool is_judged(const struct cell_row *cell)
 {
     return cell != NULL && (cell->state == CELL_MEASURED || cell->state == CELL_FAILED);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main results of a sweep in a few lines: saturation and the largest load that meets the
  * limits. */
-#include "analysis/report/largest_load.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_sections.h"
 #include "analysis/report/saturation.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The largest load that meets the plan's limits, per context. */
-#include <math.h>
 
 #include "analysis/report/largest_load.h"
 #include "analysis/report/repetition_stats.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Warnings, cold starts and interrupted attempts. */
-#include <math.h>
 #include <string.h>
 
 #include "analysis/report/point_warnings.h"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/core/memory.h"
-#include "base/core/text.h"
 
 #define PREFIX "OPSBRAIN_SECRET_"
 #define ORIGINS_SUFFIX ".origins"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/cell/cell_private.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/core/clock.h"
-#include "base/core/memory.h"
 
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000

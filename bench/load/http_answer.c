@@ -4,8 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/core/text.h"
-
 #define SIZE_DIGITS 15 /* hexadecimal: any size of this many digits fits */
 #define LENGTH_DIGITS 18
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/load/request_records.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "bench/load/tally.h"
 
 #include "base/core/text.h"
-#include "base/stats/statistics.h"
 
 static int64_t window_start_ns(const struct tally *tally)
 {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
-
 struct member;
 
 /* How members of one type are read (their values are already checked) and written. */

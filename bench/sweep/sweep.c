@@ -11,7 +11,6 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "base/net/outbound.h"
 #include "bench/plan/plan_workload.h"
 #include "bench/sweep/fingerprint.h"
 #include "bench/workload/prompt_calibration.h"

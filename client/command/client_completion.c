@@ -9,7 +9,6 @@
 #include "client/command/client_commands.h"
 #include "client/command/tool_words.h"
 #include "handlers/tool.h"
-#include "handlers/values.h"
 
 static const struct {
     const char *shell, *script;

@@ -2,7 +2,6 @@
 /* Help for commands that are tools: from this program's own rows, or from the server's schema. */
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 

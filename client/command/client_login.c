@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/net/credential.h"
 #include "client/command/client.h"
 #include "client/command/client_commands.h"

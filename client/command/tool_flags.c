@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/options.h"
 #include "handlers/values.h"

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/core/text.h"
-
 const struct tool_word tool_words[] = {
     { "deployments", "deployment_list", "" },
     { "deployment", "deployment_show", "[deployment]" },

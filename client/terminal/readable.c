@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "client/terminal/display_width.h"
 #include "client/terminal/grid.h"
 

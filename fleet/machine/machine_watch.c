@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/core/clock.h"
 #include "base/core/log.h"

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/core/memory.h"
 #include "base/core/random.h"
 #include "base/json/json.h"
 #include "base/net/outbound.h"

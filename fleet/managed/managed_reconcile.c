@@ -7,7 +7,6 @@
 
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "fleet/managed/managed_adopt.h"
 #include "fleet/managed/managed_sight.h"
 

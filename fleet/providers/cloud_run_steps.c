@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/formats/percent.h"
-#include "base/json/json.h"
 #include "fleet/providers/cloud_run.h"
-#include "fleet/recipes/recipe.h"
 
 #define STOPPED "{\"scaling\":{\"scalingMode\":\"MANUAL\",\"manualInstanceCount\":0}}"
 

@@ -2,7 +2,6 @@
 /* Checks what Compute Engine refuses, and what is unwise there. */
 #include <string.h>
 
-#include "base/json/json.h"
 #include "fleet/providers/compute.h"
 #include "fleet/recipes/recipe.h"
 

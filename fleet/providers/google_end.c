@@ -6,7 +6,6 @@
 
 #include "base/core/base64.h"
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "fleet/providers/google.h"
 
 #define SCHEDULER "https://cloudscheduler.googleapis.com/v1/"

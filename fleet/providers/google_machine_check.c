@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "fleet/providers/google_machine.h"
 #include "fleet/recipes/recipe.h"
 

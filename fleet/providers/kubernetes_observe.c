@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/core/clock.h"
 #include "base/formats/percent.h"
 #include "base/json/json.h"
 #include "fleet/providers/kubernetes.h"

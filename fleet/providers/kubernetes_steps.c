@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"

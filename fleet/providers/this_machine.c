@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "fleet/recipes/recipe.h"
 

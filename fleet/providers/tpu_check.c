@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 #include "fleet/recipes/recipe.h"
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/json/json.h"
-
 #define STARTUP_LONGEST_S 240 /* of Cloud Run's probes */
 
 /* ---- What rules ask ---- */

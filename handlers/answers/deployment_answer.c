@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "handlers/answer_row.h"
 
 static const struct field limit_fields[] = {

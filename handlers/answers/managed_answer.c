@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/managed_answer.h"
 
-#include <string.h>
-
 #include "base/json/json.h"
 #include "fleet/managed/managed_sight.h"
 #include "handlers/answer.h"

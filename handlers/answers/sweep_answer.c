@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "handlers/answer_row.h"
 
 const struct field sweep_answer_fields[] = {

@@ -2,7 +2,6 @@
 /* audit_list: who called what, and with which outcome. */
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/audit/audit_answer.h"
 #include "handlers/period.h"

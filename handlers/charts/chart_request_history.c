@@ -2,7 +2,6 @@
 /* Draws the history: what a deployment's server reported over a time, with the sweeps, restarts and
  * revisions in that time. */
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* chart_draw: a chart for the MCP App (resource_chart_app.c); models do not see it. */
 
 #include "analysis/charts/svg.h"
-#include "handlers/answer.h"
 #include "handlers/charts/chart_request.h"
 
 static const struct field fields[] = {

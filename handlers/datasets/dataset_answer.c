@@ -2,7 +2,6 @@
 #include "handlers/datasets/dataset_answer.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/json/json.h"
 #include "handlers/answer_row.h"

@@ -5,7 +5,6 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "base/net/outbound.h"
 #include "base/net/secrets.h"
 #include "handlers/answer.h"
 #include "handlers/values.h"

@@ -8,7 +8,6 @@
 #include "base/formats/table.h"
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/period.h"
-#include "handlers/values.h"
 
 static const struct param params[] = {
     PARAMS_PERIOD, /* when the current revision was made */

@@ -3,7 +3,6 @@
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
-#include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "store/fleet/fleet_managed.h"

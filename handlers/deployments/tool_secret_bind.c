@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* secret_bind: where secrets may be sent. */
 
-#include "base/json/json.h"
 #include "handlers/deployments/secret_answer.h"
-#include "handlers/values.h"
 
 static const struct param params[] = {
     { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; default: only list." },

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "handlers/consent.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/target_answer.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json/json.h"
-#include "handlers/answer.h"
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/fleet/plan_answer.h"
 #include "store/fleet/fleet_managed.h"

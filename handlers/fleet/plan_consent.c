@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "fleet/managed/managed_plan.h"
 #include "handlers/consent.h"
 

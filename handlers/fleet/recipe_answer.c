@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "handlers/answer.h"
 #include "handlers/answer_row.h"
 
 static json_t *show_origin(const void *member)

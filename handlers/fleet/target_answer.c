@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/json/json.h"
-#include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"
 #include "handlers/answer_row.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "fleet/managed/managed_adopt.h"
 #include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"

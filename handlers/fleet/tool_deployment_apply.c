@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/plan_consent.h"

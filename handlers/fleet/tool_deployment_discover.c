@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/formats/table.h"
-#include "base/json/json.h"
 #include "fleet/managed/managed_sight.h"
 #include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/json/json.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/values.h"
 

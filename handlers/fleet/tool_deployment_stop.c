@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_stop: stops the server of a managed deployment. */
 
-#include "base/json/json.h"
-#include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "handlers/fleet/ending.h"
 #include "handlers/fleet/plan_answer.h"

@@ -2,9 +2,7 @@
 /* plan_approve: a person agrees to a plan that somebody else, or an agent, made. */
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "handlers/answer.h"
-#include "handlers/consent.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/plan_consent.h"
 

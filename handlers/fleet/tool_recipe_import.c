@@ -7,7 +7,6 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/recipe_answer.h"
-#include "handlers/fleet/recipe_shelf.h"
 #include "store/fleet/recipe_imports.h"
 
 #define THIS_MACHINE "local" /* the provider that starts programs here */

@@ -2,7 +2,6 @@
 /* target_remove: removes a target, so that nothing more is deployed there. */
 
 #include "base/core/clock.h"
-#include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "store/fleet/fleet_targets.h"
 

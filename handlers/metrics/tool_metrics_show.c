@@ -7,7 +7,6 @@
 #include "base/core/clock.h"
 #include "base/formats/table.h"
 #include "base/json/json.h"
-#include "fleet/engine.h"
 #include "fleet/replicas.h"
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"

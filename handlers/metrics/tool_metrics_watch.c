@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/json/json.h"
 #include "base/net/credential.h"
 #include "fleet/replicas.h"
 #include "handlers/answers/deployment_argument.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "handlers/resource_answer.h"
+#include "handlers/resource.h"
 
 #define PATH_SIZE 128
 

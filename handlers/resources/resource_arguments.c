@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 #include "handlers/options.h"
-#include "handlers/resource_answer.h"
+#include "handlers/resource.h"
 #include "handlers/values.h"
 
 /* ---- The tools, by name ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "handlers/prompt.h"
-#include "handlers/resource_answer.h"
+#include "handlers/resource.h"
 
 static const struct {
     const char *term, *meaning;

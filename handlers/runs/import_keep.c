@@ -7,7 +7,6 @@
 #include "analysis/import/import.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "handlers/values.h"
 
 /* Stated facts take precedence over those of the file. */
 static void apply_stated(const json_t *stated, struct evidence *evidence)

@@ -9,7 +9,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/answers/cell_answer.h"
-#include "handlers/resource_answer.h"
+#include "handlers/resource.h"
 
 /* A spreadsheet would run a text that begins like this as a formula, and reasons may come from a
  * server. */

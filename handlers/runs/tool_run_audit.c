@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/audit/audit.h"
-#include "base/core/memory.h"
 #include "handlers/answer.h"
 #include "store/ledger/imports.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/export/export.h"
-#include "base/core/memory.h"
 #include "handlers/answer.h"
 #include "handlers/runs/export_find.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/report/report.h"
-#include "base/core/memory.h"
 #include "handlers/answer.h"
 #include "handlers/answers/import_answer.h"
 #include "handlers/answers/run_answer.h"

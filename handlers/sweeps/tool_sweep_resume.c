@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "handlers/answers/deployment_endpoint.h"
 #include "handlers/answers/job_verdict.h"
 #include "handlers/answers/sweep_answer.h"

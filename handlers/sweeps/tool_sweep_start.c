@@ -17,7 +17,6 @@
 #include "handlers/sweeps/corrections.h"
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/sweeps/sweep_request.h"
-#include "handlers/values.h"
 
 extern const struct tool tool_sweep_start; /* below */
 

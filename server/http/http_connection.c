@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "server/http/http.h"

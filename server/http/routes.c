@@ -2,7 +2,6 @@
 #include "server/http/routes.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/core/log.h"
 #include "base/core/memory.h"

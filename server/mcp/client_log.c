@@ -5,7 +5,6 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "server/http/exchange.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/protocol.h"
 #include "server/mcp/rpc.h"

@@ -10,12 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
 #include "base/core/thread.h"
 #include "base/json/json.h"
-#include "server/http/exchange.h"
 #include "server/mcp/input_request.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/multi_round.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
@@ -21,7 +20,6 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
-#include "server/telemetry/telemetry.h"
 
 #define BATCH_LIMIT 64
 #define RETRY_AFTER_S "2"

@@ -11,7 +11,6 @@
 #include "server/mcp/client_log.h"
 #include "server/mcp/header_value.h"
 #include "server/mcp/mcp.h"
-#include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
 #include "server/mcp/protocol.h"
 

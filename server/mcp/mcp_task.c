@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "handlers/call.h"
 #include "handlers/jobs/job_result.h"
 #include "server/mcp/mcp_server.h"

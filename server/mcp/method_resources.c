@@ -8,7 +8,6 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/answer.h"
-#include "server/http/exchange.h"
 #include "server/mcp/mcp_server.h"
 #include "server/mcp/methods.h"
 #include "server/mcp/multi_round.h"

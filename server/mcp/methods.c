@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "server/mcp/client_log.h"
 #include "server/streams/session.h"
 

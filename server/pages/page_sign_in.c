@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/rate_limit.h"
-#include "server/access/authority.h"
 #include "server/access/gate.h"
 #include "server/http/exchange.h"
 #include "server/pages/page_exchange.h"

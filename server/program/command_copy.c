@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/formats/config.h"
-#include "base/json/json.h"
 #include "client/command/client.h"
 #include "client/command/client_commands.h"
 #include "server/program/command_output.h"

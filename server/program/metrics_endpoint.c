@@ -11,7 +11,6 @@
 #include "base/core/workers.h"
 #include "base/formats/promtext.h"
 #include "handlers/charts/pictures.h"
-#include "handlers/tool.h"
 #include "jobs/job_pool.h"
 #include "server/http/http.h"
 #include "server/streams/session.h"

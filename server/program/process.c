@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/core/log.h"
-
 #define ARENAS 2
 
 void process_limit_memory(void)

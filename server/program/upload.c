@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
 #include "handlers/call.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "server/http/sse_queue.h"
 #include "server/streams/session.h"

@@ -10,7 +10,6 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
-#include "base/core/random.h"
 #include "base/core/rate_limit.h"
 #include "base/core/text.h"
 #include "server/http/sse_queue.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 

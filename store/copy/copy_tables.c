@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/core/memory.h"
 #include "store/copy/copy_rows.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)

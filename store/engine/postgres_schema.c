@@ -2,8 +2,6 @@
 /* The schema of a PostgreSQL database: the table opsbrain_schema has the version of each set of
  * migrations. */
 
-#include <string.h>
-
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"

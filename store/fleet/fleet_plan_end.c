@@ -2,7 +2,6 @@
 /* Ends a plan and updates its deployment's row; and gives a plan a job. */
 #include <string.h>
 
-#include "store/fleet/fleet_managed.h"
 #include "store/fleet/fleet_plans.h"
 #include "store/fleet/fleet_private.h"
 #include "store/ledger/store_private.h"

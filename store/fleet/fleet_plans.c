@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/core/memory.h"
-#include "store/fleet/fleet_managed.h"
 #include "store/fleet/fleet_private.h"
 #include "store/ledger/store_private.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/net/outbound.h"
+#include "base/net/url.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
-#include "base/core/text.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 

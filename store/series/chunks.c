@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/series/chunks.h"
 
-#include "base/core/memory.h"
 #include "store/engine/sql.h"
 
 /* Before compression; a row ends with the lane that reaches it. */

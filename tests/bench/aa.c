@@ -18,7 +18,6 @@
 #include "analysis/compare/compare.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
-#include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "base/stats/statistics.h"
 #include "bench/cell/cell.h"

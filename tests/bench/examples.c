@@ -7,7 +7,6 @@
 
 #include "analysis/charts/chart.h"
 #include "analysis/charts/raster.h"
-#include "base/core/memory.h"
 #include "base/core/random.h"
 
 #define SOURCE_DIR "."

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
 #include "base/net/outbound.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json/json.h"
-
 static void write_down(struct fake_faults *faults, const struct fake_request *request)
 {
     if (faults->log != NULL)

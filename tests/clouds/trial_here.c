@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "fleet/machine/machine.h"
 #include "fleet/machine/machine_record.h"
 #include "tests/clouds/fake_podman.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "fleet/recipes/recipe_fit.h"
 #include "tests/unit/support/test_database.h"

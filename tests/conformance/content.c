@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that answer at once: every kind of content, an error, and schemas. */
 
-#include "base/json/json.h"
 #include "fixtures.h"
 
 #define PIXEL                                                                                      \

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/core/log.h"
 #include "fixtures.h"
 #include "server/program/server.h"
 #include "store/ledger/store.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/core/clock.h"
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "fixtures.h"
 

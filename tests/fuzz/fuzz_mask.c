@@ -2,7 +2,6 @@
 /* mask_text: no masked text contains a strong secret, and text without parts of it is unchanged. */
 #include <string.h>
 
-#include "base/core/memory.h"
 #include "base/net/mask.h"
 #include "tests/fuzz/fuzz.h"
 

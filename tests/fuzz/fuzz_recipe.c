@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe that is accepted can be read again, has a command, and takes its own values as
  * overrides, but none that it does not open. */
-#include "base/json/json.h"
 #include "fleet/recipes/recipe.h"
 #include "tests/fuzz/fuzz.h"
 

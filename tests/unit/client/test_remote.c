@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "client/remote/remote.h"
 

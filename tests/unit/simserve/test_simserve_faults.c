@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/core/memory.h"
 #include "tests/simserve/harness/simserve.h"
 
 #define TOKENS 8

@@ -10,7 +10,6 @@
 
 #include "analysis/audit/audit.h"
 #include "analysis/import/import.h"
-#include "base/json/json.h"
 #include "tests/unit/support/made_runs.h"
 
 #define RUNS 200

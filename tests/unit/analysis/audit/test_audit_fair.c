@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases that the audit must not report, and cases that it must not miss, taken from real result
  * files. */
-#include "base/json/json.h"
 #include "tests/unit/support/audit_trial.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "analysis/charts/chart_table.h"
-#include "base/core/memory.h"
 
 static void fill(struct chart_table *table)
 {

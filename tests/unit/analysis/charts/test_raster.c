@@ -11,7 +11,6 @@
 #include FT_FREETYPE_H
 
 #include "analysis/charts/raster.h"
-#include "base/core/digest.h"
 
 extern const char font_inter_regular[], font_inter_semibold[];
 extern const size_t font_inter_regular_length, font_inter_semibold_length;

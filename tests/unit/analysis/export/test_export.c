@@ -10,7 +10,6 @@
 
 #include "analysis/export/export.h"
 #include "analysis/import/import.h"
-#include "base/core/memory.h"
 #include "base/json/json.h"
 #include "tests/unit/support/cells.h"
 #include "tests/unit/support/published.h"

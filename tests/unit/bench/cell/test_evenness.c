@@ -2,7 +2,6 @@
 /* What counts as a stall or a change of speed, and what does not, from made-up counts. */
 #include "bench/cell/evenness.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

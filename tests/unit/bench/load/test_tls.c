@@ -15,7 +15,6 @@
 #include "base/core/random.h"
 #include "base/net/outbound.h"
 #include "bench/cell/cell.h"
-#include "bench/workload/probe_request.h"
 #include "tests/simserve/harness/process.h"
 #include "tests/simserve/harness/truth.h"
 #include "tests/unit/support/proxy.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/core/memory.h"
-#include "base/json/json.h"
 #include "bench/sweep/sweep_private.h"
 #include "tests/unit/support/ledger.h"
 

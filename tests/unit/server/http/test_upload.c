@@ -12,7 +12,6 @@
 #include "base/core/digest.h"
 #include "base/json/json.h"
 #include "server/access/authority.h"
-#include "store/ledger/imports.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"

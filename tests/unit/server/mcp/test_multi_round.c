@@ -11,7 +11,6 @@
 #include <pthread.h>
 
 #include "base/core/memory.h"
-#include "store/ledger/request_nonces.h"
 #include "tests/unit/support/asking_tools.h"
 #include "tests/unit/support/mcp_client.h"
 

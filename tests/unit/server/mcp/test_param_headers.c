@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/core/memory.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "base/core/clock.h"
 #include "base/json/json.h"
 #include "fleet/secret_access.h"
 #include "server/access/authority.h"

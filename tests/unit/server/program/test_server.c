@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "server/http/http_server.h"
-#include "server/streams/session.h"
 #include "tests/unit/support/holding.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"

@@ -9,7 +9,6 @@
 
 #include "base/core/clock.h"
 #include "base/core/text.h"
-#include "server/mcp/rpc.h"
 #include "server/streams/session.h"
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "base/core/text.h"
 #include "store/audit/audit_log.h"
 #include "store/audit/audit_verify.h"
 #include "tests/unit/support/ledger.h"

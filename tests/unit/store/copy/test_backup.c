@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "store/audit/audit_log.h"
 #include "store/copy/backup_reader.h"
 #include "store/copy/backup_writer.h"
 #include "store/copy/copy.h"

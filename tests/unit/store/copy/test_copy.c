@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include "server/program/fleet_place.h"
-#include "store/audit/audit_log.h"
 #include "store/audit/audit_verify.h"
 #include "store/copy/copy.h"
 #include "store/copy/copy_target.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imported runs in the store: stored unchanged, the same file once. */
 
-#include "base/json/json.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/imports.h"
 #include "tests/unit/support/backdoor.h"

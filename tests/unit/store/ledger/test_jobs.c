@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/text.h"
-#include "store/audit/audit_log.h"
 #include "store/ledger/store_private.h"
 #include "tests/unit/support/ledger.h"
 

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/core/log.h"
 #include "base/core/random.h"
 #include "base/core/text.h"
 #include "migrations/migrations.h"

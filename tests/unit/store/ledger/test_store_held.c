@@ -14,7 +14,6 @@
 #include <semaphore.h>
 
 #include "handlers/resource.h"
-#include "server/access/authority.h"
 #include "store/ledger/store.h"
 #include "store/ledger/store_private.h"
 #include "tests/unit/support/mcp_client.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a stored sweep: who may write them, once, and what stays as it was measured. */
-#include "base/json/json.h"
 #include "tests/unit/support/sweep_scene.h"
 
 /* The middle cells were inferred from cells that are now measured again, so they must be measured,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps as they are stored: how they begin, are continued, corrected and ended. */
-#include "base/json/json.h"
 #include "store/audit/audit_log.h"
 #include "tests/unit/support/sweep_scene.h"
 
