@@ -112,6 +112,20 @@ static const char *name_change(double loss, char out[32])
     return out;
 }
 
+/* "goes from 220 to 440 ms"; "stays at 220 ms" where both are shown alike. */
+static void add_ttft_change(struct text *text, const struct grid_point *from,
+                            const struct grid_point *to)
+{
+    char before[NUMBER_SIZE], after[NUMBER_SIZE];
+
+    repetition_stats_number(repetition_stats_mean(from, QUANTITY_TTFT_P50), before);
+    repetition_stats_number(repetition_stats_mean(to, QUANTITY_TTFT_P50), after);
+    if (strcmp(before, after) == 0)
+        text_addf(text, "stays at %s ms", after);
+    else
+        text_addf(text, "goes from %s to %s ms", before, after);
+}
+
 /* The cost of a longer context at the peak's load. */
 static void say_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
@@ -120,7 +134,7 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
     size_t longest = longest_sound(grid, output, user);
     const struct grid_point from = cell_grid_point(grid, output, 0, user);
     const struct grid_point to = cell_grid_point(grid, output, longest, user);
-    char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE], change[32];
+    char load[LOAD_SIZE], change[32];
     struct text text = { 0 };
     double loss;
 
@@ -129,14 +143,12 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
     loss = 1
            - repetition_stats_mean(&to, QUANTITY_OUTPUT_TOKENS)
                  / repetition_stats_mean(&from, QUANTITY_OUTPUT_TOKENS);
-    text_addf(&text,
-              "%s %s, from context %lld to %lld: output tokens/s %s, TTFT p50 "
-              "goes from %s to %s ms.",
+    text_addf(&text, "%s %s, from context %lld to %lld: output tokens/s %s, TTFT p50 ",
               from.is_rate ? "At" : "With", cell_grid_load_name(from.load, from.is_rate, load),
               (long long)from.context_tokens, (long long)to.context_tokens,
-              name_change(loss, change),
-              repetition_stats_number(repetition_stats_mean(&from, QUANTITY_TTFT_P50), before),
-              repetition_stats_number(repetition_stats_mean(&to, QUANTITY_TTFT_P50), after));
+              name_change(loss, change));
+    add_ttft_change(&text, &from, &to);
+    text_add(&text, ".");
     say_take(sentences, &text);
 }
 
