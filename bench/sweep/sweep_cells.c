@@ -15,96 +15,9 @@
 
 /* After this many failures in a row, the deployment counts as down. */
 #define FAILED_CELLS_LIMIT 3
-#define MESSAGE_EVERY_NS 1000000000
-/* Share of the cells that an adaptive search measures, as a first guess. */
-#define SEARCH_FIRST_SHARE 0.25
-#define TROUBLE_S 10.0      /* the longest pause before a lost level is measured again */
-#define CELL_OVERHEAD_S 5.0 /* seconds for probe and drain, as a first guess */
+#define TROUBLE_S 10.0 /* the longest pause before a lost level is measured again */
 
-/* ---- Progress and stopping ------------------------------------------------------------------- */
-
-static double expected_cell_s(const struct sweep_work *work)
-{
-    if (work->cells_run == 0)
-        return work->plan.window_s + work->plan.warmup_limit_s / 2 + CELL_OVERHEAD_S;
-    return work->cells_s / (double)work->cells_run;
-}
-
-static size_t count_inferred(const struct sweep_work *work)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < work->count; i++)
-        count += work->cells[i].state == CELL_INFERRED;
-    return count;
-}
-
-/* Cells that will still be measured, assuming the same share as so far. */
-static double expected_cells(const struct sweep_work *work)
-{
-    double left = (double)(work->count - work->done), inferred = (double)count_inferred(work);
-
-    if (work->plan.search == SEARCH_FULL)
-        return left;
-    if (inferred == 0)
-        return left * SEARCH_FIRST_SHARE;
-    return left * (1 - inferred / (double)work->done);
-}
-
-static void write_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
-{
-    double left_s = expected_cell_s(work) * expected_cells(work) - elapsed_s;
-
-    if (work->cells_run == 0 || left_s <= 0)
-        return;
-    if (left_s < 90)
-        text_addf(out, "; %.0f s left", left_s);
-    else
-        text_addf(out, "; %.0f min left", left_s / 60);
-}
-
-static struct subject *subject_of(struct sweep_work *work, const struct cell_row *cell)
-{
-    for (size_t i = 1; i < work->subject_count; i++)
-        if (work->subjects[i].deployment.id == cell->deployment_id)
-            return &work->subjects[i];
-    return &work->subjects[0];
-}
-
-static void write_place(const struct sweep_work *work, struct text *out)
-{
-    size_t inferred = count_inferred(work);
-
-    if (work->plan.search == SEARCH_FULL)
-        text_addf(out, "cell %" PRId64 " of %zu: ", work->current->position + 1, work->count);
-    else
-        text_addf(out, "cell %zu, %zu of %zu inferred: ", work->done - inferred + 1, inferred,
-                  work->count);
-}
-
-/* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
-static void report_progress(struct sweep_work *work, const char *doing, double elapsed_s)
-{
-    const struct cell_row *cell = work->current;
-    double share = fmin(elapsed_s / expected_cell_s(work), 0.95);
-    int64_t now_ns = clock_monotonic_ns();
-    char load[CELL_LOAD_SIZE];
-    TEXT_AUTO message = { 0 };
-
-    write_place(work, &message);
-    text_addf(&message, "%s x %" PRId64 " tokens",
-              cell_load_text(cell->concurrency, cell->request_rate, load), cell->input_tokens);
-    if (work->subject_count > 1)
-        text_addf(&message, " on %s", cell->deployment);
-    text_addf(&message, ", %s", doing);
-    if (now_ns - work->message_ns < MESSAGE_EVERY_NS
-        && strncmp(message.data, work->message, message.length) == 0)
-        return;
-    text_copy(work->message, sizeof work->message, message.data);
-    work->message_ns = now_ns;
-    write_time_left(work, elapsed_s, &message);
-    job_run_progress(work->run, (double)work->done + share, (double)work->count, message.data);
-}
+/* ---- Stopping -------------------------------------------------------------------------------- */
 
 static bool is_out_of_time(struct sweep_work *work)
 {
@@ -121,11 +34,19 @@ static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 {
     struct sweep_work *work = context;
 
-    report_progress(work, doing, elapsed_s);
+    sweep_progress_report(work, doing, elapsed_s);
     return job_run_stop(work->run) != JOB_STOP_NO || is_out_of_time(work);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
+
+static struct subject *subject_of(struct sweep_work *work, const struct cell_row *cell)
+{
+    for (size_t i = 1; i < work->subject_count; i++)
+        if (work->subjects[i].deployment.id == cell->deployment_id)
+            return &work->subjects[i];
+    return &work->subjects[0];
+}
 
 static bool same_shape(const struct cell_row *a, const struct cell_row *b)
 {

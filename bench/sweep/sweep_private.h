@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep while its job runs. Private to sweep.c, which begins and ends it, sweep_cells.c, which
- * measures its cells one by one, and sweep_search.c, which chooses them */
+ * measures its cells one by one, sweep_search.c, which chooses them, and sweep_progress.c, which
+ * tells how far it is */
 #pragma once
 
 #include "base/net/outbound.h"
@@ -57,6 +58,10 @@ CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
 /* Whether an attempt at the current cell looks as if the load were too high, in a search that would
  * infer other levels from it, although the server may only have had a passing problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
+/* Shows, as the job's progress, what the current cell is doing, which began so long ago. */
+void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
+/* Adds "; 40 s left", for a current cell that began so long ago; nothing if that is not known. */
+void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
 /* The endpoint as it is now: tokens expire, so each cell asks again. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Whether the job should stop. `context` is the struct sweep_work. */

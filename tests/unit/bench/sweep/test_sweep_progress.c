@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/sweep/sweep_private.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CELL_S 10
+#define CELLS 10
+
+/* What is said of a sweep whose cells took CELL_S seconds each; the first `inferred` of those that
+ * are done were inferred. */
+static void expect(enum plan_search search, size_t done, size_t inferred, double elapsed_s,
+                   const char *words)
+{
+    struct cell_row cells[CELLS] = { 0 };
+    const struct sweep_work work = {
+        .plan = { .search = search, .window_s = 5 },
+        .cells = cells,
+        .count = CELLS,
+        .done = done,
+        .cells_run = (int64_t)(done - inferred),
+        .cells_s = CELL_S * (double)(done - inferred),
+    };
+    TEXT_AUTO said = { 0 };
+
+    for (size_t i = 0; i < done; i++)
+        cells[i].state = i < inferred ? CELL_INFERRED : CELL_MEASURED;
+    sweep_progress_time_left(&work, elapsed_s, &said);
+    assert_string_equal(text_string(&said), words);
+}
+
+static void a_cell_and_those_after_it_take_as_long_as_those_before(void **state)
+{
+    (void)state;
+    expect(SEARCH_FULL, 4, 0, 0, "; 60 s left");
+    expect(SEARCH_FULL, 4, 0, 7, "; 53 s left");
+    expect(SEARCH_FULL, 1, 0, 0, "; 2 min left");
+    expect(SEARCH_FULL, 9, 0, 7, "; 3 s left");
+}
+
+static void the_time_for_a_server_that_hangs_is_not_taken_from_later_cells(void **state)
+{
+    (void)state;
+    expect(SEARCH_FULL, 4, 0, CELL_S, "; 50 s left");
+    expect(SEARCH_FULL, 4, 0, 6 * CELL_S, "; 50 s left");
+    expect(SEARCH_FULL, 4, 0, 600, "; 50 s left");
+}
+
+static void nothing_is_said_of_what_is_not_known(void **state)
+{
+    (void)state;
+    expect(SEARCH_FULL, 0, 0, 3, "");
+    expect(SEARCH_FULL, 9, 0, 600, "");
+    expect(SEARCH_FULL, 9, 0, CELL_S - 0.2, "");
+}
+
+static void a_search_expects_to_infer_as_many_as_so_far(void **state)
+{
+    (void)state;
+    expect(SEARCH_ADAPTIVE, 4, 2, 0, "; 35 s left");
+    expect(SEARCH_ADAPTIVE, 2, 0, 4, "; 24 s left");
+    expect(SEARCH_ADAPTIVE, 9, 6, 4, "; 6 s left");
+    expect(SEARCH_ADAPTIVE, 4, 2, 600, "; 25 s left");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_and_those_after_it_take_as_long_as_those_before),
+        cmocka_unit_test(the_time_for_a_server_that_hangs_is_not_taken_from_later_cells),
+        cmocka_unit_test(nothing_is_said_of_what_is_not_known),
+        cmocka_unit_test(a_search_expects_to_infer_as_many_as_so_far),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
