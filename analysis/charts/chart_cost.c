@@ -10,7 +10,8 @@
 #include "base/core/memory.h"
 
 #define TOKENS 1e6
-#define NAMES_ROOM 128
+#define NAMES_ROOM 160
+#define RIGHT_AXIS 52 /* width of an axis on the right and its numbers */
 #define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
 
@@ -150,22 +151,25 @@ static void draw(struct cost *cost, double top)
     struct drawing *drawing = &cost->chart->drawing;
     struct chart_name_label labels[CHART_PRICES_MAX];
     struct chart_facets facets = chart_facets_lay_out(drawing, top, 1);
-    struct box box = facets.panels[0].box, names;
+    struct box box = facets.panels[0].box, beside;
+    double room;
 
-    box.width -= 102;
-    names = box;
-    names.width += 52;
+    for (size_t i = 0; i < cost->count; i++) {
+        labels[i] = (struct chart_name_label){ .series = i, .paint = chart_series_paint(i) };
+        text_copy(labels[i].name, sizeof labels[i].name, cost->prices[i].name);
+    }
+    room = chart_names_room("", labels, cost->count, NAMES_ROOM);
+    box.width += CHART_NAMES_ROOM - room - RIGHT_AXIS;
+    beside = box;
+    beside.width += RIGHT_AXIS;
     cost->x = scale_fit(&cost->limits, box.x, box.x + box.width);
     cost->y = scale_fit(&cost->costs, box.y + box.height, box.y);
     chart_axis_y(drawing, &cost->y, box.x, box.x + box.width, "$ for a million output tokens");
     chart_axis_x(drawing, &cost->x, box.y + box.height, box.y, "limit of TTFT p99, ms");
     draw_right_axis(cost, box);
-    for (size_t i = 0; i < cost->count; i++) {
-        labels[i] =
-            (struct chart_name_label){ draw_steps(cost, i, box), "", i, chart_series_paint(i) };
-        text_copy(labels[i].name, sizeof labels[i].name, cost->prices[i].name);
-    }
-    chart_names_write(drawing, names, "", labels, cost->count, NAMES_ROOM);
+    for (size_t i = 0; i < cost->count; i++)
+        labels[i].y = draw_steps(cost, i, box);
+    chart_names_write(drawing, beside, "", labels, cost->count, room);
 }
 
 static bool share_row(const struct cost *cost)

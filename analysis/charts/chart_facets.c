@@ -10,6 +10,7 @@
 #define ABOVE 22 /* height of a heading */
 #define PANEL_HEIGHT 190
 #define NAME_HEIGHT 13
+#define NAME_MARKER 14 /* width of a marker before a name */
 
 static struct box area_of(const struct drawing *drawing, double top, size_t i, size_t columns,
                           double height)
@@ -97,6 +98,21 @@ static int compare(const void *a, const void *b)
     return (left->y > right->y) - (left->y < right->y);
 }
 
+static double width_of(enum text_kind kind, const char *string)
+{
+    return font_measure(string, text_kind_size(kind), text_kind_weight(kind));
+}
+
+double chart_names_room(const char *heading, const struct chart_name_label *labels, size_t count,
+                        double most)
+{
+    double room = width_of(TEXT_NOTE, heading);
+
+    for (size_t i = 0; i < count; i++)
+        room = fmax(room, NAME_MARKER + width_of(TEXT_NAME, labels[i].name));
+    return fmin(most, ceil(room));
+}
+
 /* Moves names downwards from the first, then upwards from the plot's end. */
 static void spread(struct chart_name_label *labels, size_t count, struct box plot)
 {
@@ -108,16 +124,16 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* Writes it above the first name of a line, unless another label is there. */
+/* Above the first name of a line, or above other labels that stand close above that. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;
 
     while (first < count && labels[first].series == CHART_NO_MARKER)
         first++;
-    if (first == count || (first > 0 && labels[first].y - labels[first - 1].y < 2 * NAME_HEIGHT))
-        return plot.y - 9;
-    return labels[first].y - NAME_HEIGHT + 3.5;
+    while (first > 0 && first < count && labels[first].y - labels[first - 1].y < 2 * NAME_HEIGHT)
+        first--;
+    return first == count ? plot.y - 9 : labels[first].y - NAME_HEIGHT + 3.5;
 }
 
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
@@ -140,10 +156,10 @@ void chart_names_write(struct drawing *drawing, struct box plot, const char *hea
             chart_marker(drawing, labels[i].series, (struct spot){ x + 5, labels[i].y },
                          labels[i].paint, labels[i].is_hollow);
         drawing_text(drawing, &(struct label){ .kind = TEXT_NAME,
-                                               .x = x + (has_marker ? 14 : 0),
+                                               .x = x + (has_marker ? NAME_MARKER : 0),
                                                .y = labels[i].y + 3.5,
                                                .string = labels[i].name,
                                                .paint = labels[i].paint,
-                                               .room = room - (has_marker ? 14 : 0) });
+                                               .room = room - (has_marker ? NAME_MARKER : 0) });
     }
 }

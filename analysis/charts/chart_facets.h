@@ -40,6 +40,9 @@ struct chart_name_label {
 #define CHART_NO_MARKER 99
 #define CHART_NAMES_ROOM 78 /* width beside a panel */
 #define CHART_NAMES_GAP 12  /* gap between the plot and its names */
+/* The width that these names need beside a plot, at most `most`. */
+double chart_names_room(const char *heading, const struct chart_name_label *labels, size_t count,
+                        double most);
 /* Writes them to the right of the plot, moved apart if they would overlap; changes their order. */
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room);

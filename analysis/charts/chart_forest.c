@@ -143,7 +143,7 @@ static void draw_estimate(const struct forest *forest, double y, const struct es
 {
     struct drawing *drawing = &forest->chart->drawing;
     enum paint paint = chart_series_paint(0);
-    double x = scale_at(&forest->x, estimate->ratio);
+    double x = clamped(forest, estimate->ratio);
 
     if (estimate->low > 0 && isfinite(estimate->high))
         drawing_line(drawing, (struct spot){ clamped(forest, estimate->low), y },
@@ -155,7 +155,7 @@ static void draw_estimate(const struct forest *forest, double y, const struct es
 
 static void draw_diamond(const struct forest *forest, double y, const struct estimate *estimate)
 {
-    double x = scale_at(&forest->x, estimate->ratio);
+    double x = clamped(forest, estimate->ratio);
     bool has_interval = estimate->low > 0 && isfinite(estimate->high);
     double left = has_interval ? fmin(clamped(forest, estimate->low), x - 6) : x - 6;
     double right = has_interval ? fmax(clamped(forest, estimate->high), x + 6) : x + 6;
@@ -255,6 +255,18 @@ static void draw_headings(const struct forest *forest, double y)
     }
 }
 
+/* Rules off a context from the one before it. */
+static void draw_rule(const struct forest *forest, size_t row, double y)
+{
+    const struct compared_cell *cells = forest->input->comparison->cells;
+
+    if (row > 0
+        && fabs(cells[forest->shown[row]].input_length - cells[forest->shown[row - 1]].input_length)
+               > 0)
+        drawing_line(&forest->chart->drawing, (struct spot){ CHART_MARGIN, y },
+                     (struct spot){ CHART_WIDTH - CHART_MARGIN, y }, CHART_STROKE(PAINT_RULE, 1));
+}
+
 static void draw(struct forest *forest, double top)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -267,8 +279,11 @@ static void draw(struct forest *forest, double top)
     drawing->height = y + 44;
     draw_headings(forest, top + 14);
     draw_axis(forest, first - forest->row_height / 2, y - forest->row_height / 2 + 4);
-    for (size_t i = 0; i < forest->shown_count; i++)
-        draw_row(forest, i, first + (double)i * forest->row_height);
+    for (size_t i = 0; i < forest->shown_count; i++) {
+        y = first + (double)i * forest->row_height;
+        draw_rule(forest, i, y - forest->row_height / 2);
+        draw_row(forest, i, y);
+    }
     y = first + (rows - 1) * forest->row_height + 2;
     drawing_line(drawing, (struct spot){ CHART_MARGIN, y - forest->row_height / 2 },
                  (struct spot){ CHART_WIDTH - CHART_MARGIN, y - forest->row_height / 2 },

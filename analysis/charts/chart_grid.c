@@ -258,6 +258,14 @@ const char *chart_point_reason(const struct chart_point *point)
     return cell == NULL || cell->error == NULL || point->state == CHART_MEASURED ? "" : cell->error;
 }
 
+void chart_point_add_reason(const struct chart_point *point, struct text *out)
+{
+    const char *reason = chart_point_reason(point);
+
+    if (reason[0] != '\0')
+        text_addf(out, " (%.160s)", reason);
+}
+
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,
                        struct text *out)
 {

@@ -77,6 +77,8 @@ struct chart_figure chart_point_figure(const struct chart_point *point, size_t o
 const char *chart_point_word(const struct chart_point *point);
 /* Why it was not measured, or what failed; "" if that is not known. Borrowed. */
 const char *chart_point_reason(const struct chart_point *point);
+/* " (the server ended it)"; nothing if it is not known. */
+void chart_point_add_reason(const struct chart_point *point, struct text *out);
 /* The names of all its warnings, separated by commas. */
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,
                        struct text *out);

@@ -222,7 +222,6 @@ static void write_words(const struct chart_heat *heat, const struct chart_point 
                         double value, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];
-    const char *reason = chart_point_reason(point);
     TEXT_AUTO marks = { 0 };
 
     chart_write_place(heat->grid, point->load, point->row, out);
@@ -231,8 +230,7 @@ static void write_words(const struct chart_heat *heat, const struct chart_point 
         text_addf(out, "%s %s", scale_number(value, number), heat->quantity->unit);
     else
         text_add(out, chart_state_name(point->state));
-    if (reason[0] != '\0')
-        text_addf(out, " (%.160s)", reason);
+    chart_point_add_reason(point, out);
     chart_point_marks(heat->grid, point, &marks);
     if (point->is_marked)
         text_addf(out, "; %s", text_string(&marks));

@@ -15,7 +15,7 @@
 #define PANEL_GAP 34
 #define GAP_STEPS 2.5 /* a line breaks if this many steps have no value */
 #define TIME_TICKS 7
-#define NOTE_WIDTH 16
+#define NOTE_WIDTH 18
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -331,7 +331,7 @@ static void describe(const struct history *history, struct text *parts)
 static void draw(const struct history *history, double top)
 {
     struct drawing *drawing = &history->chart->drawing;
-    double panels = (double)history->input->panel_count, first = top + 34;
+    double panels = (double)history->input->panel_count, first = top + 36;
     double height =
         fmax(PANEL_MIN, (CHART_HEIGHT - first - 26 - (panels - 1) * PANEL_GAP) / panels);
     double bottom = first + panels * height + (panels - 1) * PANEL_GAP;
@@ -339,7 +339,7 @@ static void draw(const struct history *history, double top)
     drawing->height = fmax(CHART_HEIGHT, bottom + 26);
     draw_spans(history, first, bottom);
     draw_time_names(history, bottom);
-    draw_notes(history, first - 26);
+    draw_notes(history, first - 29);
     for (size_t i = 0; i < history->input->panel_count; i++)
         draw_panel(history, &history->input->panels[i],
                    (struct box){ history->left, first + (double)i * (height + PANEL_GAP),

@@ -9,6 +9,11 @@
 
 /* The most by which lines are moved apart so that their bars do not cover each other. */
 #define DODGE 4
+#define DODGE_OF_ONE 20 /* if there is only one load */
+#define DODGE_OF_BARS 2 /* the least between lines with bars */
+#define INSET 18        /* part of the axis of loads, for the markers */
+#define CROSS 3         /* half of a failure's cross */
+#define FAILURE_ROWS 6  /* the most rows of crosses */
 
 struct latency {
     struct chart *chart;
@@ -19,6 +24,7 @@ struct latency {
     double limit_ms;
     struct scale x, y;
     struct scale_range loads, values;
+    size_t failure_rows;
 };
 
 static bool any_has(const struct chart_grid *grid, const struct chart_quantity *quantity)
@@ -80,7 +86,20 @@ struct line {
     const struct latency *latency;
     size_t row, series;
     double shift;
+    bool has_bars;
 };
+
+static struct line line_of(const struct latency *latency, const struct chart_panel_area *panel,
+                           size_t i)
+{
+    size_t loads = latency->grid->load_count;
+    double dodge = fmin(loads == 1 ? DODGE_OF_ONE : DODGE,
+                        panel->box.width / (double)(loads * panel->count) / 3);
+
+    return (struct line){ latency, latency->rows.at[panel->first + i], i,
+                          dodge * ((double)i - ((double)panel->count - 1) / 2),
+                          panel->count == 1 || dodge >= DODGE_OF_BARS };
+}
 
 static bool has_place(const struct line *line, const struct chart_point *point)
 {
@@ -115,14 +134,15 @@ static void draw_strokes(const struct line *line)
     }
 }
 
-static void draw_bar(const struct line *line, const struct chart_point *point, struct spot at)
+/* A dash at the tail, with a bar to it where lines are far enough apart to tell their bars. */
+static void draw_tail(const struct line *line, const struct chart_point *point, struct spot at)
 {
     double tail = tail_of(line->latency, point);
     struct spot end = spot_of(line, point, tail);
-    const struct spot ends[] = { at, end, { end.x - 3, end.y }, { end.x + 3, end.y } };
+    const struct spot ends[] = { { end.x - 3, end.y }, { end.x + 3, end.y }, at, end };
 
     if (tail > 0)
-        drawing_segments(&line->latency->chart->drawing, ends, 4,
+        drawing_segments(&line->latency->chart->drawing, ends, line->has_bars ? 4 : 2,
                          CHART_STROKE(chart_series_paint(line->series), 1));
 }
 
@@ -162,7 +182,7 @@ static void draw_point(const struct line *line, size_t load)
     write_words(line, point, &words);
     drawing_group(drawing, "point", (int64_t)(line->row * grid->load_count + load),
                   text_string(&words));
-    draw_bar(line, point, at);
+    draw_tail(line, point, at);
     draw_spread(line, point, &centre);
     chart_marker(drawing, line->series, at, chart_series_paint(line->series),
                  is_few(line->latency, point) || isnan(tail_of(line->latency, point)));
@@ -200,23 +220,58 @@ static void draw_points(const struct line *line)
     }
 }
 
-/* A cross above the axis for each point that failed. */
-static void draw_failures(const struct line *line, struct box box)
+static void draw_failure(const struct line *line, const struct chart_point *point, struct spot at)
 {
-    const struct chart_grid *grid = line->latency->grid;
+    struct drawing *drawing = &line->latency->chart->drawing;
+    const struct spot ends[] = { { at.x - CROSS, at.y - CROSS },
+                                 { at.x + CROSS, at.y + CROSS },
+                                 { at.x - CROSS, at.y + CROSS },
+                                 { at.x + CROSS, at.y - CROSS } };
+    TEXT_AUTO words = { 0 };
 
-    for (size_t i = 0; i < grid->load_count; i++) {
-        const struct chart_point *point = chart_grid_at(grid, line->row, i);
-        double x = scale_at(&line->latency->x, point->load) + line->shift;
-        double y = box.y + 6; /* above all values, since it is not one of them */
-        const struct spot ends[] = {
-            { x - 3, y - 3 }, { x + 3, y + 3 }, { x - 3, y + 3 }, { x + 3, y - 3 }
-        };
+    chart_write_place(line->latency->grid, point->load, point->row, &words);
+    text_addf(&words, ": %s", chart_state_name(point->state));
+    chart_point_add_reason(point, &words);
+    drawing_group(drawing, "failure", point - line->latency->grid->points, text_string(&words));
+    drawing_segments(drawing, ends, 4, CHART_STROKE(chart_series_paint(line->series), 1.6));
+    drawing_group_end(drawing);
+}
 
-        if (point->state == CHART_FAILED && point->load > 0)
-            drawing_segments(&line->latency->chart->drawing, ends, 4,
-                             CHART_STROKE(PAINT_FAIL, 1.4));
+/* The first row in which a cross touches no other; FAILURE_ROWS: there is none. */
+static size_t free_row(const double *last, double x)
+{
+    size_t row = 0;
+
+    while (row < FAILURE_ROWS && x - last[row] < CHART_MARKER_GAP)
+        row++;
+    return row;
+}
+
+/* A cross for each point that failed, in rows above all values, since it is not one of them.
+ * Returns how many rows. */
+static size_t draw_failures(const struct latency *latency, const struct chart_panel_area *panel,
+                            bool is_trial)
+{
+    double last[FAILURE_ROWS];
+    size_t rows = 0;
+
+    for (size_t i = 0; i < FAILURE_ROWS; i++)
+        last[i] = -INFINITY;
+    for (size_t i = 0; i < latency->grid->load_count * panel->count; i++) {
+        const struct line line = line_of(latency, panel, i % panel->count);
+        const struct chart_point *point = chart_grid_at(latency->grid, line.row, i / panel->count);
+        double x = scale_at(&latency->x, point->load) + line.shift;
+        size_t row = free_row(last, x);
+
+        if (point->state != CHART_FAILED || !(point->load > 0) || row == FAILURE_ROWS)
+            continue;
+        last[row] = x;
+        rows = row >= rows ? row + 1 : rows;
+        if (!is_trial)
+            draw_failure(&line, point,
+                         (struct spot){ x, panel->box.y + 4 + CHART_MARKER_GAP * (double)row });
     }
+    return rows;
 }
 
 /* ---- A panel ---- */
@@ -267,30 +322,45 @@ static void draw_limit(const struct latency *latency, struct box box,
     (*count)++;
 }
 
+/* The most rows of crosses in a panel: all panels have the same scale. */
+static size_t failure_rows(struct latency *latency, const struct chart_facets *facets)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < facets->count; i++) {
+        size_t rows;
+
+        latency->x = chart_scale_of_loads(&latency->loads, facets->panels[i].box, INSET);
+        rows = draw_failures(latency, &facets->panels[i], true);
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
 static void draw_panel(struct latency *latency, const struct chart_panel_area *panel)
 {
     struct drawing *drawing = &latency->chart->drawing;
     struct chart_name_label labels[CHART_PANEL_SERIES + 1];
     const struct box box = panel->box;
-    double dodge = fmin(DODGE, box.width / (double)(latency->grid->load_count * panel->count) / 3);
     size_t count = 0;
 
-    latency->x = chart_scale_of_loads(&latency->loads, box, 18);
+    latency->x = chart_scale_of_loads(&latency->loads, box, INSET);
     latency->y = scale_fit(&latency->values, box.y + box.height, box.y);
+    if (latency->failure_rows > 0)
+        scale_keep_clear(&latency->y, CHART_MARKER_GAP * (double)latency->failure_rows + 4);
     chart_axis_y(drawing, &latency->y, box.x, box.x + box.width, latency->kind->heading);
     chart_axis_loads(drawing, latency->grid, &latency->x, box);
     if (latency->rows.is_sample)
         chart_rows_band(latency->grid, latency->centre->offset, &latency->x, &latency->y, drawing);
     draw_limit(latency, box, labels, &count);
     for (size_t i = 0; i < panel->count; i++) {
-        const struct line line = { latency, latency->rows.at[panel->first + i], i,
-                                   dodge * ((double)i - ((double)panel->count - 1) / 2) };
+        const struct line line = line_of(latency, panel, i);
 
         draw_strokes(&line);
         draw_points(&line);
-        draw_failures(&line, box);
         add_name(&line, box, labels, &count);
     }
+    draw_failures(latency, panel, false);
     chart_names_write(drawing, box, chart_row_heading(latency->grid), labels, count,
                       CHART_NAMES_ROOM);
 }
@@ -334,7 +404,7 @@ static void write_legend(const struct latency *latency, struct text *out)
                         "shaded: from the lowest to the highest of all", out);
     chart_part(out, "marker: %s", latency->centre->title);
     if (latency->tail != NULL)
-        chart_part(out, "bar: up to %s", strrchr(latency->tail->title, ' ') + 1);
+        chart_part(out, "dash: %s", strrchr(latency->tail->title, ' ') + 1);
     if (latency->grid->repetitions > 1)
         chart_part(out, "broad: lowest to highest repetition");
     chart_part(out, "hollow: fewer than %d samples, or no spread", CHART_SAMPLES_FEW);
@@ -359,6 +429,7 @@ static void draw(struct latency *latency)
     top = chart_head(latency->chart, latency->grid, text_string(&legend));
     fill_table(latency);
     facets = chart_facets_lay_out(&latency->chart->drawing, top, latency->rows.count);
+    latency->failure_rows = failure_rows(latency, &facets);
     for (size_t i = 0; i < facets.count; i++)
         draw_panel(latency, &facets.panels[i]);
 }

@@ -8,6 +8,7 @@
 #include "analysis/charts/chart_rows.h"
 
 #define SQUARE 6          /* size of the squares for points that are not drawn */
+#define LABELS_MAX 16     /* if there are more loads, only so many have their number */
 #define LABEL_DISTANCE 40 /* distance between points that have the same number */
 
 struct pareto {
@@ -260,6 +261,8 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
     struct line lines[CHART_PANEL_SERIES];
     struct chart_name_label labels[CHART_PANEL_SERIES];
     const struct box box = panel->box;
+    size_t loads = pareto->grid->load_count, stride = 1 + (loads - 1) / LABELS_MAX;
+    size_t named = 0;
 
     pareto->x = scale_fit(&pareto->speeds, box.x, box.x + box.width);
     pareto->y = scale_fit(&pareto->totals, box.y + box.height, box.y);
@@ -275,12 +278,14 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
         draw_hull(pareto, i, line->points, line->count);
         draw_points(pareto, i, line->points, line->count, false);
         draw_points(pareto, i, line->points, line->count, true);
-        labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
-        chart_row_name(pareto->grid->rows[pareto->rows.at[panel->first + i]], labels[i].name);
+        if (line->count == 0)
+            continue;
+        labels[named] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
+        chart_row_name(pareto->grid->rows[pareto->rows.at[panel->first + i]], labels[named++].name);
     }
-    for (size_t i = 0; i < pareto->grid->load_count; i++)
+    for (size_t i = (loads - 1) % stride; i < loads; i += stride)
         label_load(pareto, box, lines, panel->count, pareto->grid->loads[i]);
-    chart_names_write(drawing, box, chart_row_heading(pareto->grid), labels, panel->count,
+    chart_names_write(drawing, box, chart_row_heading(pareto->grid), labels, named,
                       CHART_NAMES_ROOM);
 }
 

@@ -29,7 +29,7 @@ struct residuals {
     double dodge;
     size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
-    bool has_others, has_none;
+    bool has[SERIES_NONE + 1]; /* whether a cell of this series is drawn */
     bool is_dense; /* too many cells for a sentence each, and for those that hide one another */
 };
 
@@ -58,6 +58,11 @@ static double ratio_of(const struct residuals *residuals, const struct chart_ent
     double ratio = measured_of(residuals->grid, entry->cell) / asked_of(entry);
 
     return entry->cell->state == EVIDENCE_MEASURED && ratio > 0 && isfinite(ratio) ? ratio : NAN;
+}
+
+static bool has_place(const struct residuals *residuals, const struct chart_entry *entry)
+{
+    return entry->load > 0 && isfinite(ratio_of(residuals, entry));
 }
 
 /* ---- Rules ---- */
@@ -176,7 +181,7 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
 
 /* Marks the cells to draw in `shown`: in a dense chart, those not hidden by a cell with a rarer
  * finding. */
-static void choose_cells(struct residuals *residuals, struct box box, bool *shown)
+static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
     CHART_CLOUD_AUTO cloud;
@@ -186,17 +191,14 @@ static void choose_cells(struct residuals *residuals, struct box box, bool *show
         for (size_t i = 0; i < grid->entry_count; i++) {
             const struct chart_entry *entry = &grid->entries[i];
 
-            if (series_of(residuals, entry) != series || !(entry->load > 0)
-                || isnan(ratio_of(residuals, entry)))
-                continue;
-            shown[i] = !residuals->is_dense || chart_cloud_add(&cloud, spot_of(residuals, entry));
-            residuals->has_others |= series == SERIES_OTHERS;
-            residuals->has_none |= series == SERIES_NONE;
+            if (series_of(residuals, entry) == series && has_place(residuals, entry))
+                shown[i] =
+                    !residuals->is_dense || chart_cloud_add(&cloud, spot_of(residuals, entry));
         }
 }
 
 /* The rarest findings are drawn last, so that nothing covers them. */
-static void draw_cells(struct residuals *residuals, struct box box)
+static void draw_cells(const struct residuals *residuals, struct box box)
 {
     FREE_AUTO bool *shown = memory_zeroed(residuals->grid->entry_count + 1, sizeof *shown);
 
@@ -207,29 +209,43 @@ static void draw_cells(struct residuals *residuals, struct box box)
                 draw_cell(residuals, i, series);
 }
 
-static void add_name(struct chart_name_label *labels, size_t *count, double y, size_t series,
+/* ---- Names ---- */
+
+static void add_name(struct chart_name_label *labels, size_t *count, size_t series,
                      const char *name)
 {
-    labels[*count] = (struct chart_name_label){ .y = y,
-                                                .series = series == SERIES_NONE ? 0 : series,
+    labels[*count] = (struct chart_name_label){ .series = series == SERIES_NONE ? 0 : series,
                                                 .paint = paint_of(series),
                                                 .is_hollow = series == SERIES_NONE };
     snprintf(labels[(*count)++].name, sizeof labels[0].name, "%s", name);
 }
 
-static void draw_names(const struct residuals *residuals, struct box box)
+static const char *heading_of(const struct residuals *residuals)
 {
-    struct chart_name_label labels[RULES_SHOWN + 2];
+    return residuals->shown_count > 0 ? "found by" : "";
+}
+
+static size_t find_names(const struct residuals *residuals, struct chart_name_label *labels)
+{
     size_t count = 0;
 
     for (size_t i = 0; i < residuals->shown_count; i++)
-        add_name(labels, &count, box.y, i, residuals->grid->marks[residuals->shown[i]].name);
-    if (residuals->has_others)
-        add_name(labels, &count, box.y, SERIES_OTHERS, "another finding");
-    if (residuals->has_none)
-        add_name(labels, &count, box.y, SERIES_NONE, "no finding");
-    chart_names_write(&residuals->chart->drawing, box, residuals->shown_count > 0 ? "found by" : "",
-                      labels, count, NAMES_ROOM);
+        if (residuals->has[i])
+            add_name(labels, &count, i, residuals->grid->marks[residuals->shown[i]].name);
+    if (residuals->has[SERIES_OTHERS])
+        add_name(labels, &count, SERIES_OTHERS, "another finding");
+    if (residuals->has[SERIES_NONE])
+        add_name(labels, &count, SERIES_NONE, "no finding");
+    return count;
+}
+
+/* Beside the upper end of the plot. */
+static void write_names(const struct residuals *residuals, struct box box,
+                        struct chart_name_label *labels, size_t count, double room)
+{
+    for (size_t i = 0; i < count; i++)
+        labels[i].y = box.y;
+    chart_names_write(&residuals->chart->drawing, box, heading_of(residuals), labels, count, room);
 }
 
 static void fill_table(struct residuals *residuals)
@@ -256,6 +272,7 @@ static void fill_table(struct residuals *residuals)
         chart_table_text(table, text_string(&marks));
         scale_range_add(&residuals->loads, entry->load);
         scale_range_add(&residuals->ratios, ratio);
+        residuals->has[series_of(residuals, entry)] |= has_place(residuals, entry);
     }
 }
 
@@ -272,8 +289,11 @@ static void draw(struct residuals *residuals, double top)
 {
     struct chart_facets facets = chart_facets_lay_out(&residuals->chart->drawing, top, 1);
     struct box box = facets.panels[0].box;
+    struct chart_name_label labels[SERIES_NONE + 1];
+    size_t count = find_names(residuals, labels);
+    double room = chart_names_room(heading_of(residuals), labels, count, NAMES_ROOM);
 
-    box.width -= NAMES_ROOM - CHART_NAMES_ROOM;
+    box.width += CHART_NAMES_ROOM - room;
     residuals->x = chart_scale_of_loads(&residuals->loads, box, INSET);
     residuals->y = scale_of(&residuals->ratios, box);
     residuals->dodge = dodge_within(residuals);
@@ -286,7 +306,7 @@ static void draw(struct residuals *residuals, double top)
                  (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },
                  CHART_STROKE(PAINT_INK, 1.2));
     draw_cells(residuals, box);
-    draw_names(residuals, box);
+    write_names(residuals, box, labels, count, room);
 }
 
 void chart_residuals(const struct chart_runs *runs, struct chart *out)

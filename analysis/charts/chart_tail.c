@@ -140,17 +140,6 @@ static void draw_timeouts(const struct tail *tail, struct box box)
     }
 }
 
-static void draw_names(const struct tail *tail, struct box box)
-{
-    struct chart_name_label labels[CHART_TAILS_MAX];
-
-    for (size_t i = 0; i < tail->count; i++) {
-        labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
-        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", tail->curves[i].name);
-    }
-    chart_names_write(&tail->chart->drawing, box, "", labels, tail->count, NAMES_ROOM);
-}
-
 static void fill_table(struct tail *tail)
 {
     static const char *const names[] = {
@@ -210,8 +199,15 @@ static void draw(struct tail *tail, double top)
     struct drawing *drawing = &tail->chart->drawing;
     struct chart_facets facets = chart_facets_lay_out(drawing, top, 1);
     struct box box = facets.panels[0].box;
+    struct chart_name_label labels[CHART_TAILS_MAX];
+    double room;
 
-    box.width -= NAMES_ROOM - CHART_NAMES_ROOM;
+    for (size_t i = 0; i < tail->count; i++) {
+        labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
+        snprintf(labels[i].name, sizeof labels[i].name, "%.60s", tail->curves[i].name);
+    }
+    room = chart_names_room("", labels, tail->count, NAMES_ROOM);
+    box.width += CHART_NAMES_ROOM - room;
     scale_range_add(&tail->shares, 1);
     tail->x = scale_fit(&tail->times, box.x, box.x + box.width);
     tail->y = scale_fit(&tail->shares, box.y + box.height, box.y);
@@ -220,7 +216,7 @@ static void draw(struct tail *tail, double top)
     draw_timeouts(tail, box);
     for (size_t i = 0; i < tail->count; i++)
         draw_curve(tail, i);
-    draw_names(tail, box);
+    chart_names_write(drawing, box, "", labels, tail->count, room);
 }
 
 void chart_tail(const char *name, const char *metric, const struct chart_tail *curves, size_t count,

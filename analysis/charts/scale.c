@@ -89,9 +89,18 @@ struct scale scale_fit(const struct scale_range *range, double from, double to)
         return fit_log(range->known ? *range : (struct scale_range){ 1, 10, true, true }, from, to);
     if (!range->known || range->high <= 0)
         return (struct scale){ false, 0, 1, from, to, NULL, false };
-    step = step_of(range->high);
+    step = step_of(range->high) / 2;
     return (struct scale){ false, 0,    step * ceil(range->high / step * (1 - 1e-9)), from, to,
                            NULL,  false };
+}
+
+void scale_keep_clear(struct scale *scale, double distance)
+{
+    double share = 1 - distance / fabs(scale->to - scale->from), high = scale->high;
+
+    scale->ticks_end = high;
+    scale->high = scale->is_log ? scale->low * pow(high / scale->low, 1 / share)
+                                : scale->low + (high - scale->low) / share;
 }
 
 struct scale scale_of_ratios(double low, double high, double from, double to)
@@ -107,6 +116,11 @@ double scale_at(const struct scale *scale, double value)
     return scale->from + share * (scale->to - scale->from);
 }
 
+static double ticks_end(const struct scale *scale)
+{
+    return scale->ticks_end > 0 ? scale->ticks_end : scale->high;
+}
+
 static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
     double decades = log10(scale->high / scale->low);
@@ -118,7 +132,7 @@ static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
         for (const char *factor = factors; *factor != '\0'; factor++) {
             double tick = *factor * pow(10, i);
 
-            if (tick >= scale->low * (1 - 1e-9) && tick <= scale->high * (1 + 1e-9)
+            if (tick >= scale->low * (1 - 1e-9) && tick <= ticks_end(scale) * (1 + 1e-9)
                 && count < SCALE_TICKS_MAX)
                 out[count++] = tick;
         }
@@ -133,14 +147,14 @@ static size_t ticks_of_ratios(const struct scale *scale, double out[SCALE_TICKS_
 
     for (const double *tick = scale->high / scale->low <= RATIO_NEAR ? near : far; *tick > 0;
          tick++)
-        if (*tick >= scale->low * (1 - 1e-9) && *tick <= scale->high * (1 + 1e-9))
+        if (*tick >= scale->low * (1 - 1e-9) && *tick <= ticks_end(scale) * (1 + 1e-9))
             out[count++] = *tick;
     return count;
 }
 
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
-    double step = step_of(scale->high - scale->low);
+    double step = step_of(ticks_end(scale) - scale->low);
     size_t count = 0;
 
     if (scale->is_ratio && scale->high / scale->low < RATIO_FAR)
@@ -148,7 +162,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
     if (scale->is_log)
         return ticks_log(scale, out);
     for (double i = ceil(scale->low / step * (1 - 1e-9)); count < SCALE_TICKS_MAX; i++) {
-        if (i * step > scale->high + step * 1e-6)
+        if (i * step > ticks_end(scale) + step * 1e-6)
             break;
         out[count++] = i * step;
     }

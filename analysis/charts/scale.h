@@ -14,6 +14,7 @@ struct scale {
     const char *factors; /* log axes: the factors within a decade that have ticks; NULL: chosen by
                             its length */
     bool is_ratio;       /* of two figures */
+    double ticks_end;    /* no tick is above it; 0: `high` */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */
@@ -25,9 +26,11 @@ void scale_range_add(struct scale_range *range, double value);
 /* Whether the axis can show it. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that contains the range and ends at ticks. An unknown range becomes 0 to 1 (log: 1 to
- * 10). */
+/* A scale that contains the range; it ends at ticks, a linear one also halfway between two. An
+ * unknown range becomes 0 to 1 (log: 1 to 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
+/* Raises the upper bound so that its present one is so far from `to`, with ticks up to there. */
+void scale_keep_clear(struct scale *scale, double distance);
 /* A log scale whose ticks are those of ratios. */
 struct scale scale_of_ratios(double low, double high, double from, double to);
 double scale_at(const struct scale *scale, double value);

@@ -177,27 +177,28 @@ static inline bool line_meets(const struct shape *line, const struct box *box)
     return line->closed && segment_meets(line->spots[line->spot_count - 1], line->spots[0], box);
 }
 
-/* A circle around a text is no mark under it. */
+static inline bool holds(const struct box *outer, const struct box *inner)
+{
+    return outer->x <= inner->x && outer->y <= inner->y
+           && outer->x + outer->width >= inner->x + inner->width
+           && outer->y + outer->height >= inner->y + inner->height;
+}
+
+/* A ring is around its own text, and a little apart from others. */
 static inline bool mark_meets(const struct shape *circle, const struct box *box)
 {
-    const struct box own = { circle->spots[0].x - circle->radius,
-                             circle->spots[0].y - circle->radius, 2 * circle->radius,
-                             2 * circle->radius };
+    bool is_ring = circle->style.fill == PAINT_NONE;
+    double reach = circle->radius + (is_ring ? 2 : 0);
+    const struct box own = { circle->spots[0].x - reach, circle->spots[0].y - reach, 2 * reach,
+                             2 * reach };
 
-    return circle->style.fill != PAINT_NONE && boxes_overlap(&own, box);
+    return !(is_ring && holds(&own, box)) && boxes_overlap(&own, box);
 }
 
 static inline bool is_line(const struct shape *shape)
 {
     return (shape->kind == SHAPE_PATH || shape->kind == SHAPE_SEGMENTS)
            && shape->style.stroke != PAINT_NONE;
-}
-
-static inline bool holds(const struct box *outer, const struct box *inner)
-{
-    return outer->x <= inner->x && outer->y <= inner->y
-           && outer->x + outer->width >= inner->x + inner->width
-           && outer->y + outer->height >= inner->y + inner->height;
 }
 
 /* Whether a filled rectangle lies over the line and under the text. */
@@ -235,6 +236,42 @@ static inline void has_no_line_through_text(const char *what, const struct drawi
                 && !is_covered(drawing, i, t, &ink))
                 fail_msg("%s: a line of paint %d runs through \"%s\" at %.0f, %.0f", what,
                          (int)line->style.stroke, text->string, ink.x, ink.y);
+        }
+    }
+}
+
+/* ---- Failures ---- */
+
+static inline struct box box_of_lines(const struct shape *lines)
+{
+    double left = INFINITY, right = 0, top = INFINITY, bottom = 0;
+
+    for (size_t i = 0; i < lines->spot_count; i++) {
+        left = fmin(left, lines->spots[i].x);
+        right = fmax(right, lines->spots[i].x);
+        top = fmin(top, lines->spots[i].y);
+        bottom = fmax(bottom, lines->spots[i].y);
+    }
+    return (struct box){ left, top, right - left, bottom - top };
+}
+
+/* The crosses touch neither one another, nor a figure's line, bar or marker. */
+static inline void has_clear_failures(const char *what, const struct drawing *drawing)
+{
+    for (size_t i = 0; i + 1 < drawing->count; i++) {
+        const struct shape *group = &drawing->shapes[i], *cross = group + 1;
+        struct box box;
+
+        if (group->kind != SHAPE_GROUP || strcmp(group->name, "failure") != 0)
+            continue;
+        box = box_of_lines(cross);
+        for (size_t s = 0; s < drawing->count; s++) {
+            const struct shape *shape = &drawing->shapes[s];
+
+            if (shape != cross && is_line(shape) && shape->style.stroke != PAINT_RULE
+                && line_meets(shape, &box))
+                fail_msg("%s: a line of paint %d touches a failure at %.0f, %.0f", what,
+                         (int)shape->style.stroke, box.x, box.y);
         }
     }
 }
@@ -343,6 +380,7 @@ static inline void chart_is_sound(const char *what, const struct chart *chart)
     has_no_clipped_text(what, chart, texts, count);
     has_no_overlaps(what, texts, count);
     has_no_line_through_text(what, &chart->drawing);
+    has_clear_failures(what, &chart->drawing);
     draws_only_what_is_known(what, chart, texts, count);
     free(texts);
 }

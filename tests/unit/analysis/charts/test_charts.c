@@ -213,6 +213,26 @@ static void labels_that_matter_are_there_once(void **state)
     has_label(draw_heat, 100, 10, "4", 0);
 }
 
+/* In no line chart: the last row of the mixed run is too long for the model. */
+static void a_context_without_a_point_is_not_named(void **state)
+{
+    static void (*const draws[])(const struct chart_runs *runs, struct chart *out) = { chart_pareto,
+                                                                                       draw_ttft };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+
+    (void)state;
+    mixed_run(&evidence);
+    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+        CHART_AUTO chart = { 0 };
+
+        draws[i](&runs, &chart);
+        for (size_t s = 0; s < chart.drawing.count; s++)
+            if (chart.drawing.shapes[s].kind == SHAPE_TEXT)
+                assert_string_not_equal(chart.drawing.shapes[s].string, "1024");
+    }
+}
+
 /* How many shapes belong to a mark of this row of the table. */
 static size_t marks_of(const struct drawing *drawing, int64_t row)
 {
@@ -238,19 +258,6 @@ static void both_ends_of_a_line_have_a_marker(void **state)
     assert_int_equal(marks_of(&chart.drawing, 199), 1);
 }
 
-static struct box box_of_lines(const struct shape *lines)
-{
-    double left = INFINITY, right = 0, top = INFINITY, bottom = 0;
-
-    for (size_t i = 0; i < lines->spot_count; i++) {
-        left = fmin(left, lines->spots[i].x);
-        right = fmax(right, lines->spots[i].x);
-        top = fmin(top, lines->spots[i].y);
-        bottom = fmax(bottom, lines->spots[i].y);
-    }
-    return (struct box){ left, top, right - left, bottom - top };
-}
-
 static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 1, 1, ALL(EVIDENCE_FAILED), "503", 1 };
@@ -270,6 +277,86 @@ static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
     assert_int_equal(cell[1].kind, SHAPE_SEGMENTS);
     assert_float_equal(box_of_lines(&cell[1]).width, cell->box.width, 6);
     assert_float_equal(box_of_lines(&cell[1]).height, cell->box.height, 6);
+}
+
+/* Contexts that fail at the same load, beside others that have the highest figure there. */
+static void a_failure_stands_clear_of_the_figures(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
+
+    (void)state;
+    for (size_t measured = 0; measured < 6; measured++) {
+        EVIDENCE_AUTO evidence;
+        const struct chart_runs runs = { &evidence, 1, NULL };
+        CHART_AUTO chart = { 0 };
+        size_t crosses = 0;
+
+        shaped_run(&shape, &evidence);
+        for (size_t row = 0; row < 6; row++)
+            if (row != measured)
+                evidence.cells[9 * row + 8].state = evidence.cells[9 * row + 7].state =
+                    EVIDENCE_FAILED;
+        draw_ttft(&runs, &chart);
+        chart_is_sound("failures", &chart);
+        for (size_t i = 0; i < chart.drawing.count; i++)
+            crosses += chart.drawing.shapes[i].kind == SHAPE_GROUP
+                       && strcmp(chart.drawing.shapes[i].name, "failure") == 0;
+        assert_int_equal(crosses, 2 * 5);
+    }
+}
+
+/* Short names beside a plot leave no empty margin. */
+static void names_take_no_more_room_than_they_need(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 5, 3, ALL(EVIDENCE_MEASURED), "", 1 };
+    static void (*const draws[])(const struct chart_runs *runs,
+                                 struct chart *out) = { chart_residuals, draw_tail, draw_cost };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+        CHART_AUTO chart = { 0 };
+        TEXT_AUTO svg = { 0 };
+        struct svg_text *texts;
+        size_t count;
+        double right = 0;
+
+        draws[i](&runs, &chart);
+        svg_write(&chart.drawing, SVG_CLASSES, &svg);
+        count = svg_texts(&svg, &texts);
+        for (size_t t = 0; t < count; t++)
+            if (strcmp(texts[t].kind, "name") == 0)
+                right = fmax(right, texts[t].box.x + texts[t].box.width);
+        free(texts);
+        if (right < chart.drawing.width - 40)
+            fail_msg("chart %zu: names end at %.0f", i, right);
+    }
+}
+
+/* A square stays on its axis, however large the ratio is. */
+static void a_ratio_beyond_the_axis_stands_at_its_end(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 5, 3, ALL(EVIDENCE_MEASURED), "", 1 };
+    struct evidence evidence[4];
+    const struct chart_runs runs = { evidence, 4, NULL };
+    CHART_AUTO chart = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        shaped_run(&shape, &evidence[i]);
+        for (size_t c = 0; c < evidence[i].cell_count; c++)
+            shaped_figures(&evidence[i].cells[c], (i < 2 ? 1 : 300) + 0.01 * (double)i);
+    }
+    draw_forest(&runs, &chart);
+    chart_is_sound("a large ratio", &chart);
+    for (size_t i = 0; i < chart.drawing.count; i++)
+        if (chart.drawing.shapes[i].kind == SHAPE_RECT
+            && chart.drawing.shapes[i].box.x + chart.drawing.shapes[i].box.width > 560)
+            fail_msg("a square at %.0f lies on the figures", chart.drawing.shapes[i].box.x);
+    for (size_t i = 0; i < 4; i++)
+        evidence_finish(&evidence[i]);
 }
 
 static void repetitions_of_a_run(void **state)
@@ -392,8 +479,12 @@ int main(int count, char **arguments)
         cmocka_unit_test(unmeasured_cells_have_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(labels_that_matter_are_there_once),
+        cmocka_unit_test(a_context_without_a_point_is_not_named),
         cmocka_unit_test(both_ends_of_a_line_have_a_marker),
         cmocka_unit_test(a_single_cell_fills_the_plot_with_its_hatch),
+        cmocka_unit_test(a_failure_stands_clear_of_the_figures),
+        cmocka_unit_test(names_take_no_more_room_than_they_need),
+        cmocka_unit_test(a_ratio_beyond_the_axis_stands_at_its_end),
         cmocka_unit_test(repetitions_of_a_run),
         cmocka_unit_test(a_history),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),

@@ -71,11 +71,34 @@ static void axes_end_at_round_values(void **state)
     (void)state;
     fits(3, 23.5, false, 0, 25, "25");
     fits(0.1, 0.1, false, 0, 0.1, "0.1");
+    fits(3, 3050, false, 0, 3500, "3000");
+    fits(3, 31, false, 0, 35, "30");
     fits(14.4, 16000, true, 10, 30000, "30k");
     fits(3, 4, true, 2, 5, "5");
     fits(53, 99, true, 50, 100, "100");
     fits(100, 100, true, 50, 200, "200");
     fits(1e-7, 1e13, true, 1e-7, 1e13, "1T");
+}
+
+static void what_is_kept_clear_has_no_ticks(void **state)
+{
+    (void)state;
+    for (int is_log = 0; is_log < 2; is_log++) {
+        struct scale_range range = { .is_log = is_log };
+        struct scale scale, before;
+        double ticks[SCALE_TICKS_MAX];
+        size_t count;
+
+        scale_range_add(&range, 20);
+        scale_range_add(&range, 99);
+        scale = before = scale_fit(&range, 300, 100);
+        scale_keep_clear(&scale, 40);
+        assert_float_equal(scale_at(&scale, before.high), 140, 1e-6);
+        assert_float_equal(scale_at(&scale, scale.low), 300, 1e-6);
+        count = scale_ticks(&before, ticks);
+        assert_int_equal(scale_ticks(&scale, ticks), count);
+        assert_float_equal(ticks[count - 1], before.high, 1e-9);
+    }
 }
 
 int main(void)
@@ -84,6 +107,7 @@ int main(void)
         cmocka_unit_test(three_digits_are_shown),
         cmocka_unit_test(what_was_asked_for_is_shown_whole),
         cmocka_unit_test(axes_end_at_round_values),
+        cmocka_unit_test(what_is_kept_clear_has_no_ticks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
