@@ -10,11 +10,15 @@ const struct field managed_answer_fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name.",
       ROW_TEXT(struct fleet_managed_row, deployment) },
     { "target", VALUE_TEXT, .help = "Where it runs.", ROW_TEXT(struct fleet_managed_row, target) },
-    { "state", VALUE_TEXT, .help = "creating, running, stopped or failed.",
+    { "state", VALUE_TEXT, .help = "creating, running, stopped or failed, as opsbrain last knew.",
       ROW_TEXT(struct fleet_managed_row, state) },
-    { "rights", VALUE_TEXT, .help = "created, adopted, or watched: never changed from here.",
+    { "rights", VALUE_TEXT,
+      .help = "created: deployed by opsbrain; adopted: ran before, may be stopped and destroyed; "
+              "watched: ran before, and is never changed.",
       ROW_TEXT(struct fleet_managed_row, rights) },
-    { "actual", VALUE_TEXT, .optional = true, .help = "What the platform last reported." },
+    { "actual", VALUE_TEXT, .optional = true,
+      .help = "The platform's last report: absent, pending, starting, ready, stopping, stopped, "
+              "failed or deleting." },
     { "drift", VALUE_TEXT, .optional = true, .foreign = true,
       .help = "What changed since the newest plan, and who changed it." },
     { "problem", VALUE_TEXT, .optional = true, .foreign = true,

@@ -59,7 +59,7 @@ static const struct field watch_fields[] = {
     { "interval_s", VALUE_NUMBER, .sparse = true,
       .help = "Seconds between stored scrapes; 0: not watched." },
     { "last_at", VALUE_TEXT, .optional = true, .help = "Last scrape, UTC." },
-    { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last one failed." },
+    { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last scrape failed." },
     { "left_out", VALUE_TEXT, .optional = true,
       .help = "How many of its series are not stored, and which limits they exceed." },
     { 0 },
@@ -68,7 +68,7 @@ static const struct field watch_fields[] = {
 static const struct field lease_fields[] = {
     { "job", VALUE_TEXT, .help = "Job that is using its endpoint." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
-    { "purpose", VALUE_TEXT, .help = "What for." },
+    { "purpose", VALUE_TEXT, .help = "What the job works on, such as its sweep." },
     { "waiting", VALUE_INTEGER, .help = "Jobs in line after it." },
     { 0 },
 };
@@ -87,7 +87,8 @@ static const struct field fields[] = {
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
-    { "managed", VALUE_OBJECT, .optional = true, .help = "Who deployed it.",
+    { "managed", VALUE_OBJECT, .optional = true,
+      .help = "How opsbrain runs it; missing: it neither deployed nor adopted it.",
       .fields = managed_answer_fields, .described_in = "fleet_list" },
     FIELD_NEXT_STEP,
     { 0 },

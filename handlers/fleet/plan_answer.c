@@ -23,9 +23,9 @@ const struct field plan_answer_fields[] = {
     { "digest", VALUE_TEXT,
       .help = "Covers requests, prices, target, recipe, existing resources, and the end." },
     { "state", VALUE_TEXT, .help = "planned, applying, done, failed or cancelled." },
-    { "verb", VALUE_TEXT, .help = "What it does to the deployment." },
+    { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
-    { "target", VALUE_TEXT, .help = "Where." },
+    { "target", VALUE_TEXT, .help = "The target on which it runs." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What the deployment then costs; missing: not known." },
     { "price", VALUE_TEXT, .optional = true, .help = "How the cost is computed, with sources." },
@@ -52,13 +52,13 @@ const struct field plan_answer_fields[] = {
     { 0 },
 };
 
-static CHECKED bool list_approvals(const struct call *call, const char *id, json_t **out,
+static CHECKED bool list_approvals(struct store *store, const char *id, json_t **out,
                                    struct error *error)
 {
     FREE_AUTO struct fleet_approval *rows = NULL;
     size_t count;
 
-    if (!fleet_plan_approvals(call->services->store, id, &rows, &count, error))
+    if (!fleet_plan_approvals(store, id, &rows, &count, error))
         return false;
     *out = json_array();
     for (size_t i = 0; i < count; i++)
@@ -100,18 +100,26 @@ static json_t *plan_json(const struct fleet_plan_row *row, const json_t *documen
         answer_json_text(row->job_id));
 }
 
-bool plan_answer(const struct call *call, const struct fleet_plan_row *row, struct answer *answer,
-                 struct error *error)
+bool plan_answer_write(struct store *store, const struct fleet_plan_row *row, struct answer *answer,
+                       struct error *error)
 {
     json_auto_t *document = json_loads(row->document, 0, NULL);
     json_t *approvals;
 
-    if (!list_approvals(call, row->id, &approvals, error))
+    if (!list_approvals(store, row->id, &approvals, error))
         return false;
     answer->structured = plan_json(row, document, approvals);
     managed_plan_describe(document, row, &answer->text);
     describe_approvals(approvals, &answer->text);
     text_addf(&answer->text, "digest: %s\n", row->digest);
+    return true;
+}
+
+bool plan_answer(const struct call *call, const struct fleet_plan_row *row, struct answer *answer,
+                 struct error *error)
+{
+    if (!plan_answer_write(call->services->store, row, answer, error))
+        return false;
     answer_shows(answer, "/plans/%s", row->id);
     return true;
 }
@@ -225,7 +233,7 @@ bool plan_answer_check_place(const struct fleet_frame *frame, struct error *erro
 const struct field plan_answer_begun_fields[] = {
     { "plan", VALUE_TEXT, .help = "The plan." },
     { "deployment", VALUE_TEXT, .help = "What it changes." },
-    { "verb", VALUE_TEXT, .help = "How." },
+    { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "job", VALUE_TEXT, .optional = true, .help = "The job that carries it out: for job_show." },
     { "started", VALUE_BOOLEAN,
       .help = "False: it was begun before, or needs another person's go-ahead." },

@@ -11,8 +11,14 @@
                                   .help = "A managed deployment."                                  \
     }
 
+#define PLAN_VERB_HELP                                                                             \
+    "What it does to the deployment: create, update, start, stop, scale, extend or destroy."
+
 extern const struct field plan_answer_fields[];
 /* Structure and text. */
+CHECKED bool plan_answer_write(struct store *store, const struct fleet_plan_row *row,
+                               struct answer *answer, struct error *error);
+/* The same, with the page that shows it. */
 CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *row,
                          struct answer *answer, struct error *error);
 

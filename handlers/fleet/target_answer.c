@@ -10,7 +10,8 @@ const struct field target_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name.", ROW_TEXT(struct fleet_target_row, name) },
     { "revision", VALUE_INTEGER, .help = "Counts changes; a plan holds for one revision.",
       ROW_INTEGER(struct fleet_target_row, revision) },
-    { "provider", VALUE_TEXT, .help = "The platform.",
+    { "provider", VALUE_TEXT,
+      .help = "The platform: cloud_run, compute_engine, cloud_tpu, kubernetes or local.",
       ROW_TEXT(struct fleet_target_row, provider) },
     { "place", VALUE_TEXT_MAP, .sparse = true,
       .help = "Project, namespace, network and the like, as the platform needs them.",
@@ -45,7 +46,7 @@ const struct field target_answer_fields[] = {
       ROW_NUMBER(struct fleet_target_row, agent_life_usd) },
     { "changed_by", VALUE_TEXT, .help = "Who made this revision.",
       ROW_TEXT(struct fleet_target_row, created_by) },
-    { "changed_at", VALUE_TEXT, .optional = true, .help = "When, UTC.",
+    { "changed_at", VALUE_TEXT, .optional = true, .help = "When it was made, UTC.",
       ROW_TIME(struct fleet_target_row, changed_ms) },
     { 0 },
 };

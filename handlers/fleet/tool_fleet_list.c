@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/answers/managed_answer.h"
+#include "handlers/fleet/plan_answer.h"
 #include "store/fleet/fleet_plans.h"
 
 #define WAITING_MAX 20
@@ -15,9 +16,9 @@ static const struct param params[] = { { 0 } };
 
 static const struct field waiting_fields[] = {
     { "plan", VALUE_TEXT, .help = "Its id: for plan_show and deployment_apply." },
-    { "verb", VALUE_TEXT, .help = "What it does." },
-    { "deployment", VALUE_TEXT, .help = "To what." },
-    { "target", VALUE_TEXT, .help = "Where." },
+    { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
+    { "deployment", VALUE_TEXT, .help = "The deployment's name." },
+    { "target", VALUE_TEXT, .help = "The target on which it runs." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What the deployment then costs; missing: not known." },
     { "by", VALUE_TEXT, .help = "Who planned it." },
