@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "fleet/secret_access.h"
 #include "handlers/audit/audit_answer.h"
+#include "handlers/call.h"
 #include "server/program/command_line.h"
 #include "store/audit/audit_export.h"
 #include "store/audit/audit_verify.h"
@@ -22,6 +23,25 @@ static void note(const struct access *access, const json_t *request, const char 
         log_warning("a read of the audit log is not counted in it: %s", problem.message);
 }
 
+static json_t *rows_reply(const struct audit_row *rows, size_t count)
+{
+    json_t *list = json_array();
+    struct answer answer = { .structured = json_pack("{s:o}", "rows", list) };
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, audit_row_json(&rows[i]));
+    answer_condense(tool_find("audit_list"), true, &answer);
+    return answer.structured;
+}
+
+static json_t *text_reply(const struct audit_row *rows, size_t count)
+{
+    TEXT_AUTO text = { 0 };
+
+    audit_rows_text(rows, count, &text);
+    return json_pack("{s:s}", "text", text_string(&text));
+}
+
 bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
                       struct error *error)
 {
@@ -29,10 +49,10 @@ bool admin_audit_list(const struct access *access, const json_t *request, json_t
         .principal = json_get_text(request, "principal", NULL),
         .tool = json_get_text(request, "tool", NULL),
         .subject = json_get_text(request, "subject", NULL),
+        .before_id = json_get_integer(request, "before_id", 0),
     };
     int64_t limit = json_get_integer(request, "limit", 20);
     struct audit_row *rows = NULL;
-    TEXT_AUTO text = { 0 };
     size_t count;
 
     if (limit < 1 || limit > ROWS_LIMIT)
@@ -40,10 +60,10 @@ bool admin_audit_list(const struct access *access, const json_t *request, json_t
                          (long long)limit, ROWS_LIMIT);
     if (!audit_log_list(access->store, &filter, (size_t)limit, &rows, &count, error))
         return false;
-    audit_rows_text(rows, count, &text);
+    *reply = json_get_boolean(request, "as_rows", false) ? rows_reply(rows, count)
+                                                         : text_reply(rows, count);
     audit_log_rows_free(rows, count);
     note(access, request, "audit-log list");
-    *reply = json_pack("{s:s}", "text", text_string(&text));
     return true;
 }
 

@@ -8,7 +8,8 @@
 
 struct access;
 
-/* {"command": "audit_list", "principal", "tool", "subject", "limit"}: the table, in "text". */
+/* {"command": "audit_list", "principal", "tool", "subject", "limit", "before_id", "as_rows"}: the
+ * table, in "text", or "rows", as the tool audit_list answers. */
 CHECKED bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
                               struct error *error);
 /* {"command": "audit_verify", "mark"}: "whole", and "found" in words. */

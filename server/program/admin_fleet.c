@@ -4,26 +4,30 @@
 #include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "fleet/managed/managed_plan.h"
 #include "fleet/secret_access.h"
+#include "handlers/call.h"
+#include "handlers/fleet/plan_answer.h"
 #include "server/program/command_line.h"
 #include "server/program/fleet_place.h"
 
 bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
                      struct error *error)
 {
-    json_auto_t *document = NULL;
-    TEXT_AUTO text = { 0 };
+    struct answer answer = { 0 };
     struct fleet_plan_row row;
+    bool done;
 
     if (!fleet_plan_find(access->store, json_get_text(request, "plan", ""), &row, error))
         return false;
-    document = json_loads(row.document, 0, NULL);
-    managed_plan_describe(document, &row, &text);
-    text_addf(&text, "digest: %s\n", row.digest);
-    *reply = json_pack("{s:s, s:s}", "text", text_string(&text), "digest", row.digest);
+    done = plan_answer_write(access->store, &row, &answer, error);
+    if (done) {
+        answer_condense(tool_find("plan_show"), true, &answer);
+        *reply = json_pack("{s:s, s:s, s:O}", "text", text_string(&answer.text), "digest",
+                           row.digest, "plan", answer.structured);
+    }
+    answer_finish(&answer);
     fleet_plan_finish(&row);
-    return true;
+    return done;
 }
 
 bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,

@@ -10,12 +10,14 @@
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
 
-#define PATIENCE_S 600 /* seconds that reading a long log may take */
+#define PATIENCE_S 600  /* seconds that reading a long log may take */
+#define ROWS_AT_ONCE 50 /* a reply has at most a mebibyte */
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
     char principal[CONFIG_TEXT_SIZE], tool[CONFIG_TEXT_SIZE], subject[CONFIG_TEXT_SIZE];
     int64_t limit;
+    bool json;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -27,6 +29,8 @@ static const struct setting flags[] = {
     { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
     { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only changes of this name or id" },
     { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many of the newest" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json),
+      "prints JSON, as export always does; list: with the calls' arguments" },
 };
 
 static CHECKED bool ask(const struct options *options, json_t *request, json_t **reply,
@@ -41,6 +45,44 @@ static void set_if(json_t *request, const char *name, const char *value)
         json_object_set_new(request, name, json_string(value));
 }
 
+/* Rows that are collected page by page. */
+struct rows {
+    json_t *list;
+    int64_t limit;
+};
+
+static void want(const struct rows *rows, json_t *request)
+{
+    int64_t missing = rows->limit - (int64_t)json_array_size(rows->list);
+
+    json_object_set_new(request, "limit",
+                        json_integer(missing < ROWS_AT_ONCE ? missing : ROWS_AT_ONCE));
+}
+
+static bool take_page(void *context, const json_t *reply, json_t *request)
+{
+    struct rows *rows = context;
+    const json_t *page = json_object_get(reply, "rows");
+    size_t count = json_array_size(page);
+    const json_t *oldest = json_array_get(page, count > 0 ? count - 1 : 0);
+
+    json_array_extend(rows->list, json_iterable(page));
+    json_object_set_new(request, "before_id", json_integer(json_get_integer(oldest, "id", 0)));
+    want(rows, request);
+    return count == ROWS_AT_ONCE && json_array_size(rows->list) < (size_t)rows->limit;
+}
+
+static CHECKED bool print_rows(const struct options *options, json_t *request, struct error *error)
+{
+    struct rows rows = { json_array(), options->limit };
+    json_auto_t *whole = json_pack("{s:o}", "rows", rows.list);
+
+    json_object_set_new(request, "as_rows", json_true());
+    want(&rows, request);
+    return admin_requests(options->data, request, take_page, &rows, error)
+           && command_output_json(true, whole);
+}
+
 static CHECKED bool list(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
@@ -52,6 +94,8 @@ static CHECKED bool list(const void *context, char *const *operands, struct erro
     set_if(request, "principal", options->principal);
     set_if(request, "tool", options->tool);
     set_if(request, "subject", options->subject);
+    if (options->json)
+        return print_rows(options, request, error);
     if (!ask(options, request, &reply, error))
         return false;
     command_output_text(json_get_text(reply, "text", ""));
@@ -68,9 +112,11 @@ static CHECKED bool verify(const void *context, char *const *operands, struct er
     (void)operands;
     if (!ask(options, request, &reply, error))
         return false;
+    command_output_json(options->json, reply);
     if (!json_get_boolean(reply, "whole", false))
         return error_set(error, ERROR_CONFLICT, "%s", json_get_text(reply, "found", ""));
-    puts(json_get_text(reply, "found", ""));
+    if (!options->json)
+        puts(json_get_text(reply, "found", ""));
     return true;
 }
 

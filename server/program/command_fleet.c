@@ -12,19 +12,22 @@
 #include "client/terminal/readable.h"
 #include "server/program/admin.h"
 #include "server/program/command_action.h"
+#include "server/program/command_output.h"
 #include "server/program/commands.h"
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
+    bool json;
 };
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
       "folder of the database" },
+    { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
     { "digest", SETTING_TEXT, "", 0, 0, offsetof(struct options, digest),
       "approve: of the plan as it was shown, where nobody can be asked" },
 };
-#define FLEET_FLAGS 1 /* the first of them */
+#define FLEET_FLAGS 2 /* the first of them */
 
 static CHECKED bool ask(const struct options *options, const char *command, const char *plan,
                         json_t **reply, struct error *error)
@@ -34,27 +37,27 @@ static CHECKED bool ask(const struct options *options, const char *command, cons
     return admin_request(options->data, "", request, reply, error);
 }
 
-/* *shown: its text and digest; a new reference. Commands in the text can be copied: no line is
- * broken. */
-static CHECKED bool print_plan(const struct options *options, const char *plan, json_t **shown,
-                               struct error *error)
+/* Commands in the text can be copied: no line is broken. */
+static void print_plan(const json_t *shown, FILE *out)
 {
     static const struct terminal unbroken = { 0 };
     TEXT_AUTO clean = { 0 };
 
-    if (!ask(options, "plan_show", plan, shown, error))
-        return false;
-    readable_add_text(&unbroken, json_get_text(*shown, "text", ""), &clean);
-    fputs(text_string(&clean), stdout);
-    fflush(stdout);
-    return true;
+    readable_add_text(&unbroken, json_get_text(shown, "text", ""), &clean);
+    fputs(text_string(&clean), out);
+    fflush(out);
 }
 
 static CHECKED bool show(const void *context, char *const *operands, struct error *error)
 {
+    const struct options *options = context;
     json_auto_t *shown = NULL;
 
-    return print_plan(context, operands[0], &shown, error);
+    if (!ask(options, "plan_show", operands[0], &shown, error))
+        return false;
+    if (!command_output_json(options->json, json_object_get(shown, "plan")))
+        print_plan(shown, stdout);
+    return true;
 }
 
 /* A person agrees after reading it; a script names the digest of the plan that somebody read. */
@@ -75,12 +78,17 @@ static CHECKED bool agree(const struct options *options, const char *digest, str
 
 static CHECKED bool approve(const void *context, char *const *operands, struct error *error)
 {
+    const struct options *options = context;
     json_auto_t *shown = NULL, *approved = NULL;
 
-    if (!print_plan(context, operands[0], &shown, error)
-        || !agree(context, json_get_text(shown, "digest", ""), error)
-        || !ask(context, "plan_approve", operands[0], &approved, error))
+    if (!ask(options, "plan_show", operands[0], &shown, error))
         return false;
+    print_plan(shown, options->json ? stderr : stdout);
+    if (!agree(options, json_get_text(shown, "digest", ""), error)
+        || !ask(options, "plan_approve", operands[0], &approved, error))
+        return false;
+    if (command_output_json(options->json, json_object_get(approved, "plan")))
+        return true;
     printf("approved: opsbrain apply %s carries it out\n", operands[0]);
     return true;
 }
@@ -120,6 +128,8 @@ static CHECKED bool resume(const void *context, char *const *operands, struct er
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    if (command_output_json(options->json, reply))
+        return true;
     printf("from now on this database changes what runs in its clouds again; a running server "
            "notices within a minute\n");
     return true;

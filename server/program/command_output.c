@@ -2,7 +2,6 @@
 #include "server/program/command_output.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/core/clock.h"
@@ -52,11 +51,11 @@ void command_output_text(const char *text)
 
 bool command_output_json(bool wanted, const json_t *reply)
 {
-    char *text = wanted ? json_dumps(reply, JSON_INDENT(2)) : NULL;
+    TEXT_AUTO text = { 0 };
 
-    if (text != NULL)
-        puts(text);
-    free(text);
+    if (wanted)
+        readable_add_json(reply, READABLE_INDENT, &text);
+    fputs(text_string(&text), stdout);
     return wanted;
 }
 

@@ -6,7 +6,8 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { addKey, post, run, startServer, temporaryFolder } from './support/harness.mjs';
+import { output } from './support/command_line.mjs';
+import { addKey, OPSBRAIN, post, run, startServer, temporaryFolder } from './support/harness.mjs';
 
 const UNPROTECTED = ['audit_is_not_changed', 'audit_is_kept', 'audit_anchors_are_not_changed', 'audit_anchors_are_kept'];
 const TEXTS = `request_id principal role client tool arguments phase outcome detail subject changed key_id`.split(' ');
@@ -15,7 +16,7 @@ const registration = (name) => ({
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
-    params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9', watch: false } },
+    params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9' } },
 });
 
 // A data folder whose server was used and stopped: {data, log, key}.
@@ -119,6 +120,26 @@ test('a rewritten chain does not have the digest in the log or in an export', as
     const found = await verify(copy, {}, '--digest', mark);
     assert.equal(found.code, 1);
     assert.match(found.output, /the given digest is not the row's/);
+});
+
+test('rows and verdicts are told in JSON, too', async (t) => {
+    const server = await startServer(t);
+    const told = async (...args) => {
+        const { code, stdout, stderr } = await output(OPSBRAIN, ['audit-log', ...args, '--data', server.data, '--json']);
+        return { code, stderr, answer: JSON.parse(stdout) };
+    };
+    for (let i = 0; i < 60; i++) assert.equal((await post(server.port, registration(`d${i}`))).status, 200);
+    const { rows } = (await told('list', '--tool', 'deployment_register', '--limit', '53')).answer;
+    assert.deepEqual(rows.map(({ subject }) => subject), Array.from({ length: 53 }, (_, i) => `d${59 - i}`));
+    assert.deepEqual([rows[0].outcome, rows[0].arguments.name, 'detail' in rows[0]], ['ok', 'd59', false]);
+    assert.equal((await told('list', '--limit', '7')).answer.rows.length, 7);
+    assert.deepEqual((await told('list', '--tool', 'none')).answer, { rows: [] });
+    const whole = await told('verify');
+    assert.deepEqual([whole.code, whole.answer.whole], [0, true]);
+    const rewritten = await told('verify', '--digest', `1:${'0'.repeat(64)}`);
+    assert.deepEqual([rewritten.code, rewritten.answer.whole], [1, false]);
+    assert.equal(rewritten.stderr, `opsbrain: ${rewritten.answer.found}\n`);
+    assert.match((await run(['help', 'audit-log'])).output, /--json .*prints JSON/);
 });
 
 test('with a key, a rewritten chain is detected, and so is a missing or wrong key', async (t) => {

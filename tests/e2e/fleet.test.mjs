@@ -24,12 +24,14 @@ test('a copy of the data folder only reads the clouds until an administrator res
     const moved = await startServer(t, { data: copy });
     assert.match(moved.output(), ONLY_READS);
     await moved.stop();
-    assert.match((await run(['fleet', 'resume', '--data', copy])).output, /changes what runs in its clouds again/);
+    const resume = (...flags) => output(OPSBRAIN, ['fleet', 'resume', '--data', copy, ...flags]);
+    assert.match((await resume()).stdout, /changes what runs in its clouds again/);
+    assert.deepEqual(JSON.parse((await resume('--json')).stdout), { resumed: true });
     const resumed = await startServer(t, { data: copy });
     assert.doesNotMatch(resumed.output(), ONLY_READS);
     const client = await connect('2x-2026', resumed.url);
     const { rows } = await client.call('audit_list', { tool: 'fleet resume' });
-    assert.equal(rows.length, 1);
+    assert.equal(rows.length, 2);
     await client.close();
 });
 
@@ -74,4 +76,26 @@ test('a plan is approved by a person who is shown it, or with the digest of a pl
     assert.equal((await approve('pln_two', '--digest', 'd'.repeat(64))).code, 0);
     assert.deepEqual(approvals(), [['pln_one', 'command line'], ['pln_two', 'command line']]);
     assert.equal((await approve('pln_one', '--digst', 'x')).code, 2);
+});
+
+test('a plan is shown and approved as JSON, as the tool plan_show answers, and its person still reads it', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    await (await startServer(t, { data })).stop();
+    insertPlan(data, 'pln_one');
+    const plan = (...args) => output(OPSBRAIN, ['plan', ...args, '--data', data, '--json'], { env: databaseSettings(['--data', data]) });
+    const { good_until: until, ...shown } = JSON.parse((await plan('show', 'pln_one')).stdout);
+    assert.ok(Date.parse(until) > Date.now());
+    assert.deepEqual([shown.plan, shown.state, shown.usd_per_hour, shown.waits, shown.approvals], ['pln_one', 'planned', 2.5, true, undefined]);
+    assert.equal(shown.requests[0].url, 'https://cloud.example/v1');
+    const unasked = await plan('approve', 'pln_one');
+    assert.deepEqual([unasked.code, unasked.stdout], [1, '']);
+    const { stdout, stderr } = await plan('approve', 'pln_one', '--digest', shown.digest);
+    assert.match(stderr, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example/m);
+    assert.deepEqual(JSON.parse(stdout).approvals.map(({ principal, way }) => [principal, way]), [['local', 'command line']]);
+    const server = await startServer(t, { data });
+    const client = await connect('2x-2026', server.url);
+    const { approvals, good_until: same, ...tool } = await client.call('plan_show', { plan: 'pln_one' });
+    await client.close();
+    const alike = ({ next_step: step, foreign_text: foreign, page, ...rest }) => rest;
+    assert.deepEqual([same, alike(tool)], [until, alike(shown)]);
 });
