@@ -9,3 +9,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
+
+{{- /* Each once: those of `settings` count. */}}
+{{- define "opsbrain.settings" -}}
+{{- $settings := dict "data" "/data" "auth" "keys" -}}
+{{- with .Values.allowedHosts }}{{ $_ := set $settings "allowed_hosts" (join "," .) }}{{ end -}}
+{{- with .Values.allowedOrigins }}{{ $_ := set $settings "allowed_origins" (join "," .) }}{{ end -}}
+{{- mergeOverwrite $settings .Values.settings | toYaml -}}
+{{- end -}}

@@ -6,7 +6,7 @@ set -euo pipefail
 programs=$(cd "$1" && pwd)
 life=$(realpath "$2")
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill -KILL $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 
 free_port() {
