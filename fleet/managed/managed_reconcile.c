@@ -109,6 +109,7 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
 {
     int64_t left_ms = row->ends_ms - now_ms;
     int64_t level = left_ms <= LAST_WARNING_MS ? 2 : left_ms <= HOUR_WARNING_MS ? 1 : 0;
+    bool is_watched = strcmp(row->rights, "watched") == 0;
     char sentence[160];
     struct error error;
     bool first;
@@ -117,9 +118,9 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
         return;
     if (!fleet_managed_warn(reconciler->frame->store, row->id, level, &first, &error) || !first)
         return;
-    snprintf(sentence, sizeof sentence,
-             "it ends in %lld minutes (%s): deployment_extend plans a later end",
-             (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end);
+    snprintf(sentence, sizeof sentence, "it ends in %lld minutes (%s)%s",
+             (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end,
+             is_watched ? "" : ": deployment_extend plans a later end");
     tell(reconciler, row->deployment, sentence, true);
 }
 

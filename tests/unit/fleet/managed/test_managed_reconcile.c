@@ -160,6 +160,16 @@ static void it_warns_an_hour_and_ten_minutes_before_once_each(void **state)
     assert_int_equal(rig->tellings, 2);
 }
 
+/* It was adopted without the right to extend it. */
+static void the_end_of_a_watched_deployment_is_told_without_advice(void **state)
+{
+    struct rig *rig = *state;
+
+    manage(rig, "gemma", "watched", 120 * MINUTE_MS, "destroy");
+    after(rig, 60);
+    assert_string_equal(rig->told, "gemma: it ends in 60 minutes (destroy)");
+}
+
 /* The plan that gave it its life was agreed to. */
 static void at_its_end_it_is_ended_once(void **state)
 {
@@ -316,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_looks_each_minute_and_less_where_nothing_changes),
         TEST(it_warns_an_hour_and_ten_minutes_before_once_each),
+        TEST(the_end_of_a_watched_deployment_is_told_without_advice),
         TEST(at_its_end_it_is_ended_once),
         TEST(a_watched_or_endless_deployment_is_left_alone),
         TEST(a_moved_database_ends_nothing),
