@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/core/log.h"
+
 #define ARENAS 2
 
 void process_limit_memory(void)
