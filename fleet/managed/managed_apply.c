@@ -75,19 +75,28 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
     return JOB_END_COMPLETED;
 }
 
+/* The state of the deployment after a plan that is not carried out; NULL: unchanged. One that was
+ * stopped counted as running from the plan's beginning. */
+static const char *state_after(const struct apply *apply, bool clean, bool changed_nothing)
+{
+    const json_t *before = json_object_get(apply->plan.document, "observed");
+
+    if (apply_is(apply, VERB_CREATE))
+        return clean ? "gone" : "failed";
+    return changed_nothing && strcmp(json_get_text(before, "state", ""), "stopped") == 0 ? "stopped"
+                                                                                         : NULL;
+}
+
 /* The plan failed or was cancelled, and what it made was undone, or could not be. */
 static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
                                           char **outcome, struct error *error)
 {
     const char *state = cancelled ? "cancelled" : "failed";
-    const struct fleet_plan_end end = {
-        .state = state,
-        .reason = apply->problem,
-        .managed = !apply_is(apply, VERB_CREATE) ? NULL
-                   : clean                       ? "gone"
-                                                 : "failed",
-        .changed_nothing = apply_changed_nothing(apply),
-    };
+    bool changed_nothing = apply_changed_nothing(apply);
+    const struct fleet_plan_end end = { .state = state,
+                                        .reason = apply->problem,
+                                        .managed = state_after(apply, clean, changed_nothing),
+                                        .changed_nothing = changed_nothing };
 
     if (!end_plan(apply, &end, error))
         return JOB_END_FAILED;

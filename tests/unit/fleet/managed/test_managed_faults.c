@@ -249,6 +249,18 @@ static void a_refused_change_costs_what_it_did_before(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
+static void a_stopped_one_whose_start_is_refused_stays_stopped(void **state)
+{
+    struct rig *rig = *state;
+    char plan[ID_SIZE];
+
+    assert_int_equal(create(rig, "gemma", plan), JOB_COMPLETED);
+    assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
+    set_fault(rig, FAULT_REFUSE, "/service/", 1);
+    assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_FAILED);
+    check_managed(rig, "gemma", "stopped");
+}
+
 /* Requested, and killed before the answer: that the same request is refused afterwards says nothing
  * about the first one. */
 static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
@@ -388,6 +400,7 @@ int main(void)
         RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
         RIG_TEST(a_refused_change_costs_what_it_did_before),
+        RIG_TEST(a_stopped_one_whose_start_is_refused_stays_stopped),
         RIG_TEST(a_change_that_was_perhaps_made_keeps_the_higher_price),
         RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
         RIG_TEST(a_shortening_that_fails_late_leaves_the_end_in_force),
