@@ -37,7 +37,8 @@ static const struct problem {
       "the database does not let this user in: check the user, the database's name, sslmode and "
       "the server's pg_hba.conf" },
     { "3D000", ERROR_INTERNAL, "there is no such database: create it with createdb" },
-    { "3F000", ERROR_INTERNAL, "there is no such schema: create it with CREATE SCHEMA" },
+    { "3F000", ERROR_INTERNAL,
+      "there is no schema that the user may use: create it with CREATE SCHEMA, or grant USAGE" },
     { "42501", ERROR_INTERNAL,
       "the user lacks a right in the database: make it the owner of the database" },
     { "XX", ERROR_INTERNAL, "the database server reports damage: see its log" },
