@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "fleet/managed/managed_plan.h"
 
-#define BODY_BYTES 1500 /* of one request's body, in the text */
+#define BODY_BYTES 16384 /* of one request's body: a person agrees to what is shown */
 
 static void describe_end(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
 {
@@ -75,7 +75,7 @@ void managed_plan_describe(const json_t *document, const struct fleet_plan_row *
     describe_cost(advice, row, out);
     text_addf(out, "Its door: %s\n", json_get_text(advice, "lock", ""));
     json_array_foreach(json_object_get(advice, "warnings"), i, item)
-        text_addf(out, "Warning: %s.\n", json_string_value(item));
+        text_addf(out, "Warning: %s\n", json_string_value(item));
     json_array_foreach(json_object_get(document, "steps"), i, item)
         describe_step(item, out);
     describe_state(row, out);

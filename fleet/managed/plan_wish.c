@@ -126,7 +126,8 @@ static CHECKED bool lint_recipe(struct making *making, const struct managed_plan
         *error = problem;
         return false;
     }
-    json_array_append_new(making->warnings, json_string(problem.message));
+    json_array_append_new(making->warnings,
+                          json_sprintf("A new one would be refused: %s.", problem.message));
     return true;
 }
 

@@ -307,26 +307,12 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
 void cloud_run_lint(const struct desired *desired, json_t *warnings)
 {
     const struct recipe *recipe = desired->recipe;
-    int64_t requests = recipe_integer(recipe, "scale.concurrency", 0);
-    int64_t sequences = recipe_integer(recipe, "arguments.--max-num-seqs", 0);
-    const char *accelerator = recipe_text(recipe, "cloud_run.accelerator", "");
     const struct google_warning rows[] = {
-        { strstr(recipe->image, "@sha256:") == NULL,
-          "the image is named by a tag: another instance may run other code" },
-        { recipe->chips > 0 && json_is_true(recipe_member(recipe, "cloud_run.zonal_redundancy")),
-          "with zonal redundancy a GPU costs about half as much again and has a quota of its own" },
-        { strcmp(accelerator, "nvidia-l4") == 0,
-          "Cloud Run's driver for the L4 is that of CUDA 12.2: an image for CUDA 12.9 or later "
-          "needs its compatibility libraries" },
-        { requests > 2 * sequences && sequences > 0,
-          "an instance takes more than twice as many requests as the engine computes at a time: "
-          "the others wait in it" },
         { recipe_integer(recipe, "scale.min", 0) == 0,
-          "it scales to zero: the first request afterwards waits for the whole start, and an idle "
-          "instance is paid for about 15 minutes" },
+          "It scales to zero: the first request afterwards waits for the whole start, and an idle "
+          "instance is paid for about 15 minutes." },
         { recipe_integer(recipe, "scale.max", 1) > 1,
-          "each instance is a GPU of the quota, and figures are those of all of them" },
-        { is_copied(recipe), "the weights in memory count against the instance's memory" },
+          "Each instance takes a GPU of the quota, and figures are those of all instances." },
     };
 
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);

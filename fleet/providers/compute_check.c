@@ -133,16 +133,16 @@ void compute_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "the target names no reservation: any that is open and fits is used, and without one the "
-          "machine is bought on demand" },
+          "The target names no reservation: any that is open and fits is used, and without one the "
+          "machine is bought on demand." },
         { strcmp(desired->kind, "flex_start") == 0,
-          "flex-start counts its life from when the capacity is there: opsbrain ends it at the "
-          "time of the plan, the platform by as much later as it waited" },
-        { !desired->end_destroys, "a stopped machine's disk is paid for until it is destroyed" },
+          "Flex-start counts its life from when the capacity is there: opsbrain ends it at the "
+          "time of the plan, the platform by as much later as it waited." },
+        { !desired->end_destroys, "A stopped machine's disk is paid for until it is destroyed." },
         { !recipe_lists(recipe, "places", desired->place),
-          "the recipe does not name this zone: the machine type may not be there" },
+          "The recipe does not name this zone: the machine type may not be there." },
     };
 
-    google_machine_lint(desired, warnings);
+    google_machine_lint(warnings);
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

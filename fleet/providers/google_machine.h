@@ -55,7 +55,7 @@ CHECKED bool google_machine_check(const struct desired *desired, const char *tit
 /* The environment variable from which the recipe's engine takes its key; NULL: it takes none.
  * Static. */
 const char *google_machine_key_variable(const struct recipe *recipe);
-void google_machine_lint(const struct desired *desired, json_t *warnings);
+void google_machine_lint(json_t *warnings);
 
 /* The script that starts the server at every boot. It reads secrets with the machine's own account
  * and contains none. It writes its phase (image, weights, compile, ready, failed) and the server's

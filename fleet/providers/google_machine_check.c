@@ -160,17 +160,12 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
     return google_check_secrets(recipe, error);
 }
 
-void google_machine_lint(const struct desired *desired, json_t *warnings)
+void google_machine_lint(json_t *warnings)
 {
-    const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
-        { true, "the key, prompts and answers cross the network without TLS: keep the source "
-                "ranges within networks of your own" },
-        { strstr(recipe->image, "@sha256:") == NULL,
-          "the image is named by a tag: another start may run other code" },
-        { true, "every first start downloads the image and the weights" },
-        { strcmp(desired->kind, "spot") == 0,
-          "a spot machine may be taken away at any moment, and its end is that of its disk" },
+        { true, "The key, prompts and answers cross the network without TLS: keep the source "
+                "ranges within networks of your own." },
+        { true, "Every first start downloads the image and the weights." },
     };
 
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);

@@ -134,23 +134,17 @@ static void lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const char *from = recipe_text(recipe, "weights.from", "hub");
 
-    if (strstr(recipe->image, "@sha256:") == NULL)
-        json_array_append_new(
-            warnings, json_string("the image is named by a tag: another start may run other code"));
     if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
         json_array_append_new(
             warnings,
-            json_string("the recipe selects no node: any accelerator of that resource is taken"));
-    if (recipe_member(recipe, "probes.startup") == NULL)
-        json_array_append_new(
-            warnings, json_string("without a startup probe a slow load of the weights looks like a "
-                                  "failure to a liveness probe"));
+            json_string("The recipe selects no node: any accelerator of that resource is taken."));
     if (strcmp(from, "bucket") == 0)
         json_array_append_new(
-            warnings, json_string("a mounted bucket needs GKE with the Cloud Storage FUSE driver"));
+            warnings,
+            json_string("A mounted bucket needs GKE with the Cloud Storage FUSE driver."));
     json_array_append_new(
-        warnings, json_string("an update needs the accelerators twice until the new pods are "
-                              "ready"));
+        warnings, json_string("An update needs the accelerators twice until the new pods are "
+                              "ready."));
 }
 
 static const char *ends_by(const struct desired *desired)

@@ -167,7 +167,8 @@ struct provider {
      * thing that the verbs need. False only if nothing could be asked. */
     CHECKED bool (*check)(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error);
-    /* Adds a sentence for each thing that is allowed but unwise. Pure. */
+    /* Adds a sentence for each thing that is allowed but unwise, besides those of recipe_lint.
+     * Pure. */
     void (*lint)(const struct desired *desired, json_t *warnings);
     /* The step as a command of the platform's own tool. Pure. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);

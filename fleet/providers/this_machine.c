@@ -148,15 +148,15 @@ static void lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
 
-    warn(warnings, "it takes memory and processors from everything else on this machine, opsbrain "
-                   "and its measurements included");
+    warn(warnings, "It takes memory and processors from everything else on this machine, opsbrain "
+                   "and its measurements included.");
     if (engine == NULL || engine->key_variable[0] == '\0')
-        warn(warnings, "the engine has no key here: everybody on this machine may call it");
+        warn(warnings, "The engine has no key here: everybody on this machine may call it.");
     if (recipe->image[0] != '\0' && strstr(recipe->image, "@sha256:") == NULL)
-        warn(warnings, "the recipe names its image by a tag: the plan uses the image that has it "
-                       "on this machine now");
+        warn(warnings, "The recipe names its image by a tag: the plan uses the image that has it "
+                       "on this machine now.");
     if (recipe_text(recipe, "local.pull", NULL) != NULL)
-        warn(warnings, "the model's file stays on the disk of its Ollama");
+        warn(warnings, "The model's file stays on the disk of its Ollama.");
 }
 
 static const char *ends_by(const struct desired *desired)

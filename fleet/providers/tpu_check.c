@@ -136,23 +136,21 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     bool is_flex_start = tpu_is_flex_start(desired);
     const struct google_warning rows[] = {
-        { strcmp(recipe->hardware, "google-tpu-v6e") == 0,
-          "Google only maintains the Cloud TPU API: Compute Engine has v6e, with another quota" },
-        { is_flex_start, "flex-start is in the v2alpha1 API alone, which Google may change" },
+        { is_flex_start, "Flex-start is in the v2alpha1 API alone, which Google may change." },
         { is_flex_start,
-          "flex-start counts the life from when the capacity is there: without opsbrain it ends "
-          "later than the plan says, by as long as it waited" },
+          "Flex-start counts the life from when the capacity is there: without opsbrain it ends "
+          "later than the plan says, by as long as it waited." },
         { is_flex_start || strcmp(desired->kind, "spot") == 0,
-          "it needs the zone's preemptible quota of the TPU API: without quota or capacity "
-          "flex-start waits, and spot fails" },
+          "It needs the zone's preemptible quota of the TPU API: without quota or capacity "
+          "flex-start waits, and spot fails." },
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "the target names no reservation: the project's is used" },
+          "The target names no reservation: the project's is used." },
         { !recipe_lists(recipe, "places", desired->place),
-          "the recipe was not seen in this zone: it may not have the hardware" },
+          "The recipe was not seen in this zone: it may not have the hardware." },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,
-          "the disk is 100 GB, whatever the recipe says: the v2 API has no member for it" },
+          "The disk is 100 GB, whatever the recipe says: the v2 API has no member for it." },
     };
 
-    google_machine_lint(desired, warnings);
+    google_machine_lint(warnings);
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);
 }

@@ -69,21 +69,38 @@ json_t *target_answer_json(const struct fleet_target_row *row)
                                      (int)row->allows_no_guard, "needs_two", (int)row->needs_two));
 }
 
+static void describe_regions(const struct fleet_target_row *row, struct text *out)
+{
+    json_auto_t *regions = list_of(row->regions);
+    const char *comma = "";
+    const json_t *region;
+    size_t i;
+
+    json_array_foreach(regions, i, region) {
+        text_addf(out, "%s%s", comma, json_string_value(region));
+        comma = ", ";
+    }
+    if (json_array_size(regions) == 0)
+        text_add(out, "none");
+}
+
 void target_answer_describe(const struct fleet_target_row *row, struct text *out)
 {
     json_auto_t *place = answer_json_stored(row->place);
 
     text_addf(out, "%s (revision %lld): %s, ", row->name, (long long)row->revision, row->provider);
     answer_describe_members(place, out);
+    text_add(out, "\nRegions: ");
+    describe_regions(row, out);
     text_addf(out,
-              "\nRegions %s; at most %.2f USD per hour for one deployment, %.2f for all. An agent "
-              "alone: %.2f.%s%s%s%s\nCredential: %s %s\n",
-              row->regions, row->deployment_usd, row->total_usd, row->agent_usd,
+              "; at most %.2f USD per hour for one deployment, %.2f for all. An agent "
+              "alone: %.2f.%s%s%s%s\nCredential: %s%s%s\n",
+              row->deployment_usd, row->total_usd, row->agent_usd,
               row->needs_two ? " Two people must agree." : "",
               row->allows_no_end ? " No end is allowed." : "",
               row->allows_no_guard ? " An end that only opsbrain keeps is allowed." : "",
               row->allows_no_price ? " An unknown cost is allowed." : "", row->credential,
-              row->credential_file);
+              row->credential_file[0] == '\0' ? "" : " ", row->credential_file);
 }
 
 bool target_answer_frame(const struct call *call, const struct fleet_frame **out,

@@ -46,7 +46,9 @@ test('a plan that exists is shown and approved at the command line', async (t) =
 
 // A plan as deployment_plan stores it, with a warning that would steer a terminal.
 function insertPlan(data, id) {
-    const document = { advice: { warnings: ['\u001b[2Jevil'], lock: 'none' }, steps: [{ summary: 'make it', method: 'POST', url: 'https://cloud.example/v1' }] };
+    const body = { script: 'x'.repeat(4000), account: 'at-the-end-of-it' };
+    const step = { summary: 'make it', method: 'POST', url: 'https://cloud.example/v1', body };
+    const document = { advice: { warnings: ['\u001b[2Jevil'], lock: 'none' }, steps: [step] };
     const now = Date.now();
     execute(data, `INSERT INTO fleet_plans (id, digest, verb, deployment, target, target_revision, document, usd_known, usd_per_hour, ends_ms,
         at_end, state, reason, principal, created_ms, good_until_ms) VALUES (?, ?, 'apply', 'demo', 'cloud', 1, ?, 1, 2.5, 0, '', 'planned', '', 'agent', ?, ?)`,
@@ -63,7 +65,7 @@ test('a plan is approved by a person who is shown it, or with the digest of a pl
     const approvals = () => rowsOf(data, 'SELECT plan_id, way FROM fleet_approvals ORDER BY plan_id').map(({ plan_id: id, way }) => [id, way]);
     const unasked = await approve('pln_one');
     assert.equal(unasked.code, 1);
-    assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example/m);
+    assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example[^]*at-the-end-of-it/m);
     assert.match(unasked.stderr, /^opsbrain: nobody is there to ask: approve it on a terminal; [^\n]*--digest[^\n]*\n$/);
     assert.match((await approve('pln_one', '--digest', 'e'.repeat(64))).stderr, /^opsbrain: --digest is "e+", and the plan's is d+: read it again\n$/);
     assert.equal((await onTerminal('pln_one', 'n\n')).code, 1);

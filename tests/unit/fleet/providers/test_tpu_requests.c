@@ -351,7 +351,6 @@ static void test_unwise_choices_are_warned_about(void **state)
     assert_non_null(strstr(text, "v2alpha1"));
     assert_non_null(strstr(text, "preemptible quota"));
     assert_non_null(strstr(text, "was not seen in this zone"));
-    assert_non_null(strstr(text, "only maintains the Cloud TPU API"));
     assert_null(strstr(text, "the disk is 100 GB"));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/json/json.h"
+#include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe_book.h"
 #include "fleet/recipes/recipe_lint.h"
 
@@ -162,11 +163,65 @@ static void the_platforms_take_what_is_not_marked(void **state)
     recipe_book_destroy(book);
 }
 
+/* How many of the warnings have this in them. */
+static size_t count_with(const json_t *warnings, const char *words)
+{
+    const json_t *warning;
+    size_t i, count = 0;
+
+    json_array_foreach(warnings, i, warning)
+        count += strstr(json_string_value(warning), words) != NULL;
+    return count;
+}
+
+static void check_sentences(const char *recipe, const json_t *warnings)
+{
+    const json_t *warning;
+    size_t i;
+
+    json_array_foreach(warnings, i, warning) {
+        const char *sentence = json_string_value(warning);
+
+        if (islower((unsigned char)sentence[0]) || sentence[strlen(sentence) - 1] != '.')
+            fail_msg("%s: no sentence: %s", recipe, sentence);
+    }
+}
+
+/* A plan shows those of the recipe's rules and those of the provider in one list. */
+static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
+{
+    static const char *const subjects[] = { "by a tag", "CUDA", "startup probe", "Cloud TPU API" };
+    struct recipe_book *book = embedded();
+    size_t count;
+    const struct recipe *recipes = recipe_book_all(book, &count);
+    struct fleet_target target = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const struct recipe_lint_case of = { &recipes[i], "", "" };
+        const struct desired desired = {
+            .recipe = &recipes[i], .target = &target, .place = "", .kind = ""
+        };
+        json_auto_t *warnings = json_array();
+        struct error error;
+
+        if (!recipe_lint(&of, warnings, &error))
+            continue;
+        provider_find(recipes[i].provider)->lint(&desired, warnings);
+        check_sentences(recipes[i].name, warnings);
+        for (size_t j = 0; j < sizeof subjects / sizeof *subjects; j++)
+            if (count_with(warnings, subjects[j]) > 1)
+                fail_msg("%s: warned twice of \"%s\"", recipes[i].name, subjects[j]);
+    }
+    recipe_book_destroy(book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_has_a_case),
         cmocka_unit_test(the_platforms_take_what_is_not_marked),
+        cmocka_unit_test(a_plan_warns_in_sentences_and_of_each_thing_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

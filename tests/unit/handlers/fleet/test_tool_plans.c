@@ -78,6 +78,7 @@ static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
     world_refused(world, "deployment_update",
                   "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}", ERROR_INVALID, rule);
     extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
+    world_says(world, "Warning: A new one would be refused: ");
     world_says(world, rule);
 }
 

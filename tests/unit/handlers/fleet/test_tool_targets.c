@@ -24,6 +24,7 @@ static void a_target_is_an_admins_and_names_its_credential(void **state)
     listed = world_ok(world, "target_list", "{}");
     assert_int_equal(json_array_size(json_object_get(listed, "targets")), 1);
     shown = world_ok(world, "target_show", "{\"target\":\"lab\"}");
+    world_says(world, "Regions: east, west; at most 10.00 USD per hour");
     assert_non_null(strstr(text_string(&world->text), "MISSING: create services"));
     world_refused(world, "target_show", "{\"target\":\"labs\"}", ERROR_NOT_FOUND, "there are lab");
 }
