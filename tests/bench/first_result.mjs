@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_result    from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (4 minutes)
+// ./run bench first_result    from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (7 minutes)
 //
 // Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
-// record is the truth, and on llama-server where `./run engine` has installed it. guidellm comes from PyPI once; vLLM's
-// command is the one that `./run engine` installs. A tool that cannot be installed is skipped with a line.
+// record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm comes from PyPI once;
+// vLLM's command is the one that `./run engine` installs. A tool or engine that is not there is skipped with a line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { OPSBRAIN, startSimserve } from '../e2e/support/harness.mjs';
-import { ENGINES, has } from '../engine/engines.mjs';
+import { ENGINES, has, MODEL } from '../engine/engines.mjs';
 import { install, prepare } from './load_tools.mjs';
 
 const USERS = 8;
@@ -21,7 +21,7 @@ const REQUESTS = 32; // about as long: vLLM's bench ends by count
 const LIMIT_MS = 240_000;
 const GUIDELLM = path.resolve('build/loadgens/guidellm');
 const VLLM = path.resolve('build/engine/vllm/bin/vllm');
-const TINY = path.resolve('build/engine/tiny-hf'); // with a tokenizer like that of llama-server's model
+const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a tokenizer like that of llama-server's
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
@@ -135,8 +135,9 @@ try {
     for (const [title, tool] of Object.entries(TOOLS)) console.log(`${title}: ${tool.typed('URL', '.', 'MODEL', 'TOKENIZER').map((word) => path.basename(String(word)) === title ? title : word).join(' ')}`);
     const { url } = await startSimserve(bench, ['--max-running', String(USERS)]);
     await compare('simserve', { url, model: 'simserve/toy', tokenizer: `${GUIDELLM}/tokenizer`, truth: true });
-    if (has('llama') && existsSync(TINY)) await compare('llama-server', { url: (await ENGINES.llama.start(bench)).url, model: 'tiny', tokenizer: TINY });
-    else console.log("llama-server skipped: './run engine' installs it");
+    for (const [name, { title, start }] of Object.entries(ENGINES))
+        if (has(name) && existsSync(TINY)) await compare(title, { url: (await start(bench)).url, model: MODEL, tokenizer: TINY });
+        else console.log(`${title} skipped: './run engine' installs it`);
 } finally {
     for (const end of endings) await end();
 }
