@@ -99,7 +99,8 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
     json_t *found = NULL;
 
     if (job_run_stop(run) != JOB_STOP_NO)
-        return error_set(error, ERROR_CANCELLED, "job %s is to stop: nothing was asked",
+        return error_set(error, ERROR_CANCELLED,
+                         "job %s was asked to stop, so its question was not asked",
                          run->claim.job_id);
     if (!find_answers(run, questions, count, &found, error))
         return false;

@@ -50,7 +50,7 @@ void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
-/* Shows as the job's message that the store refuses a write for this reason. */
+/* Sets the job's message: the store refuses a write for this reason. */
 void job_run_waits_for_store(struct job_run *run, const struct error *reason);
 enum job_stop {
     JOB_STOP_NO,

@@ -17,7 +17,7 @@ struct runner {
     const char **kinds; /* names of those that it runs, ends with NULL; borrowed */
     pthread_t thread;
     bool active, cancel, lost;
-    bool undoes; /* it knows of the cancel */
+    bool undoes; /* the run has noticed the cancellation */
     bool asked;  /* it asked a question that is not answered yet: the run must end */
     double progress, total;
     char message[256];
@@ -26,8 +26,8 @@ struct runner {
 struct job_pool {
     struct store *store;
     const struct job_kind *kinds;
-    const char **kind_names; /* of kinds without threads of their own; NULL; then, for each other
-                              * kind, its name and NULL */
+    const char **kind_names; /* the kinds without threads of their own, then NULL; then, for each
+                                other kind, its name and NULL */
     void *services;
     char owner[ID_SIZE]; /* names this process in leases */
     struct runner *runners;

@@ -26,7 +26,7 @@ static int digit_of(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* Decodes up to four digits to up to three bytes. */
+/* Decodes up to four digits into up to three bytes. */
 static bool decode_group(const char *group, size_t digits, struct text *out)
 {
     uint32_t bits = 0;

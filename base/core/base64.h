@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as base64 (RFC 4648, with padding), and back. */
+/* Encodes bytes as base64 (RFC 4648, with padding), and decodes them. */
 #pragma once
 
 #include "base/core/text.h"

@@ -24,8 +24,8 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-/* Read from the kernel itself: libraries that fake a process's clocks intercept libc's calls, and
- * their times are compared with this one. */
+/* Asks the kernel directly. Libraries that fake a process's clocks intercept libc's calls; their
+ * times can be compared with this one. */
 int64_t clock_uptime_ms(void)
 {
     struct timespec now = { 0 };

@@ -9,7 +9,8 @@
 
 #include "base/core/log.h"
 
-/* OpenSSL's digests only fail if memory or a provider is missing: the program could not go on then.
+/* OpenSSL's digests only fail if memory or a provider is missing: the program could not continue
+ * then.
  */
 static void check(bool done)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a text eight bytes at a time. In the results the high bit of a byte marks a match, and no
- * other bit is set: they may be combined and negated. */
+ * other bit is set, so that results may be combined and negated. */
 #pragma once
 
 #include <endian.h>

@@ -7,7 +7,7 @@
 enum error_kind {
     ERROR_NONE,
     ERROR_INVALID,         /* the caller's input is wrong */
-    ERROR_UNAUTHENTICATED, /* the caller did not identify, or could not authenticate */
+    ERROR_UNAUTHENTICATED, /* the caller is not authenticated */
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
     ERROR_NOT_FOUND,       /* it does not exist */
     ERROR_CONFLICT,        /* its state does not allow this, or a stale holder wrote */

@@ -4,6 +4,6 @@
 
 #include "base/core/error.h"
 
-/* Creates what is missing of a folder and its parents, for their owner alone. INVALID: which part
- * cannot be created, and why. */
+/* Creates a folder and its missing parents, accessible only to their owner. INVALID names the part
+ * that cannot be created, and why. */
 CHECKED bool folders_make(const char *path, struct error *error);

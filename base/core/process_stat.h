@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What /proc says of a process. */
+/* What /proc reports about a process. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,9 @@ struct process_stat {
 bool process_stat_read(pid_t pid, struct process_stat *out);
 /* It is a zombie. */
 bool process_stat_has_ended(const struct process_stat *stat);
-/* The machine's boot, as the kernel names it; "" where it does not. A process is known by its
- * number, its start and this. */
+/* The kernel's id of the machine's boot; "" if it gives none. A process is identified by its
+ * number, its start and this id. */
 void process_stat_boot(char out[PROCESS_STAT_BOOT_SIZE]);
-/* What fits of a file in /proc, with a NUL after it; its length, -1: it cannot be read. */
+/* Reads as much of a file in /proc as fits, with a NUL after it. Returns the length; -1: it cannot
+ * be read. */
 ssize_t process_stat_file(const char *path, char *out, size_t size);

@@ -58,7 +58,7 @@ static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
     return &rate_limit->chains[hash % CHAINS];
 }
 
-/* The link that points to it; if that is NULL, the name is new. */
+/* Returns the link that points to the name's entry; it holds NULL if the name is new. */
 static struct user **find(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at = chain_of(rate_limit, name);
@@ -106,7 +106,7 @@ bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
     return free_place;
 }
 
-/* Removes users that use nothing. */
+/* Also removes a user that uses nothing any more. */
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;
@@ -134,8 +134,8 @@ static void refill(const struct rate_limit *rate_limit, struct user *user, int64
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-/* Removes those of a chain that use nothing and have all their tokens: a new entry would be the
- * same. */
+/* Removes the entries of a chain that use nothing and have all their tokens: a new entry would be
+ * identical. */
 static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
 {
     while (*at != NULL) {
@@ -151,7 +151,8 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* Callers choose the names, and could choose any number: room is made before one is added. */
+/* Callers choose the names, and could choose any number of them, so room is made before one is
+ * added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {
     struct user *user;

@@ -16,7 +16,8 @@ static void write_nonce(uint64_t number, uint8_t out[NONCE_BYTES])
         out[i] = (uint8_t)(i < 4 ? 0 : number >> (8 * (NONCE_BYTES - 1 - i)));
 }
 
-/* OpenSSL's cipher only fails if memory or a provider is missing: the program could not go on then.
+/* OpenSSL's cipher only fails if memory or a provider is missing: the program could not continue
+ * then.
  */
 static void check(bool done)
 {

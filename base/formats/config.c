@@ -152,8 +152,8 @@ static CHECKED bool refuse_exposed(const struct setting *setting, struct error *
     flag_of(setting, flag);
     variable_of(setting, variable);
     return error_set(error, ERROR_INVALID,
-                     "%s has a password, which every user of this machine can see there: put it "
-                     "into the environment, as %s",
+                     "%s has a password, which every user of this machine could read on the "
+                     "command line: set the environment variable %s instead",
                      flag, variable);
 }
 

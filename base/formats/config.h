@@ -10,8 +10,8 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-/* PRIVATE is a text with a password in it: never shown, and refused as a flag, which every program
- * of the machine sees. */
+/* PRIVATE is a text with a password in it: never shown, and refused as a flag, because every
+ * program on the machine can read flags. */
 enum setting_type {
     SETTING_TEXT = 1,
     SETTING_INTEGER,

@@ -105,7 +105,7 @@ bool html_is_safe_url(const char *url)
     return strncmp(url, "//", 2) != 0;
 }
 
-/* Text in these would be run as a script, a style or a document. */
+/* Text in these elements would be run as a script, a style or a document. */
 static bool is_code(const char *name)
 {
     return strncmp(name, "on", 2) == 0 || strcmp(name, "style") == 0 || strcmp(name, "srcdoc") == 0;

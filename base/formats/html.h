@@ -23,17 +23,18 @@ struct html {
     size_t depth;
 };
 
-/* With a NULL value the attribute is omitted; with "" it has none. The value of `href`, `src`,
- * `srcset` (one), `action` or `formaction` is a URL: relative, or http or https; any other is
- * omitted. Names of elements and attributes are constants of the program. */
+/* An attribute whose value is NULL is omitted; one whose value is "" is written without a value.
+ * The value of `href`, `src`, `srcset` (one URL), `action` or `formaction` is a URL: relative, or
+ * http or https; any other is omitted. Names of elements and attributes are constants of the
+ * program. */
 struct html_attribute {
     const char *name, *value;
 };
 
 #define HTML_ATTRIBUTES(...) ((const struct html_attribute[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 
-/* `out` is borrowed; html_finish() closes elements that are still open. To leave one open is a bug:
- * a build with assertions aborts, as it does if html_close() names another element than the
+/* `out` is borrowed; html_finish() closes elements that are still open. Leaving one open is a bug:
+ * a build with assertions aborts, as it does if html_close() names an element other than the
  * innermost. */
 struct html html_begin(struct text *out);
 void html_finish(struct html *html);
@@ -53,14 +54,15 @@ void html_element_with(struct html *html, const char *element, const char *strin
 
 void html_text(struct html *html, const char *string);
 void html_textf(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A name from outside, which may be written from right to left: as <bdi>, so that it does not
- * reorder the text around it. */
+/* Writes a name from outside as <bdi>: it may run from right to left, and must not reorder the text
+ * around it. */
 void html_name(struct html *html, const char *name);
-/* A JSON document as <script type="application/json" id="...">, which browsers do not run. */
+/* Writes a JSON document as <script type="application/json" id="...">, which browsers do not
+ * run. */
 void html_json(struct html *html, const char *id, const char *json);
 
-/* Added as it is: a chart's SVG, a style sheet or a script of this program. Nothing that comes from
- * outside may be in it unless its own writer escaped it. */
+/* Adds markup unchanged: a chart's SVG, a style sheet or a script of this program. It may contain
+ * nothing from outside that its writer did not escape. */
 void html_add_trusted_markup(struct html *html, const char *markup, size_t length);
 
 /* Whether an attribute may have this URL: http, https, or relative (without a scheme, and not

@@ -14,7 +14,7 @@
 extern const char catalog_hardware_json[], catalog_models_json[];
 
 struct catalog {
-    json_t *hardware_json, *models_json; /* they own the rows' texts */
+    json_t *hardware_json, *models_json; /* the documents that own the rows' texts */
     struct hardware *hardware;
     struct model *models;
     size_t hardware_count, model_count;
@@ -229,7 +229,7 @@ static bool is_bound(char c)
     return !isalnum((unsigned char)c);
 }
 
-/* How much of `text` the name explains: its length if it occurs there as a whole word, or 0. */
+/* The length of the name if it occurs in `text` as a whole word, else 0. */
 static size_t match(const char *text, const char *name)
 {
     size_t length = strlen(name);

@@ -24,7 +24,7 @@ struct hardware {
     const char *name, *title;
     const char **aliases;            /* ends with NULL */
     double memory_bytes;             /* 1 GB = 1e9 */
-    double visible_bytes;            /* of this, what programs can use; NAN: not known */
+    double visible_bytes;            /* the part of it that programs can use; NAN: not known */
     double bandwidth_bytes_per_s;    /* of its memory */
     double peak_flops[FORMAT_COUNT]; /* dense, counting multiply and add separately, per second */
     const char *source, *as_of;      /* as_of: YYYY-MM-DD */

@@ -22,8 +22,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("window", BOOLEAN, unsettled,
         "the warm-up ended at its limit, before two successive windows agreed"),
     ROW("window", REAL, throughput_ci,
-        "half the width of the 95 % interval of the output tokens/s, as a share of it: 0.03 is 3 "
-        "%"),
+        "half the width of the 95 % interval of the output tokens/s, as a share of that figure: "
+        "0.03 is 3 %"),
     ROW("window", BOOLEAN, uneven,
         "the server stalled or changed its speed in the middle, each time this was measured"),
     ROW("window", REAL, silence_s,
@@ -38,7 +38,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("requests", INTEGER, done_missing, "successful ones with a finish reason but no [DONE]"),
     ROW("requests", INTEGER, unanswered,
         "open loop: of those, without an answer when the cell ended; in no failure class"),
-    ROW("requests", INTEGER, unsent, "open loop: of the unanswered, never sent"),
+    ROW("requests", INTEGER, unsent, "open loop: how many of the unanswered were never sent"),
     ROW("requests", INTEGER, waited_for_room,
         "open loop: delayed because the limit of requests in flight was reached"),
     ROW("requests", INTEGER, held,
@@ -53,7 +53,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),
     ROW("load", REAL, concurrency_expected,
-        "users who did not think, on average: the requests in flight expected; null: open loop"),
+        "average number of users outside their think time, the requests in flight expected; null: "
+        "open loop"),
     ROW("load", REAL, request_rate_asked, "open loop: requests per second requested; 0: closed"),
     ROW("load", REAL, request_rate_scheduled,
         "open loop: requests per second that the schedule had in the window"),
@@ -99,7 +100,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, prompts_left_out,
         "prompts of the dataset that do not fit the context with their answer, or have no length"),
     ROW("tokens", INTEGER, shared_tokens,
-        "of the input tokens, in prefixes that other requests share by design"),
+        "share of the input tokens that lie in prefixes which requests share by design"),
     ROW("tokens", INTEGER, cached_told,
         "requests whose usage reports cached tokens; 0: cached_tokens says nothing"),
     ROW("tokens", INTEGER, output_tokens_min, "per request, by the server's usage"),
@@ -129,7 +130,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, start_lag_p99_ms, "the same, 99th percentile"),
     ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
     ROW("client", REAL, cpu_wait_percent,
-        "of the window, a thread of the client had to wait while others used the CPUs"),
+        "share of the window in which a thread of the client waited while others used the CPUs"),
     ROW("client", REAL, error_share,
         "largest error of rates and mean latencies, as a share, because the client was late"),
     ROW("client", REAL, ceiling_chunks_s,
@@ -142,7 +143,7 @@ const struct measurement_field measurement_fields[] = {
         "the slowest percent of latencies may be lag_p99_ms too long"),
     ROW("client", BOOLEAN, machine_busy, "either, because others used the client's machine"),
     ROW("load", BOOLEAN, contaminated,
-        "by its own counters the server also worked for others: see the witness"),
+        "by its own counters the server also worked for others: see the cell's `witness`"),
     { 0 },
 };
 

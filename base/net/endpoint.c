@@ -21,7 +21,7 @@ bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error
 {
     return !endpoint_sleeps(endpoint)
            || error_set(error, ERROR_UNSUPPORTED,
-                        "not scraped: it scales to zero, and scrapes would keep an instance "
-                        "running, and paid for; it is scraped where it has min_instances of 1 or "
-                        "more, and metrics_show asks it once");
+                        "not scraped: it scales to zero, and scrapes would keep a paid instance "
+                        "running; set min_instances to 1 or more to have it scraped, or read it "
+                        "once with metrics_show");
 }

@@ -8,15 +8,15 @@
 
 struct outbound_tls;
 
-/* The access check of a server that opsbrain deployed, to which it has the key. It lives as long as
+/* The access check of a server that opsbrain deployed, and whose key it has. It lives as long as
  * the process. */
 struct endpoint_lock {
     const struct outbound_tls *tls; /* NULL: the machine's authorities */
     /* The bearer that the server accepts now; "" for none. May call a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
-    bool sleeps; /* it scales to zero without requests, and each request keeps it running, and paid
-                    for */
+    bool sleeps; /* it scales to zero without requests, and each request keeps a paid instance
+                    running */
 };
 
 struct endpoint {
@@ -30,12 +30,12 @@ struct endpoint {
 /* Keys expire while a sweep runs: asks the lock for the current one. Without a lock the credential
  * stays. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
-/* Without requests no server runs behind it: whoever was not told to wake it does not ask it. */
+/* It scales to zero without requests: a caller that was not told to wake it must not call it. */
 static inline bool endpoint_sleeps(const struct endpoint *endpoint)
 {
     return endpoint->lock != NULL && endpoint->lock->sleeps;
 }
-/* For requests that nobody asked for, such as scrapes. UNSUPPORTED where it sleeps. */
+/* For requests that nobody asked for, such as scrapes. UNSUPPORTED: the endpoint sleeps. */
 CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
 /* NULL: the machine's authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)

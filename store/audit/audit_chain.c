@@ -166,7 +166,7 @@ static CHECKED bool insert(struct sql_connection *connection, const struct audit
     return sql_run(&sql, error);
 }
 
-/* The digest is over texts as they are stored. */
+/* The digest covers the texts as they are stored. */
 static void repair(struct audit_link *link, struct text repaired[AUDIT_TEXTS])
 {
     for (size_t i = 0; i < AUDIT_TEXTS; i++) {
@@ -247,11 +247,10 @@ bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_cha
                            struct error *error)
 {
     return head->key_id[0] == '\0' || keys->count > 0
-           || error_set(
-               error, ERROR_INVALID,
-               "the audit log has a key (%s), but audit_key names no file: give the one that "
-               "has it or, if it is lost, one with a new key",
-               head->key_id);
+           || error_set(error, ERROR_INVALID,
+                        "the audit log has a key (%s), but audit_key names no file: name the file "
+                        "with that key or, if it is lost, a file with a new key",
+                        head->key_id);
 }
 
 bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,

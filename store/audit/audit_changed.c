@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the text that an audit row has of a change: {"member": [before, after]}. */
+/* Builds the text by which an audit row describes a change: {"member": [before, after]}. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>

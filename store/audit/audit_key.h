@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys for the digests of the audit log's rows. They come from a file that those who can write
- * to the database must not be able to read. Private to store/. */
+/* The keys for the digests of the audit log's rows. They come from a file that nobody who can write
+ * to the database may be able to read. Private to store/. */
 #pragma once
 
 #include <stddef.h>

@@ -311,8 +311,8 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
 static void describe_keys(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->key_id[0] == '\0' && verdict->keyless_after == 0 && !verdict->end_keyless)
-        text_add(out, "; without a key (setting audit_key), so that a chain rewritten from "
-                      "its beginning would not show");
+        text_add(out, "; without a key (setting audit_key), so a chain rewritten from its "
+                      "beginning would not be noticed");
     else if (verdict->keyless_before > 0)
         text_addf(out, "; the first %" PRId64 " were written before there was a key",
                   verdict->keyless_before);

@@ -8,9 +8,9 @@
  * The file's own key is HMAC-SHA256 of the head with the user's key; without one, SHA-256 of the
  * head. Pieces are numbered from 0. An encrypted piece is sealed with AES-256-GCM under the file's
  * key and the piece's number; the seal of an unencrypted piece is the beginning of HMAC-SHA256 over
- * number (8 bytes) and contents. No piece can thus be changed, omitted or exchanged unnoticed by
- * accident, and in an encrypted file not on purpose either. Contents are a frame of zstd, whose
- * first byte says what follows:
+ * number (8 bytes) and contents. So no piece can be changed, omitted or exchanged by accident
+ * without being noticed; in an encrypted file, not on purpose either. Contents are a frame of zstd,
+ * whose first byte says what follows:
  *
  *     'd'     a description of the file: JSON, the first piece (backup_reader.h)
  *     'r'     rows of the current table (copy_rows.h)

@@ -100,8 +100,8 @@ struct origin {
     struct backup_reader *reader;
 };
 
-/* At the end the target alone is held: whoever takes the source over then changes nothing of the
- * copy, which has been read and compared. */
+/* At the end only the target is held: the source has been read and compared by then, so a process
+ * that takes it over cannot change the copy. */
 static CHECKED bool fill(const struct origin *origin, const struct copy_tables *tables,
                          struct copy_side *side, struct copy_report *out, struct error *error)
 {

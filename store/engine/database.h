@@ -14,8 +14,8 @@ struct sql_engine; /* store/engine/sql_engine.h */
 #define DATABASE_UNFINISHED_COPY "unfinished_copy"
 
 /* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date,
- * starts the writer. CONFLICT: it is an unfinished copy. In the environment
- * OPSBRAIN_REHEARSE_WRITES, which only tests set, has each transaction run, rolled back and run
+ * starts the writer. CONFLICT: it is an unfinished copy. If the environment variable
+ * OPSBRAIN_REHEARSE_WRITES is set, as only tests do, each transaction is run, rolled back and run
  * again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
@@ -56,9 +56,9 @@ void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
-/* Whether their sizes are one. */
+/* Whether both are in the same place, so that each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);
-/* If much of the file is free, gives some of that back to the file system, in one transaction;
+/* If much of the file is free, gives some of the space back to the file system, in one transaction;
  * *more: there is more to give back. */
 CHECKED bool database_shrink(struct database *database, bool *more, struct error *error);
 /* When the last commit reached the disk, on the monotonic clock; 0: none yet. */

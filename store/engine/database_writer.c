@@ -61,7 +61,7 @@ static void roll_back(struct sql_connection *connection)
 
     if (connection->engine->in_transaction(connection)
         && !sql_connection_run(connection, "ROLLBACK", &problem))
-        log_error("the failed write is not rolled back: %s", problem.message);
+        log_error("the failed write could not be rolled back: %s", problem.message);
 }
 
 static bool is_stopping(struct database_writer *writer)
@@ -83,7 +83,7 @@ static bool wait_to_repeat(struct database_writer *writer, const struct error *r
     return true;
 }
 
-/* Runs it until it is committed, as long as what prevents that may pass. */
+/* Runs the batch until it is committed, as long as the reason that prevents it may pass. */
 static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
                                      struct error *error)
 {

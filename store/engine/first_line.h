@@ -6,7 +6,7 @@
 
 #include "base/core/error.h"
 
-/* Without its line break; what is longer than `size` is cut. `what`: how the error calls the file.
- * The caller wipes `out`. INVALID: it cannot be read. */
+/* Reads the line without its line break, cut to fit `size`. `what`: how the error refers to the
+ * file. The caller wipes `out`. INVALID: it cannot be read. */
 CHECKED bool first_line_read(const char *what, const char *path, char *out, size_t size,
                              struct error *error);

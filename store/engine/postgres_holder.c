@@ -111,10 +111,10 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
                      writer->base.place, record->holder, record->since);
 }
 
-/* A live holder renews its hold while we wait; a dead one's expires. Where the database's clock was
- * set back meanwhile, that would take hours: so a time that is not renewed for as long as it may
- * last has run out, whatever it says. A holder that was only paused is kept out by its fence; one
- * in a long transaction has locked its row. */
+/* A live holder renews its hold while we wait; that of a dead one expires. If the database's clock
+ * was set back meanwhile, that could take hours, so a hold that is not renewed for as long as one
+ * may last counts as expired, whatever time it names. A holder that was only paused is kept out by
+ * its fence; one in a long transaction has locked its row. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * LOOK_INTERVAL_NS;
@@ -234,9 +234,10 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
 
-/* In a new session: what became of that batch? The row is locked, so that the former session, which
- * may still exist, no longer has an open transaction. It tells of this holder's batches, and, if
- * another has followed it, of its last one; after a third nobody knows. */
+/* In a new session: whether that batch was committed. Locking the row proves that the former
+ * session, which may still exist, has no open transaction. The row counts this holder's batches; if
+ * another holder has followed, it has the number of this one's last batch; after a third holder,
+ * that number is lost. */
 static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {
@@ -265,7 +266,8 @@ static CHECKED bool find_out(struct postgres_connection *writer, struct error *e
 
     while (!look_up_batch(writer, &fate, error)) {
         if (clock_monotonic_ns() > until_ns)
-            return error_set(error, ERROR_BUSY, "the database was lost while it stored this, %s",
+            return error_set(error, ERROR_BUSY,
+                             "the connection to the database was lost while it stored this, %s",
                              look);
         sleep_ns(LOOK_INTERVAL_NS);
     }

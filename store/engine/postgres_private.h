@@ -21,7 +21,7 @@
         " idle_in_transaction_session_timeout = '10s'; "                                           \
         "SELECT set_config('synchronous_commit', 'on', " local ") "                                \
         "WHERE current_setting('synchronous_commit') = 'off'"
-/* For a transaction of the holder that goes over all rows, as long as that takes. Nobody takes the
+/* For a transaction of the holder that works on all rows, however long that takes. Nobody takes the
  * database over meanwhile: it has locked the holder's row. */
 #define POSTGRES_NO_LIMIT "SET LOCAL statement_timeout = 0"
 

@@ -57,8 +57,8 @@ static const struct problem {
     { "", ERROR_INTERNAL, "the file of sslrootcert cannot be read: name the authority's file",
       "root certificate file" },
     { "", ERROR_INTERNAL,
-      "the database has no TLS, which other machines need: switch it on there, or say "
-      "sslmode=disable",
+      "the database server has no TLS, which connections to other machines require: switch it on "
+      "there, or set sslmode=disable",
       "does not support SSL" },
     { "", ERROR_INTERNAL,
       "sslmode must be disable, allow, prefer, require, verify-ca or verify-full",

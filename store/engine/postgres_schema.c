@@ -99,8 +99,8 @@ static CHECKED bool identify(struct sql_connection *writer, const struct migrati
            && postgres_run(connection, "COMMIT", error);
 }
 
-/* All that are missing in one transaction of the holder: after a failure, the version before still
- * serves it. */
+/* Applies all missing migrations in one transaction of the holder: after a failure, the previous
+ * version of opsbrain can still serve the database. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             struct error *error)
 {

@@ -40,12 +40,12 @@ struct sql {
 struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
-/* Whether it is stored as it is: engines differ in what else they take, so NUL and what is not
+/* Whether the text is stored unchanged. Engines differ in what they accept, so NUL and invalid
  * UTF-8 are bound as U+FFFD (text_add_utf8). */
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
-/* As it is, from another database: one that the engine does not store fails. */
+/* Binds a text of another database unchanged; the step fails if the engine cannot store it. */
 void sql_bind_verbatim(struct sql *sql, int position, const char *text, size_t length);
 void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */

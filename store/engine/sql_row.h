@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of statements as structs, by a table of their columns: one list gives a statement its
- * columns and its parameters, and the reader and the writer their order. OF is how the statement
- * calls the table, such as "n.".
+ * columns and its parameters, and the reader and the writer their order. OF is the statement's name
+ * for the table, such as "n.".
  *
  *     #define NOTE_STORED(FIRST, COLUMN, OF) \
  *         FIRST(struct note, TEXT, id, OF "id") \

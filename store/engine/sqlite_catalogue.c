@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables are made in memory, to look at them. */
+/* Creates the tables in memory, to read their columns from there. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy of a whole file needs of SQLite. */
+/* Functions of SQLite for copying a whole database. */
 #include "store/engine/sql.h"
 #include "store/engine/sqlite.h"
 

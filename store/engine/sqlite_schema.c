@@ -105,7 +105,8 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
     return sqlite_check_references(writer, error) && sqlite_run(writer, text_string(&mark), error);
 }
 
-/* All that are missing in one transaction: after a failure, the version before still serves it. */
+/* Applies all missing migrations in one transaction: after a failure, the previous version of
+ * opsbrain can still serve the database. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             int64_t version, struct error *error)
 {
@@ -117,7 +118,8 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
         && sqlite_run(writer, "COMMIT", error))
         return true;
     if (writer->engine->in_transaction(writer) && !sqlite_run(writer, "ROLLBACK", &problem))
-        log_error("the migrations of %s are not rolled back: %s", writer->place, problem.message);
+        log_error("the migrations of %s could not be rolled back: %s", writer->place,
+                  problem.message);
     return false;
 }
 

@@ -48,9 +48,9 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
 {
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
-                         "the target %s requires the go-ahead of two people, and has that of %zu: "
-                         "another principal agrees at the page /plans/%s or by plan_approve, or an "
-                         "administrator runs `opsbrain plan approve %s`",
+                         "the target %s requires the go-ahead of two people, and the plan has that "
+                         "of %zu: another principal agrees at the page /plans/%s or by "
+                         "plan_approve, or an administrator runs `opsbrain plan approve %s`",
                          target->name, people, plan->id, plan->id);
     return error_set(
         error, ERROR_FORBIDDEN,

@@ -65,11 +65,10 @@ static void say(const struct timeline_verdict *verdict, bool changed)
     if (verdict->ahead_ms == 0)
         log_info("the wall clock is believed");
     else
-        log_warning(
-            "the wall clock is %.1f days ahead of the server's running time: until it has run "
-            "for a day more, or `opsbrain clock accept` confirms it, ages "
-            "are counted to %s, and nothing is deleted for being older",
-            (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text));
+        log_warning("the wall clock is %.1f days ahead of the server's running time: until it has "
+                    "run for another day, or `opsbrain clock accept` confirms it, ages are "
+                    "computed as of %s, so that nothing is deleted too early",
+                    (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text));
 }
 
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time to which ages are counted when rows are deleted by age (base/core/timeline.h), across
- * restarts.
+/* The time as of which ages are computed when rows are deleted by age (base/core/timeline.h),
+ * across restarts.
  */
 #pragma once
 
 #include "base/core/timeline.h"
 #include "store/ledger/change.h"
 
-/* The time to which ages are counted, given these clocks. Any thread. Logs when the wall clock is
- * no longer believed, and when it is believed again. */
+/* The time as of which ages are computed, given these clocks. Any thread. Logs when the wall clock
+ * is no longer believed, and when it is believed again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* The same for the clocks as they are now. */
 struct timeline_verdict plausible_time_now(struct store *store);

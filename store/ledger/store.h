@@ -16,7 +16,7 @@ void store_use_password_file(const char *path);
 /* Locks `folder` (created, mode 0700) against a second process, and opens the database: the files
  * opsbrain.db and scrapes.db there, or, where `database` is not "", the PostgreSQL database at this
  * URI (store/engine/postgres.h). Brings the schema up to date. A newer schema, a corrupt file, a
- * folder in use, a server that cannot be reached: one clear sentence. */
+ * folder in use or a server that cannot be reached is an error of one sentence. */
 CHECKED bool store_open(const char *folder, const char *database, unsigned readers,
                         struct store **out, struct error *error);
 /* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside

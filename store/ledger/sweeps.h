@@ -107,9 +107,9 @@ struct sweep_order {
 };
 
 /* Creates job (kind "sweep"), sweep, runs, cells and place in line at once, with the audit row and
- * the idempotency row. A key that was used before with the same arguments gives the first sweep
- * again and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject
- * that the cells name; there must be `repetitions` of each. BUSY: the principal already has
+ * the idempotency row. A key that was used before with the same arguments returns the first sweep
+ * and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject that
+ * the cells name; there must be `repetitions` of each. BUSY: the principal already has
  * `active_limit` sweeps queued or running. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);

@@ -8,7 +8,7 @@
 #define MIB 1048576.0
 #define ROW "100 + " /* approximate bytes of a row besides its long columns */
 
-/* What counts the bytes of one kind of data: octet_length of a text, length of a blob. */
+/* A query that counts the bytes of one kind of data: octet_length of a text, length of a blob. */
 struct source {
     size_t member;
     const char *statement; /* ?1: the principal */
@@ -89,15 +89,14 @@ bool usage_check_in(struct sql_connection *connection, const char *principal, in
         return false;
     all = usage.imports_bytes + usage.datasets_bytes + usage.sweeps_bytes + usage.deployments_bytes;
     return all < limit_bytes
-           || error_set(
-               error, ERROR_CONFLICT,
-               "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
-               "deployments %.1f), as much as the setting storage_limit_bytes "
-               "allows (%.1f MiB): raw records of sweeps are deleted after records_days; an admin "
-               "can raise the limit, and has none",
-               principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
-               (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
-               (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
+           || error_set(error, ERROR_CONFLICT,
+                        "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
+                        "deployments %.1f), as much as the setting storage_limit_bytes "
+                        "allows (%.1f MiB): raw records of sweeps are deleted after records_days; "
+                        "an admin can raise the limit, which does not apply to admins",
+                        principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
+                        (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
+                        (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
 }
 
 bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,

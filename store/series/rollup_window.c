@@ -12,7 +12,7 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* with more than this in a short window, windows are short */
+#define SHORT_FROM_ROWS 120  /* with more scrapes than this in a short window, windows are short */
 #define GRACE_MS 30000       /* time for scrapes that are still running */
 #define VALUES_LOADED 524288 /* loaded at once: 4 MiB */
 

@@ -5,7 +5,7 @@
 #include "store/ledger/change.h"
 #include "store/series/scrape_point.h"
 
-#define SCRAPE_USUAL_MS 15000 /* where nobody said how often */
+#define SCRAPE_USUAL_MS 15000 /* the default */
 struct scrape_target {
     int64_t deployment_id, interval_ms, last_ms; /* interval 0: it is not scraped */
     char last_error[256];

@@ -53,7 +53,7 @@ static void a_process_is_read_whatever_its_name_is(void **state)
     }
 }
 
-static void one_that_nobody_has_waited_for_has_ended(void **state)
+static void a_zombie_has_ended(void **state)
 {
     pid_t child = begin_child("x");
     struct process_stat stat;
@@ -68,7 +68,7 @@ static void one_that_nobody_has_waited_for_has_ended(void **state)
     assert_false(process_stat_read(child, &stat));
 }
 
-static void a_number_that_no_process_has_is_none(void **state)
+static void an_unused_number_is_no_process(void **state)
 {
     struct process_stat stat;
 
@@ -104,8 +104,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_read_whatever_its_name_is),
-        cmocka_unit_test(one_that_nobody_has_waited_for_has_ended),
-        cmocka_unit_test(a_number_that_no_process_has_is_none),
+        cmocka_unit_test(a_zombie_has_ended),
+        cmocka_unit_test(an_unused_number_is_no_process),
         cmocka_unit_test(the_boot_of_the_machine_has_a_name),
         cmocka_unit_test(a_file_is_read_as_far_as_it_fits),
     };

@@ -43,7 +43,7 @@ static void ids_do_not_repeat(void **state)
         assert_string_not_equal(ids[i - 1], ids[i]);
 }
 
-static void random_bytes_fill_all_that_is_asked(void **state)
+static void random_bytes_fill_the_whole_buffer(void **state)
 {
     unsigned char bytes[1000] = { 0 };
     int zeros = 0;
@@ -75,7 +75,7 @@ static void the_generator_is_xoshiro256_starstar(void **state)
 }
 
 /* splitmix64's published numbers for the seed 1234567. */
-static void it_is_seeded_by_splitmix64(void **state)
+static void the_generator_is_seeded_by_splitmix64(void **state)
 {
     struct generator generator;
 
@@ -153,9 +153,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_a_prefix_and_26_base32_letters),
         cmocka_unit_test(ids_do_not_repeat),
-        cmocka_unit_test(random_bytes_fill_all_that_is_asked),
+        cmocka_unit_test(random_bytes_fill_the_whole_buffer),
         cmocka_unit_test(the_generator_is_xoshiro256_starstar),
-        cmocka_unit_test(it_is_seeded_by_splitmix64),
+        cmocka_unit_test(the_generator_is_seeded_by_splitmix64),
         cmocka_unit_test(numbers_below_a_bound_are_uniform),
         cmocka_unit_test(a_bound_of_one_and_a_huge_bound_work),
         cmocka_unit_test(uniform_numbers_fill_the_unit_interval),

@@ -268,8 +268,8 @@ static void a_password_is_taken_from_the_environment_only(void **state)
     (void)state;
     assert_false(config_read(private, 1, 2, argv, &settings, &error));
     assert_string_equal(error.message,
-                        "--store has a password, which every user of this machine can see there: "
-                        "put it into the environment, as OPSBRAIN_STORE");
+                        "--store has a password, which every user of this machine could read on "
+                        "the command line: set the environment variable OPSBRAIN_STORE instead");
     setenv("OPSBRAIN_STORE", "db://user:hunter2@host/name", 1);
     assert_true(config_read(private, 1, 1, argv, &settings, &error));
     assert_string_equal(settings.store, "db://user:hunter2@host/name");

@@ -36,7 +36,7 @@ static void check_refuses(const char *yaml, const char *part)
         fail_msg("%s: %s", yaml, error.message);
 }
 
-static void test_what_kubectl_writes_is_read(void **state)
+static void test_a_file_of_kubectl_is_read(void **state)
 {
     (void)state;
     check_reads("apiVersion: v1\n"
@@ -66,7 +66,7 @@ static void test_what_kubectl_writes_is_read(void **state)
     check_reads(" {\"a\": [1, null]}", "{\"a\":[1,null]}");
 }
 
-static void test_what_is_not_read_is_refused_by_its_line(void **state)
+static void test_unsupported_yaml_is_refused_with_its_line(void **state)
 {
     (void)state;
     check_refuses("", "empty");
@@ -122,8 +122,8 @@ static void test_depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_kubectl_writes_is_read),
-        cmocka_unit_test(test_what_is_not_read_is_refused_by_its_line),
+        cmocka_unit_test(test_a_file_of_kubectl_is_read),
+        cmocka_unit_test(test_unsupported_yaml_is_refused_with_its_line),
         cmocka_unit_test(test_a_refusal_repeats_nothing),
         cmocka_unit_test(test_depth_is_bounded),
     };

@@ -66,7 +66,7 @@ static void knows_what_the_published_results_were_measured_on(void **state)
 }
 
 /* Weights in bf16 are two bytes a parameter; embeddings of E2B and E4B are kept beside. */
-static void its_figures_agree_with_one_another(void **state)
+static void the_figures_of_the_catalogue_agree_with_one_another(void **state)
 {
     struct catalog *catalog = embedded();
     size_t count;
@@ -123,7 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_says_where_it_is_from),
         cmocka_unit_test(knows_what_the_published_results_were_measured_on),
-        cmocka_unit_test(its_figures_agree_with_one_another),
+        cmocka_unit_test(the_figures_of_the_catalogue_agree_with_one_another),
         cmocka_unit_test(finds_by_part_of_a_longer_name),
         cmocka_unit_test(names_what_is_wrong_with_a_row),
     };

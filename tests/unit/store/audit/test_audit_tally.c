@@ -91,7 +91,7 @@ static void counts_by_principal_tool_and_outcome(void **state)
 }
 
 /* Names that callers choose cause no additional rows or memory. */
-static void what_is_too_varied_is_counted_as_several(void **state)
+static void too_many_names_are_counted_as_several(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row newest;
@@ -202,7 +202,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_refusals_is_ten_rows_and_one),
         cmocka_unit_test(the_next_minute_counts_from_zero),
         cmocka_unit_test(counts_by_principal_tool_and_outcome),
-        cmocka_unit_test(what_is_too_varied_is_counted_as_several),
+        cmocka_unit_test(too_many_names_are_counted_as_several),
         cmocka_unit_test(too_many_principals_are_counted_as_several),
         cmocka_unit_test(long_arguments_are_not_kept_for_ever),
         cmocka_unit_test(uses_of_secrets_are_recorded_once_and_then_hourly),

@@ -169,7 +169,7 @@ static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
     every_row_compare(road->from, road->to);
 }
 
-static void a_copy_goes_on_from_the_same_source_only(void **state)
+static void a_copy_continues_from_the_same_source_only(void **state)
 {
     struct road *road = *state;
     const struct copy_place other = road_files(road->to), to = road_middle(road);
@@ -188,7 +188,7 @@ static void a_copy_goes_on_from_the_same_source_only(void **state)
 }
 
 /* A holder's time would expire while a large table is compared. */
-static void a_source_is_held_while_what_arrived_is_compared(void **state)
+static void a_source_is_held_while_the_copy_is_compared(void **state)
 {
     struct road *road = *state;
     const struct copy_place from = road_middle(road), to = road_files(road->to);
@@ -350,7 +350,7 @@ static void resumes_the_clouds(const struct road *road, struct ledger *copy)
     assert_false(instance.moved);
 }
 
-static void a_copy_only_reads_the_clouds_and_its_audit_log_goes_on(void **state)
+static void a_copy_only_reads_the_clouds_and_its_audit_log_continues(void **state)
 {
     struct road *road = *state;
     struct audit_verdict verdict;
@@ -380,14 +380,14 @@ int main(void)
         TEST(a_schema_may_have_any_name),
         TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
-        TEST(a_copy_goes_on_from_the_same_source_only),
-        TEST(a_source_is_held_while_what_arrived_is_compared),
+        TEST(a_copy_continues_from_the_same_source_only),
+        TEST(a_source_is_held_while_the_copy_is_compared),
         TEST(references_are_checked_for_as_long_as_that_takes),
         TEST(a_source_in_use_is_refused),
         TEST(a_source_of_another_version_is_refused),
         TEST(references_must_hold),
         TEST(foreign_bytes_stay_as_they_are_or_are_refused),
-        TEST(a_copy_only_reads_the_clouds_and_its_audit_log_goes_on),
+        TEST(a_copy_only_reads_the_clouds_and_its_audit_log_continues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ static bool lose_savepoint(struct sql_connection *connection, void *context, str
            && error_set(error, ERROR_CONFLICT, "changed its mind");
 }
 
-static void what_cannot_be_undone_alone_is_undone_with_its_neighbours(void **state)
+static void a_write_that_cannot_be_undone_alone_is_undone_with_its_neighbours(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -232,7 +232,7 @@ static void why_a_statement_cannot_begin_is_kept_until_its_first_step(void **sta
     assert_non_null(strstr(fixture->error.message, "column index out of range"));
 }
 
-static void what_does_not_state_its_kind_cannot_write(void **state)
+static void a_connection_without_a_kind_cannot_write(void **state)
 {
     struct fixture *fixture = *state;
     struct sql_connection *connection;
@@ -277,12 +277,12 @@ int main(void)
         TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
         TEST(every_writer_learns_of_a_commit_that_failed),
         TEST(a_lost_transaction_fails_all_its_writes),
-        TEST(what_cannot_be_undone_alone_is_undone_with_its_neighbours),
+        TEST(a_write_that_cannot_be_undone_alone_is_undone_with_its_neighbours),
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
         TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
-        TEST(what_does_not_state_its_kind_cannot_write),
+        TEST(a_connection_without_a_kind_cannot_write),
         TEST(an_upgrade_that_fails_leaves_the_version_before),
     };
 

@@ -21,7 +21,7 @@ static void end_sessions(const struct ledger *ledger)
                  "pg_backend_pid() AND application_name = current_setting('application_name')");
 }
 
-static void lost_sessions_are_had_again(void **state)
+static void lost_sessions_are_reconnected(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
@@ -155,7 +155,7 @@ static void a_snapshot_stands_still_and_ends_with_its_session(void **state)
 
 /* ---- Refusals ---- */
 
-static void what_is_wrong_with_a_statement_is_said(void **state)
+static void the_fault_of_a_statement_is_reported(void **state)
 {
     struct ledger *ledger = *state;
     READER_AUTO reader = database_reader(ledger->store->main);
@@ -267,7 +267,7 @@ static void settings_of(struct ledger *ledger, const struct guest *guest,
     sql_connection_close(connection);
 }
 
-static void what_is_stored_does_not_depend_on_what_the_role_has_set(void **state)
+static void stored_values_do_not_depend_on_settings_of_the_role(void **state)
 {
     static const char *const settings[] = { "synchronous_commit = off",
                                             "default_transaction_isolation = serializable",
@@ -358,14 +358,14 @@ static void the_size_of_the_database_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lost_sessions_are_had_again),
+        cmocka_unit_test(lost_sessions_are_reconnected),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
         cmocka_unit_test(a_transaction_that_stands_still_is_ended),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_stand_still),
         cmocka_unit_test(a_snapshot_stands_still_and_ends_with_its_session),
-        cmocka_unit_test(what_is_wrong_with_a_statement_is_said),
-        cmocka_unit_test(what_is_stored_does_not_depend_on_what_the_role_has_set),
+        cmocka_unit_test(the_fault_of_a_statement_is_reported),
+        cmocka_unit_test(stored_values_do_not_depend_on_settings_of_the_role),
         cmocka_unit_test(a_database_of_another_encoding_is_refused),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),

@@ -108,7 +108,7 @@ static void another_machine_needs_tls_also_if_only_its_number_is_given(void **st
 
     (void)state;
     is_refused("/d?hostaddr=127.0.0.2&port=", "", &error);
-    if (strstr(error.message, "has no TLS, which other machines need") == NULL)
+    if (strstr(error.message, "has no TLS, which connections to other machines require") == NULL)
         fail_msg("%s", error.message);
 }
 

@@ -61,7 +61,7 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     sql_connection_close(writer);
 }
 
-static void a_commit_that_two_others_came_after_may_have_taken_place(void **state)
+static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *writer = open_writer(ledger);
@@ -122,7 +122,7 @@ static void a_second_process_brings_nothing_up_to_date(void **state)
 }
 
 /* Its time runs out in a long transaction. */
-static void a_holder_in_a_transaction_is_not_followed(void **state)
+static void a_holder_in_a_transaction_is_not_replaced(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *other, *holder = open_writer(ledger);
@@ -170,7 +170,7 @@ static void reopen_elsewhere(struct ledger *ledger)
     folder_remove(other);
 }
 
-static void a_holder_whose_process_is_gone_is_followed_at_once(void **state)
+static void a_holder_whose_process_is_gone_is_replaced_at_once(void **state)
 {
     struct ledger *ledger = *state;
     int64_t begun_ns = clock_monotonic_ns();
@@ -182,7 +182,7 @@ static void a_holder_whose_process_is_gone_is_followed_at_once(void **state)
 }
 
 /* Its time seems to last for hours, but nobody renews it. */
-static void a_dead_holder_is_followed_although_the_clock_was_set_back(void **state)
+static void a_dead_holder_is_replaced_although_the_clock_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -199,13 +199,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
-        cmocka_unit_test(a_commit_that_two_others_came_after_may_have_taken_place),
+        cmocka_unit_test(a_commit_before_two_other_holders_may_have_taken_place),
         cmocka_unit_test(an_uncommitted_transaction_is_run_again),
         cmocka_unit_test(a_second_process_is_refused),
         cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
-        cmocka_unit_test(a_holder_whose_process_is_gone_is_followed_at_once),
-        cmocka_unit_test(a_dead_holder_is_followed_although_the_clock_was_set_back),
-        cmocka_unit_test(a_holder_in_a_transaction_is_not_followed),
+        cmocka_unit_test(a_holder_whose_process_is_gone_is_replaced_at_once),
+        cmocka_unit_test(a_dead_holder_is_replaced_although_the_clock_was_set_back),
+        cmocka_unit_test(a_holder_in_a_transaction_is_not_replaced),
         cmocka_unit_test(a_server_that_lost_the_database_stores_nothing_and_says_so),
     };
 

@@ -273,7 +273,8 @@ static void two_people_are_two_principals(void **state)
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW, &line,
                                          &ledger->error));
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and has that of 1");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
+           "two people, and the plan has that of 1");
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,

@@ -170,7 +170,7 @@ static void no_concurrent_call_exceeds_the_limit(void **state)
     assert_true(try_import(world, &change, "d2", "{}"));
 }
 
-static void a_principal_that_stored_too_much_learns_of_what(void **state)
+static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
 {
     struct world *world = *state;
 
@@ -198,7 +198,7 @@ int main(void)
         cmocka_unit_test(counts_what_a_principal_has_stored),
         cmocka_unit_test(counts_bytes_not_characters),
         cmocka_unit_test(no_concurrent_call_exceeds_the_limit),
-        cmocka_unit_test(a_principal_that_stored_too_much_learns_of_what),
+        cmocka_unit_test(a_principal_that_stored_too_much_learns_what_it_stored),
     };
 
     return world_run(tests);

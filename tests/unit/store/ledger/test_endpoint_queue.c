@@ -235,7 +235,7 @@ static void coming_and_going_wins_no_turn(void **state)
     assert_string_equal(text_string(&turns), "abcabcabc");
 }
 
-static void a_principals_own_come_in_the_order_of_asking(void **state)
+static void the_jobs_of_a_principal_run_in_the_order_of_their_requests(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -536,7 +536,7 @@ int main(void)
         cmocka_unit_test(one_machine_is_one_endpoint_by_all_its_names),
         cmocka_unit_test(principals_take_turns_at_an_endpoint),
         cmocka_unit_test(coming_and_going_wins_no_turn),
-        cmocka_unit_test(a_principals_own_come_in_the_order_of_asking),
+        cmocka_unit_test(the_jobs_of_a_principal_run_in_the_order_of_their_requests),
         cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal),
         cmocka_unit_test(free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns),
         cmocka_unit_test(endpoints_take_turns_too),

@@ -147,7 +147,7 @@ static void names_an_import_that_is_not_there(void **state)
                    ERROR_NOT_FOUND, "no imported run has the id \"imp_x\"");
 }
 
-static void what_cannot_be_read_whole_is_not_given_out_in_part(void **state)
+static void an_import_that_cannot_be_read_whole_is_not_returned_in_part(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order order = order_of("d1", "grid.csv", "{}");
@@ -170,7 +170,7 @@ int main(void)
         TEST(other_facts_are_a_new_import_that_points_at_the_old),
         TEST(lists_the_newest_first),
         TEST(names_an_import_that_is_not_there),
-        TEST(what_cannot_be_read_whole_is_not_given_out_in_part),
+        TEST(an_import_that_cannot_be_read_whole_is_not_returned_in_part),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

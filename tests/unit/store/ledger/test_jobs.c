@@ -109,7 +109,7 @@ static void a_job_never_starts_before_it_was_made_nor_ends_before_it_started(voi
     assert_int_equal(look(ledger, cancelled.id).finished_ms, 101);
 }
 
-static void beats_extend_the_lease_and_carry_progress(void **state)
+static void heartbeats_extend_the_lease_and_carry_progress(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -266,7 +266,7 @@ int main(void)
         cmocka_unit_test(claims_the_oldest_job_of_a_known_kind),
         cmocka_unit_test(a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder),
         cmocka_unit_test(a_job_never_starts_before_it_was_made_nor_ends_before_it_started),
-        cmocka_unit_test(beats_extend_the_lease_and_carry_progress),
+        cmocka_unit_test(heartbeats_extend_the_lease_and_carry_progress),
         cmocka_unit_test(a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked),
         cmocka_unit_test(cancelling_a_queued_sweep_cancels_the_sweep),
         cmocka_unit_test(a_job_given_back_is_queued_again),

@@ -53,16 +53,16 @@ static void an_answer_that_nobody_waits_for_is_refused(void **state)
 
     ask(ledger, "ask_a", "ada", 5000);
     assert_refused(ledger, answer(ledger, "ask_a", YES, 6000), ERROR_CONFLICT,
-                   "nobody waits for this answer since 1970-01-01T00:00:06.000Z");
+                   "nobody has waited for this answer since 1970-01-01T00:00:06.000Z");
     assert_refused(ledger, answer(ledger, "ask_b", YES, 6000), ERROR_NOT_FOUND, "ask_b");
     ask(ledger, "ask_c", "ada", 5000);
     assert_ok(ledger, page_question_end(ledger->store, "ask_c", 5100, &ended, &ledger->error));
     assert_null(ended.answer);
     page_question_finish(&ended);
-    assert_refused(ledger, answer(ledger, "ask_c", YES, 5100), ERROR_CONFLICT, "nobody waits");
+    assert_refused(ledger, answer(ledger, "ask_c", YES, 5100), ERROR_CONFLICT, "nobody has waited");
 }
 
-static void who_ends_a_question_learns_of_an_answer_that_was_faster(void **state)
+static void ending_a_question_returns_an_answer_that_was_faster(void **state)
 {
     struct ledger *ledger = *state;
     struct page_question ended;
@@ -75,7 +75,7 @@ static void who_ends_a_question_learns_of_an_answer_that_was_faster(void **state
     page_question_finish(&ended);
 }
 
-static void lists_what_is_open_to_its_principal_alone(void **state)
+static void lists_open_questions_to_their_principal_alone(void **state)
 {
     struct ledger *ledger = *state;
     struct page_question *rows;
@@ -115,8 +115,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_answer_counts),
         cmocka_unit_test(an_answer_that_nobody_waits_for_is_refused),
-        cmocka_unit_test(who_ends_a_question_learns_of_an_answer_that_was_faster),
-        cmocka_unit_test(lists_what_is_open_to_its_principal_alone),
+        cmocka_unit_test(ending_a_question_returns_an_answer_that_was_faster),
+        cmocka_unit_test(lists_open_questions_to_their_principal_alone),
         cmocka_unit_test(questions_are_kept_for_a_day),
     };
 

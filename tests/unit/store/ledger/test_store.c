@@ -361,7 +361,7 @@ static void stores_nothing_in_files_taken_from_under_it(void **state)
 }
 
 /* By now another server has the folder. */
-static void leaves_alone_what_was_put_in_its_place(void **state)
+static void leaves_files_put_in_its_place_alone(void **state)
 {
     struct place *place = *state;
     struct store *old = open_store(place), *new;
@@ -637,7 +637,7 @@ int main(void)
         TEST(binds_the_secrets_of_the_version_before_where_an_admin_had_set_them),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
         TEST(stores_nothing_in_files_taken_from_under_it),
-        TEST(leaves_alone_what_was_put_in_its_place),
+        TEST(leaves_files_put_in_its_place_alone),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),
         TEST(refuses_a_file_with_garbage_in_the_middle),

@@ -208,7 +208,7 @@ static void fingerprints_are_digests_of_the_canonical_document(void **state)
     end(&scene);
 }
 
-static void a_stopped_sweep_continues_with_what_is_pending(void **state)
+static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 3, 1);
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(refuses_cells_that_name_other_repetitions),
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
-        cmocka_unit_test(a_stopped_sweep_continues_with_what_is_pending),
+        cmocka_unit_test(a_stopped_sweep_continues_with_its_pending_cells),
         cmocka_unit_test(a_finished_run_is_not_taken_up_again),
         cmocka_unit_test(a_correction_points_at_the_run_it_replaces),
         cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),

@@ -454,7 +454,7 @@ static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum sc
     return points;
 }
 
-static void what_fails_halfway_changes_nothing_and_delays_no_other(void **state)
+static void a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -557,7 +557,7 @@ int main(void)
         cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
-        cmocka_unit_test(what_fails_halfway_changes_nothing_and_delays_no_other),
+        cmocka_unit_test(a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other),
         cmocka_unit_test(damaged_blocks_are_reported_as_damaged),
         cmocka_unit_test(each_level_is_kept_for_its_own_time),
     };

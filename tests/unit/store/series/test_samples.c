@@ -45,7 +45,7 @@ static void whole_numbers_are_small(void **state)
     free(data);
 }
 
-static void refuses_what_is_cut_off(void **state)
+static void refuses_truncated_bytes(void **state)
 {
     struct sample sample = { 5, 0.1 }, *back;
     struct error error;
@@ -89,7 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unpacks_what_was_packed_in_order_of_series),
         cmocka_unit_test(whole_numbers_are_small),
-        cmocka_unit_test(refuses_what_is_cut_off),
+        cmocka_unit_test(refuses_truncated_bytes),
         cmocka_unit_test(survives_random_bytes),
     };
 
