@@ -53,11 +53,12 @@ void audit_check_success(struct audit *audit)
     text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
     text_add(&finding->consequence,
              audit->evidence->imported
-                 ? "The latencies cover only the requests that succeeded: compare these cells with "
-                   "nothing."
+                 ? "The latencies cover only the requests that succeeded: do not compare these "
+                   "cells with others."
                  : "Requests that timed out or were never answered count in the latencies as \"at "
                    "least\" "
-                   "that long; other failures are not included: compare these cells with nothing.");
+                   "that long; other failures are not included: do not compare these cells with "
+                   "others.");
 }
 
 /* ---- Failures by another name ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts: stored figures in, a drawing and a table of the same figures out. Pure functions.
- * What was measured is filled. Failed cells are hatched and labelled; inferred ones have a dashed
- * outline and no figure; unmeasured ones are a dot. Lines break at both. Bounds of axes and colours
- * come from measured figures alone. */
+/* The charts: pure functions that turn stored figures into a drawing and a table of the same
+ * figures. Measured cells are filled. Failed cells are hatched and labelled; inferred ones have a
+ * dashed outline and no figure; unmeasured ones are a dot. Lines break at both. Bounds of axes and
+ * colours come from measured figures alone. */
 #pragma once
 
 #include "analysis/audit/audit.h"

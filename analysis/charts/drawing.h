@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture as a list of six kinds of shapes: rect, path, segments, circle, text, group. Charts add
- * shapes; outlets (svg.h, raster.h) walk the list. Coordinates are from the top left, in units of
- * 1/96 inch. A shape with a coordinate that is not finite is not added. */
+ * shapes; svg.h and raster.h write the list. Coordinates are from the top left, in units of 1/96
+ * inch. A shape with a coordinate that is not finite is not added. */
 #pragma once
 
 #include "analysis/charts/font.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The colours of the charts. A drawing names paints; an outlet gives them colours, for light or
- * dark paper. Every text has a contrast of at least 4.5 with what is below it, every mark 3
- * (test_palette computes them). */
+/* The colours of the charts. A drawing names paints; svg.h and raster.h give them colours, for
+ * light or dark paper. Every text has a contrast of at least 4.5 with what is below it, every mark
+ * 3 (test_palette computes them). */
 #pragma once
 
 #include <stdint.h>

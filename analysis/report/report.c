@@ -76,7 +76,7 @@ static void write_sentences(const json_t *sentences, struct text *out)
     text_add_char(out, '\n');
 }
 
-/* What many readers read alone. */
+/* The only part that many readers read. */
 static void write_conclusions(const struct report_input *input, const struct cell_grid *grid,
                               struct text *out)
 {

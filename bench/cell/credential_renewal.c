@@ -51,7 +51,8 @@ static void *run(void *context)
         bool done = endpoint_renew(&renewal->endpoint, &error);
 
         if (!done && !failed)
-            log_warning("the key to a measured server's door is not renewed: %s", error.message);
+            log_warning("the credential of a measured server could not be renewed: %s",
+                        error.message);
         failed = !done;
         if (done && strcmp(atomic_load(&load->credential)->bearer, renewal->endpoint.bearer) != 0)
             load_credential_set(load, renewal->endpoint.bearer);

@@ -186,7 +186,7 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
 }
 
 /* A guess: as far from the earliest possible level as at the shorter context, where a single user
- * is served at another speed but the bend is the same. */
+ * is served at another speed but the knee is at the same place. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -230,7 +230,7 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* Whether a load can stand for the maximum: it must be well beyond the bend, and leave no doubt. */
+/* Whether a load can stand for the maximum: it must be well beyond the knee, and leave no doubt. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double share = SEARCH_SHARE * tokens(view, out->peak);

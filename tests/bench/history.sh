@@ -33,7 +33,7 @@ until_answers() {
     done
 }
 
-# feed DATA FILES [DATABASE]: leaves in $folder/told what it tells.
+# feed DATA FILES [DATABASE]: feeds the store; its output is in $folder/told.
 feed() {
     ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/told" || exit 1
     samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/told")
@@ -41,7 +41,7 @@ feed() {
     cat "$folder/told"
 }
 
-# told SENTENCE: the number after it.
+# told SENTENCE: the number that the output has after it.
 told() {
     sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/told"
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same questions to opsbrain's store and to a peer that has the same scrapes: how long the
- * answers take, and how far they are apart.
+/* Asks opsbrain's store and a peer with the same scrapes the same questions: how long the answers
+ * take, and by how much they differ.
  *
  *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *

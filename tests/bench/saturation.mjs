@@ -3,8 +3,9 @@
 //
 // Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
 // --window S (default 1.5).
-// Of each model it is computed at how many users it saturates; the verdict of a sweep is right if its interval holds
-// that. Prints each model, how many were right, and how wide the intervals are. A wrong one fails the bench.
+// The true number of users at which each model saturates is computed; the verdict of a sweep is right if its
+// interval contains it. Prints each model, how many were right, and how wide the intervals are. A wrong one fails
+// the bench.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';

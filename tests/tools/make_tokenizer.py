@@ -14,7 +14,7 @@ def main(folder, source):
     with open(source) as file:
         words = re.findall(r'"([a-z]+)"', file.read())
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(["<s>", "</s>", "other", *words]))}
-    # A word that is not known is a word still, no special token that decoding would drop.
+    # An unknown word is still a word, and not a special token that decoding would drop.
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="other"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     fast = PreTrainedTokenizerFast(

@@ -28,7 +28,7 @@ static void littles_law_shows_that_users_were_missing(void **state)
     says(&finding->consequence, "Do not compare above 4 users");
 }
 
-static void the_requests_in_flight_are_believed_before_littles_law(void **state)
+static void measured_requests_in_flight_take_precedence_over_littles_law(void **state)
 {
     struct trial *trial = *state;
 
@@ -156,7 +156,7 @@ static void finds_cells_in_which_the_server_stalled(void **state)
     assert_int_equal(only(trial, "uneven")->cells[0], 2);
 }
 
-static void finds_what_was_too_long_and_called_a_failure(void **state)
+static void finds_requests_that_were_too_long_and_called_failures(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = evidence_add(&trial->evidence);
@@ -414,7 +414,7 @@ static void the_document_has_every_rule_twice(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* If the number of users is not known, a long run is not a burst. */
-static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
+static void a_duration_near_a_usual_timeout_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
 
@@ -487,7 +487,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(finds_nothing_in_a_clean_run),
         TEST(littles_law_shows_that_users_were_missing),
-        TEST(the_requests_in_flight_are_believed_before_littles_law),
+        TEST(measured_requests_in_flight_take_precedence_over_littles_law),
         TEST(users_who_think_are_not_missed),
         TEST(finds_an_undeclared_limit),
         TEST(finds_fewer_requests_than_users_and_bursts),
@@ -496,7 +496,7 @@ int main(void)
         TEST(failed_cells_have_no_speed),
         TEST(finds_figures_over_the_few_that_succeeded),
         TEST(finds_cells_in_which_the_server_stalled),
-        TEST(finds_what_was_too_long_and_called_a_failure),
+        TEST(finds_requests_that_were_too_long_and_called_failures),
         TEST(finds_a_cold_start_inside_a_cell),
         TEST(finds_more_work_that_took_less_time),
         TEST(finds_tails_that_a_timeout_cut),
@@ -511,7 +511,7 @@ int main(void)
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_has),
         TEST(finds_weights_read_faster_than_the_memory_can),
-        TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
+        TEST(a_duration_near_a_usual_timeout_is_not_a_timeout),
         TEST(a_large_grid_of_one_run_is_clean),
         TEST(cells_of_as_many_runs_are_found),
         TEST(appended_runs_of_several_models_are_distinguished_by_their_rows),

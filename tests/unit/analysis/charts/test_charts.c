@@ -109,7 +109,7 @@ static void runs_of_every_shape(void **state)
     }
 }
 
-static void runs_that_are_none_of_these(void **state)
+static void runs_of_other_shapes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof other_runs / sizeof other_runs[0]; i++) {
@@ -475,7 +475,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_runs_of_every_kind),
         cmocka_unit_test(runs_of_every_shape),
-        cmocka_unit_test(runs_that_are_none_of_these),
+        cmocka_unit_test(runs_of_other_shapes),
         cmocka_unit_test(unmeasured_cells_have_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(labels_that_matter_are_there_once),

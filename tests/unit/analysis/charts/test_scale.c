@@ -36,7 +36,7 @@ static void three_digits_are_shown(void **state)
     shows(-9.996e-6, "-1.00e-5");
 }
 
-static void what_was_asked_for_is_shown_whole(void **state)
+static void requested_values_are_shown_in_full(void **state)
 {
     char number[SCALE_NUMBER_SIZE];
 
@@ -105,7 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_digits_are_shown),
-        cmocka_unit_test(what_was_asked_for_is_shown_whole),
+        cmocka_unit_test(requested_values_are_shown_in_full),
         cmocka_unit_test(axes_end_at_round_values),
         cmocka_unit_test(what_is_kept_clear_has_no_ticks),
     };

@@ -75,7 +75,7 @@ static void pairs_of_equals_differ_in_one_of_twenty(void **state)
 
 /* Also where it is the fastest one in 15 cells that are limited by the client, for that leaves out
  * their pairs whichever side was fast. 5 repetitions: half of the cells lose a pair. */
-static void what_disturbs_a_pair_makes_no_difference_between_equals(void **state)
+static void disturbed_pairs_make_no_difference_between_equals(void **state)
 {
     struct trial *trial = *state;
     struct rates rates;
@@ -229,7 +229,7 @@ int main(void)
         TRIAL(finds_a_difference_between_equals_in_one_of_twenty),
         TRIAL(sees_a_slowdown_of_five_percent_at_five_repetitions),
         TRIAL(pairs_of_equals_differ_in_one_of_twenty),
-        TRIAL(what_disturbs_a_pair_makes_no_difference_between_equals),
+        TRIAL(disturbed_pairs_make_no_difference_between_equals),
         TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
         cmocka_unit_test(tests_pairs_as_student_did),
         TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),

@@ -173,7 +173,7 @@ static void print_run(struct evidence *run, int overhead_tokens, int seed)
 }
 
 /* Another template or tokenizer is another way to write the same work. */
-static void how_a_server_is_asked_belongs_to_the_deployment(void **state)
+static void the_form_of_requests_belongs_to_the_deployment(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
@@ -197,7 +197,7 @@ static void how_a_server_is_asked_belongs_to_the_deployment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(how_a_server_is_asked_belongs_to_the_deployment),
+        TRIAL(the_form_of_requests_belongs_to_the_deployment),
         cmocka_unit_test(refuses_what_was_not_named),
         TRIAL(without_lists_of_names_no_fact_may_differ),
         TRIAL(refuses_runs_that_are_not_repetitions),

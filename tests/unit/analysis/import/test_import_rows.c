@@ -95,7 +95,7 @@ static void a_caller_states_what_columns_mean(void **state)
     }
 }
 
-static void columns_that_cannot_be_are_refused(void **state)
+static void impossible_columns_are_refused(void **state)
 {
     static const char table[] = "users,rps,x\n1,2,3\n";
     static const char result[] =
@@ -225,7 +225,7 @@ int main(void)
         cmocka_unit_test(rows_come_in_lists_lines_and_by_name),
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
         cmocka_unit_test(a_caller_states_what_columns_mean),
-        cmocka_unit_test(columns_that_cannot_be_are_refused),
+        cmocka_unit_test(impossible_columns_are_refused),
         cmocka_unit_test(a_refusal_of_unknown_rows_says_how_to_state_columns),
         cmocka_unit_test(a_result_in_seconds_is_not_taken_for_one_of_vllm),
         cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),

@@ -352,7 +352,7 @@ static void one_and_sixteen_users_of_a_server_that_runs_four(void **state)
     }
 }
 
-static void what_it_asks_for_narrows_it_to_one_load(void **state)
+static void the_suggested_loads_narrow_the_interval_to_one_load(void **state)
 {
     double loads[LOADS] = { 1, 16 }, next[LOADS_TO_MEASURE];
     struct measured measured;
@@ -458,7 +458,7 @@ int main(void)
         cmocka_unit_test(noise_widens_it_and_seldom_breaks_it),
         cmocka_unit_test(great_noise_says_little_and_is_seldom_wrong),
         cmocka_unit_test(one_and_sixteen_users_of_a_server_that_runs_four),
-        cmocka_unit_test(what_it_asks_for_narrows_it_to_one_load),
+        cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
         cmocka_unit_test(all_loads_may_lie_above_it),
         cmocka_unit_test(later_first_tokens_alone_are_not_a_queue),

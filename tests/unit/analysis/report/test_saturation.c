@@ -57,7 +57,7 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
 }
 
 /* Of several instances, one of them says what waits there. */
-static void a_partial_witness_says_nothing_of_the_queue(void **state)
+static void a_partial_cross_check_says_nothing_about_the_queue(void **state)
 {
     char witness[] = "{\"state\":\"partial\",\"requests_waiting_mean\":12}";
     struct cells cells = { 0 };
@@ -220,7 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_is_saturation_though_throughput_grew),
-        cmocka_unit_test(a_partial_witness_says_nothing_of_the_queue),
+        cmocka_unit_test(a_partial_cross_check_says_nothing_about_the_queue),
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
         cmocka_unit_test(says_that_the_greatest_load_is_not_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),

@@ -236,7 +236,7 @@ static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
     tear_down(&trial);
 }
 
-static void says_when_nobody_can_be_reached(void **state)
+static void reports_a_server_that_cannot_be_reached(void **state)
 {
     struct trial trial;
 
@@ -452,7 +452,7 @@ static void a_request_is_sent_twice_at_most(void **state)
 }
 
 /* Behind some proxies the body of an answer never ends. */
-static void an_answer_is_whole_with_done_though_its_body_stays_open(void **state)
+static void an_answer_with_done_is_complete_although_its_body_stays_open(void **state)
 {
     static const struct script_step steps[] = {
         { .bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -516,12 +516,12 @@ int main(void)
         cmocka_unit_test(fast_failures_do_not_improve_latency),
         cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),
         cmocka_unit_test(output_that_does_not_fit_after_the_input_is_infeasible),
-        cmocka_unit_test(says_when_nobody_can_be_reached),
+        cmocka_unit_test(reports_a_server_that_cannot_be_reached),
         cmocka_unit_test(a_connection_that_went_stale_is_not_a_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),
         cmocka_unit_test(a_connection_that_a_server_closes_after_some_answers_is_not_used_again),
         cmocka_unit_test(a_request_that_the_server_did_not_read_is_not_uncertain),
-        cmocka_unit_test(an_answer_is_whole_with_done_though_its_body_stays_open),
+        cmocka_unit_test(an_answer_with_done_is_complete_although_its_body_stays_open),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };
     struct error error;

@@ -195,7 +195,7 @@ static void threads_share_one_schedule(void **state)
 }
 
 /* Poisson's gaps have a variation of 1; over some 600 of them it has a standard error of 0.12. */
-static void what_is_sent_keeps_the_schedules_randomness(void **state)
+static void sent_requests_keep_the_schedules_randomness(void **state)
 {
     struct trial trial;
     struct request_records records;
@@ -483,7 +483,7 @@ int main(void)
         cmocka_unit_test(latency_counts_from_the_schedule),
         cmocka_unit_test(a_queue_in_front_of_us_counts_like_one_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
-        cmocka_unit_test(what_is_sent_keeps_the_schedules_randomness),
+        cmocka_unit_test(sent_requests_keep_the_schedules_randomness),
         cmocka_unit_test(an_open_window_shorter_than_a_request_is_extended_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
         cmocka_unit_test(a_window_may_end_with_a_number_of_requests),

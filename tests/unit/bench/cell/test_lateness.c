@@ -52,7 +52,7 @@ static void a_few_late_reads_blur_the_tail_alone(void **state)
     assert_float_equal(measurement.error_share, 0.0009, 1e-9);
 }
 
-static void what_makes_rates_and_means_wrong_is_a_limit(void **state)
+static void lateness_that_makes_rates_and_means_wrong_is_a_limit(void **state)
 {
     struct measurement rounds = in_time(), first = in_time(), gaps = in_time(), busy = in_time();
 
@@ -85,7 +85,7 @@ static void late_sending_is_in_the_first_token_of_an_open_loop_alone(void **stat
     assert_true(open.client_limited);
 }
 
-static void waiting_for_a_cpu_is_the_machines(void **state)
+static void waiting_for_a_cpu_is_the_machines_fault(void **state)
 {
     struct measurement measurement = in_time(), late = in_time();
 
@@ -104,9 +104,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_in_time_is_not_the_limit),
         cmocka_unit_test(a_few_late_reads_blur_the_tail_alone),
-        cmocka_unit_test(what_makes_rates_and_means_wrong_is_a_limit),
+        cmocka_unit_test(lateness_that_makes_rates_and_means_wrong_is_a_limit),
         cmocka_unit_test(late_sending_is_in_the_first_token_of_an_open_loop_alone),
-        cmocka_unit_test(waiting_for_a_cpu_is_the_machines),
+        cmocka_unit_test(waiting_for_a_cpu_is_the_machines_fault),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void needs_two_windows(void **state)
     steady_finish(&steady);
 }
 
-static void the_rate_is_that_of_the_latest(void **state)
+static void the_rate_is_that_of_the_latest_window(void **state)
 {
     struct steady steady = { 0 };
 
@@ -137,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs_two_windows),
-        cmocka_unit_test(the_rate_is_that_of_the_latest),
+        cmocka_unit_test(the_rate_is_that_of_the_latest_window),
         cmocka_unit_test(disagrees_while_the_rate_grows),
         cmocka_unit_test(standing_still_is_not_steady),
         cmocka_unit_test(the_interval_holds_the_true_rate_19_times_of_20),

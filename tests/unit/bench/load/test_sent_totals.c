@@ -40,7 +40,7 @@ static void sums_what_was_answered_whole(void **state)
 }
 
 /* Its prompt was no longer than the longest reported one, its answer no longer than requested. */
-static void what_was_cut_may_have_been_counted_whole(void **state)
+static void a_request_that_was_cut_may_have_been_counted_whole(void **state)
 {
     const struct request whole = answered(100, 16);
     struct request cut = answered(-1, -1), told = answered(90, 7);
@@ -61,7 +61,7 @@ static void what_was_cut_may_have_been_counted_whole(void **state)
 }
 
 /* Where lengths differ, it may have been one of the long ones. */
-static void what_was_cut_may_have_been_as_long_as_the_longest(void **state)
+static void a_request_that_was_cut_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);
     struct request cut = answered(-1, -1);
@@ -86,7 +86,7 @@ static void unsent_requests_are_not_counted(void **state)
     assert_int_equal(sent_totals_total(&sums, 64).more_requests, 0);
 }
 
-static void what_was_sent_twice_may_count_twice(void **state)
+static void a_request_that_was_sent_twice_may_count_twice(void **state)
 {
     struct request again = answered(100, 16);
     struct sent_totals_sums sums = { 0 };
@@ -121,10 +121,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_what_was_answered_whole),
-        cmocka_unit_test(what_was_cut_may_have_been_counted_whole),
-        cmocka_unit_test(what_was_cut_may_have_been_as_long_as_the_longest),
+        cmocka_unit_test(a_request_that_was_cut_may_have_been_counted_whole),
+        cmocka_unit_test(a_request_that_was_cut_may_have_been_as_long_as_the_longest),
         cmocka_unit_test(unsent_requests_are_not_counted),
-        cmocka_unit_test(what_was_sent_twice_may_count_twice),
+        cmocka_unit_test(a_request_that_was_sent_twice_may_count_twice),
         cmocka_unit_test(answers_without_usage_leave_a_range),
     };
 

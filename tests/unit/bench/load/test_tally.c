@@ -81,7 +81,7 @@ static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
     tally_finish(&tally);
 }
 
-static void what_was_unsent_without_waiting_for_room_is_our_own_lateness(void **state)
+static void a_request_unsent_without_waiting_for_room_is_our_own_lateness(void **state)
 {
     const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
     struct load load = of_window(&arrivals);
@@ -159,7 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_that_wait_all_through_the_window_are_counted_separately),
         cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
-        cmocka_unit_test(what_was_unsent_without_waiting_for_room_is_our_own_lateness),
+        cmocka_unit_test(a_request_unsent_without_waiting_for_room_is_our_own_lateness),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
         cmocka_unit_test(final_usage_in_every_chunk_does_not_count_chunks),
     };

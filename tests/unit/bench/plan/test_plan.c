@@ -63,7 +63,7 @@ static void sorts_levels_and_drops_repeated_ones(void **state)
     assert_int_equal(plan.concurrency[2], 8);
 }
 
-static void refuses_what_is_out_of_range_and_says_the_range(void **state)
+static void refuses_values_out_of_range_with_the_range(void **state)
 {
     (void)state;
     must_refuse("{\"input_tokens\":[4]}", "'concurrency' is missing");
@@ -106,7 +106,7 @@ static void an_open_loop_has_rates_for_levels(void **state)
     }
 }
 
-static void refuses_what_belongs_to_the_other_kind_of_loop(void **state)
+static void refuses_settings_of_the_other_kind_of_loop(void **state)
 {
     (void)state;
     must_refuse("{\"arrival\":\"burst\",\"concurrency\":[1],\"input_tokens\":[4]}",
@@ -425,9 +425,9 @@ int main(void)
         cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_take),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_drops_repeated_ones),
-        cmocka_unit_test(refuses_what_is_out_of_range_and_says_the_range),
+        cmocka_unit_test(refuses_values_out_of_range_with_the_range),
         cmocka_unit_test(an_open_loop_has_rates_for_levels),
-        cmocka_unit_test(refuses_what_belongs_to_the_other_kind_of_loop),
+        cmocka_unit_test(refuses_settings_of_the_other_kind_of_loop),
         cmocka_unit_test(old_plans_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),

@@ -198,8 +198,9 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* If throughput is flat after the bend, the whole grid's result without its high end. */
-static void a_climb_finds_the_bend_and_goes_no_higher_than_it_must(void **state)
+/* If throughput is flat after the knee, the search agrees with the whole grid, without its high
+ * end. */
+static void a_climb_finds_the_knee_and_goes_no_higher_than_it_must(void **state)
 {
     unsigned seed = 11;
 
@@ -467,7 +468,7 @@ static void says_why_a_level_need_not_be_measured(void **state)
     assert_string_equal(text.data, "under the saturation point at 64 requests/s");
 }
 
-static void calls_saturated_what_the_report_does(void **state)
+static void uses_the_saturation_share_of_the_report(void **state)
 {
     (void)state;
     assert_true(SEARCH_SHARE == SATURATION_SHARE);
@@ -512,7 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_full_grid_finds_on_a_thousand_curves),
-        cmocka_unit_test(a_climb_finds_the_bend_and_goes_no_higher_than_it_must),
+        cmocka_unit_test(a_climb_finds_the_knee_and_goes_no_higher_than_it_must),
         cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(begins_where_a_shorter_context_ended),
         cmocka_unit_test(an_earlier_repetition_leaves_what_decides),
@@ -525,7 +526,7 @@ int main(void)
         cmocka_unit_test(gives_up_where_nothing_succeeds),
         cmocka_unit_test(few_levels_are_all_measured),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
-        cmocka_unit_test(calls_saturated_what_the_report_does),
+        cmocka_unit_test(uses_the_saturation_share_of_the_report),
         cmocka_unit_test(the_report_agrees_with_the_search),
     };
 

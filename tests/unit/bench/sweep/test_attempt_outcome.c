@@ -25,7 +25,7 @@ static void judge(struct trial *trial, enum cross_check_verdict verdict, const c
     attempt_outcome_judge(&trial->work, &trial->subject, &said, &trial->result);
 }
 
-static void what_nothing_speaks_against_stays_as_it_is(void **state)
+static void an_attempt_without_evidence_against_it_stays_as_it_is(void **state)
 {
     struct trial trial = { 0 };
 
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(uneven_twice_is_marked),
         cmocka_unit_test(metrics_that_fail_in_the_middle_make_it_uneven),
         cmocka_unit_test(an_even_cell_stays_as_it_is),
-        cmocka_unit_test(what_nothing_speaks_against_stays_as_it_is),
+        cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
         cmocka_unit_test(contaminated_three_times_is_marked),
         cmocka_unit_test(restarted_three_times_has_failed_and_has_no_figures),
         cmocka_unit_test(a_failure_is_not_repeated_for_foreign_work),

@@ -189,7 +189,7 @@ static void add_verdict(struct rig *rig, enum cross_check_verdict verdict, const
     snprintf(next->served, sizeof next->served, "toy");
 }
 
-static void what_the_monitor_rejects_is_measured_again_or_given_up(void **state)
+static void an_attempt_that_the_monitor_rejects_is_measured_again_or_given_up(void **state)
 {
     struct attempt_row *attempts;
     struct cell_row *cells;
@@ -344,7 +344,7 @@ int main(void)
         cmocka_unit_test(prompts_of_a_dataset_are_measured_and_reported),
         cmocka_unit_test(chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
-        cmocka_unit_test(what_the_monitor_rejects_is_measured_again_or_given_up),
+        cmocka_unit_test(an_attempt_that_the_monitor_rejects_is_measured_again_or_given_up),
         cmocka_unit_test(an_adaptive_search_measures_what_decides_and_infers_the_rest),
         cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
         cmocka_unit_test(a_level_that_is_lost_twice_is_believed),

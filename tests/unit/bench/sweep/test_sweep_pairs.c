@@ -143,7 +143,7 @@ static void two_deployments_are_sent_the_same_prompts_of_a_dataset(void **state)
     tear_down(&rig);
 }
 
-static void what_one_deployment_was_sent_its_server_had_before_as_another(void **state)
+static void prompts_sent_to_one_deployment_count_as_sent_to_another_on_its_server(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),
         cmocka_unit_test(one_server_under_two_names_is_measured_in_turns),
         cmocka_unit_test(two_deployments_are_sent_the_same_prompts_of_a_dataset),
-        cmocka_unit_test(what_one_deployment_was_sent_its_server_had_before_as_another),
+        cmocka_unit_test(prompts_sent_to_one_deployment_count_as_sent_to_another_on_its_server),
         cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
     };
     struct error error;

@@ -138,7 +138,7 @@ static const struct cell_row *find_cell(const struct rig *rig, int64_t users, in
     return NULL;
 }
 
-static void what_need_not_be_measured_is_stored_as_inferred(void **state)
+static void cells_that_need_not_be_measured_are_stored_as_inferred(void **state)
 {
     struct rig rig;
 
@@ -229,7 +229,7 @@ static void a_full_search_takes_every_cell_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_need_not_be_measured_is_stored_as_inferred),
+        cmocka_unit_test(cells_that_need_not_be_measured_are_stored_as_inferred),
         cmocka_unit_test(continues_from_the_stored_cells_alone),
         cmocka_unit_test(a_rejected_attempt_is_asked_for_again),
         cmocka_unit_test(two_deployments_are_measured_at_the_same_loads),

@@ -96,7 +96,7 @@ static void says_that_a_server_does_not_stream(void **state)
     simserve_stop(&server);
 }
 
-static void says_what_the_server_says(void **state)
+static void repeats_the_servers_message(void **state)
 {
     struct simserve server = simserve_start((const char *[]){ "--api-key", "right", NULL });
 
@@ -226,7 +226,7 @@ static void words_of_several_tokens_are_skipped(void **state)
     assert_true(counter.requests < 60);
 }
 
-static void where_words_are_split_single_letters_are_exact(void **state)
+static void single_letters_are_exact_where_words_are_split(void **state)
 {
     struct counter counter = { .long_from = 1, .counts = true, .streams_usage = true };
     struct workload workload;
@@ -240,7 +240,7 @@ static void where_words_are_split_single_letters_are_exact(void **state)
     assert_int_equal(workload.overhead_tokens, 4);
 }
 
-static void where_nothing_is_one_token_the_average_counts(void **state)
+static void the_average_counts_where_no_word_is_one_token(void **state)
 {
     struct counter counter = { .long_from = 0, .counts = true, .streams_usage = true };
     struct workload workload;
@@ -292,7 +292,7 @@ static void a_stream_may_be_called_anything(void **state)
     assert_true(workload.reports_usage);
 }
 
-static void where_a_temperature_of_0_is_refused_the_plans_is_used(void **state)
+static void the_plans_temperature_is_used_where_0_is_refused(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .when = "\"temperature\":0,", .status = 422,
@@ -420,7 +420,7 @@ static void a_server_whose_answers_end_early_is_reported_before_the_first_cell(v
     assert_true(may_sweep(stops, true, &error));
 }
 
-static void answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin(void **state)
+static void one_early_answer_does_not_prevent_the_sweep(void **state)
 {
     static const struct canned_answer by_length[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -588,18 +588,18 @@ int main(void)
         cmocka_unit_test(chat_prompts_are_made_of_words_after_the_template),
         cmocka_unit_test(a_context_shorter_than_the_word_list_is_enough),
         cmocka_unit_test(says_that_a_server_does_not_stream),
-        cmocka_unit_test(says_what_the_server_says),
+        cmocka_unit_test(repeats_the_servers_message),
         cmocka_unit_test(words_of_several_tokens_are_skipped),
-        cmocka_unit_test(where_words_are_split_single_letters_are_exact),
-        cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
+        cmocka_unit_test(single_letters_are_exact_where_words_are_split),
+        cmocka_unit_test(the_average_counts_where_no_word_is_one_token),
         cmocka_unit_test(fields_that_the_server_refuses_are_omitted),
         cmocka_unit_test(a_stream_may_be_called_anything),
-        cmocka_unit_test(where_a_temperature_of_0_is_refused_the_plans_is_used),
+        cmocka_unit_test(the_plans_temperature_is_used_where_0_is_refused),
         cmocka_unit_test(a_server_that_always_streams_is_learned),
         cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
         cmocka_unit_test(a_server_whose_answers_end_early_is_reported_before_the_first_cell),
-        cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
+        cmocka_unit_test(one_early_answer_does_not_prevent_the_sweep),
         cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
         cmocka_unit_test(waits_where_the_server_asks_for_it),
