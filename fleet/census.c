@@ -46,7 +46,7 @@ bool census_is_whole(const struct census *census)
     return census->count > 0 && census->count < CENSUS_MOST && !census->busy;
 }
 
-/* ---- Two of them ----------------------------------------------------------------------------- */
+/* ---- Two censuses --------------------------------------------------------------------------- */
 
 /* Which instances of the first census may have become which of the last. */
 struct pairing {

@@ -321,7 +321,7 @@ static void start_thread(struct server_monitor *monitor)
 {
     struct error problem;
 
-    monitor->has_thread = thread_start("witness", run, monitor, &monitor->thread, &problem);
+    monitor->has_thread = thread_start("monitor", run, monitor, &monitor->thread, &problem);
     if (!monitor->has_thread)
         log_warning("a cell is monitored only at its start and end: %s", problem.message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes text on in whole UTF-8 characters that arrives in pieces cut anywhere. Private to fleet/
+/* Passes on text that arrives in pieces cut anywhere, in whole UTF-8 characters. Private to fleet/
  */
 #pragma once
 

@@ -22,7 +22,7 @@
 #define READS_MAX 4
 #define READ_WAIT_S 8 /* longer waits are left to the caller */
 
-/* ---- Making one ---- */
+/* ---- Creating and freeing ---- */
 
 static void copy_config(struct cloud *cloud, const struct cloud_config *config)
 {
@@ -324,14 +324,13 @@ static CHECKED bool ask_machine(const struct cloud *cloud, const char *method, c
     bool done;
 
     if (cloud->machine == NULL)
-        done =
-            error_set(error, ERROR_FORBIDDEN,
-                      "nothing is deployed on this machine: an admin enables it with the setting "
-                      "this_machine");
+        done = error_set(error, ERROR_FORBIDDEN,
+                         "deployments on this machine are switched off: an admin allows them with "
+                         "the setting this_machine");
     else if (url[0] != '/')
         done = error_set(
             error, ERROR_FORBIDDEN,
-            "without a credential only this machine is called: name the target's credential");
+            "only calls to this machine need no credential: name the target's credential");
     else
         done = cloud->machine->answer(cloud->machine->context, method, url, body, out, error);
     if (!done)

@@ -49,7 +49,7 @@ static const struct refusal {
       "it names a file (client-key), and only the kubeconfig itself is read: " FLATTEN },
     { "username", "its user has a password, which Kubernetes no longer takes: use a service "
                   "account's token or a client's certificate" },
-    { "as", "its user acts as another one (as), which is not supported" },
+    { "as", "its user impersonates another one (as), which is not supported" },
     { NULL },
 };
 

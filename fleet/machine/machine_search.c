@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Model servers on this machine, whoever started them: they are searched on the usual ports of
- * engines. */
+/* Finds the model servers on this machine, whoever started them, on the usual ports of engines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

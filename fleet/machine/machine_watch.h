@@ -22,7 +22,7 @@ struct machine_watch {
     int output;                     /* a program's output, to be read; -1: none */
     int log;                        /* the file that keeps it */
     int64_t logged_bytes;
-    int64_t held_ns;   /* when a model was last asked to stay */
+    int64_t held_ns;   /* when the model was last asked to stay loaded */
     int64_t looked_ns; /* when the expensive checks were last made */
 };
 

@@ -21,7 +21,8 @@ struct apply_step {
     enum apply_stage stage;
     int64_t since_ms; /* when it was accepted, possibly by an earlier process */
     char poll_url[1024];
-    char refusal[256]; /* the platform's sentence, where what is there decides all the same */
+    char
+        refusal[256]; /* the platform's sentence, although the resource decides what happens next */
 };
 
 struct apply {

@@ -9,7 +9,7 @@
  * by time. */
 #define REFUSALS_MAX 40
 
-/* Names that a rename of the table would change; journal rows outlive the program. */
+/* Not the names in the code, which may change: rows of the journal outlive the program. */
 static const char *const outcome_names[] = {
     [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
     [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
@@ -22,7 +22,7 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* What the provider says of a reply; *wait_s: at least, before the next one. The step's poll_url
+/* The provider's verdict on a reply; *wait_s: at least, before the next one. The step's poll_url
  * stays unless the provider names another. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
@@ -64,7 +64,7 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
     return apply_note(apply, index, action, outcome_names[state], own->poll_url, said, error);
 }
 
-/* A platform whose parts agree late says of what it has just made that it is absent. */
+/* For a while a platform may report as absent what it has just created. */
 static CHECKED bool is_there_still(const struct apply *apply, size_t index, struct error *problem)
 {
     const struct step *step = &apply->plan.steps[index];
@@ -72,7 +72,7 @@ static CHECKED bool is_there_still(const struct apply *apply, size_t index, stru
     if (strcmp(step->method, "DELETE") != 0 || step->resource[0] == '\0'
         || apply_look(apply, index, problem) != FOUND_OURS)
         return false;
-    error_set(problem, ERROR_UPSTREAM, "it is said to be absent, and is there");
+    error_set(problem, ERROR_UPSTREAM, "the platform reports it as absent, although it exists");
     return true;
 }
 
@@ -154,8 +154,8 @@ static bool has_all(const json_t *there, const json_t *wanted)
     return true;
 }
 
-/* A change that names the revision which it is for is refused the second time: what is there says
- * whether it was done. */
+/* A change that names the revision it applies to is refused the second time: the resource shows
+ * whether it was made. */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {
@@ -164,7 +164,7 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     struct error problem;
 
     if (json_object_get(step->body, "etag") == NULL) {
-        apply->steps[index].stage = STAGE_NEW; /* to change it twice changes it once */
+        apply->steps[index].stage = STAGE_NEW; /* making it twice has the same effect */
         return true;
     }
     if (!apply->frame->call(apply->cloud, "GET", step->resource, NULL, NULL, &reply, error))
@@ -177,8 +177,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* It was requested, and perhaps done: goes by what is there. The error is also set where that
- * cannot be seen. */
+/* The step was requested, and perhaps done: the resource decides. The error is also set if the
+ * resource cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -198,8 +198,8 @@ static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *s
     case FOUND_FOREIGN:
         *state = STEP_FAILED;
         error_set(&problem, ERROR_CONFLICT,
-                  "what the request \"%s\" would make exists, and is not this deployment's: it was "
-                  "not touched",
+                  "the resource that the request \"%s\" would create exists and is not this "
+                  "deployment's: it was not touched",
                   step->name);
         if (!note_outcome(apply, index, "do", STEP_FAILED, &problem, error))
             return false;

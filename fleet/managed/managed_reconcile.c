@@ -52,8 +52,8 @@ void managed_reconcile_destroy(struct managed_reconciler *reconciler)
     free(reconciler);
 }
 
-static void tell(const struct managed_reconciler *reconciler, const char *deployment,
-                 const char *sentence, bool is_warning)
+static void report(const struct managed_reconciler *reconciler, const char *deployment,
+                   const char *sentence, bool is_warning)
 {
     log_info("%s: %s", deployment, sentence);
     if (reconciler->listener != NULL)
@@ -121,10 +121,10 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     snprintf(sentence, sizeof sentence, "it ends in %lld minutes (%s)%s",
              (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end,
              is_watched ? "" : ": deployment_extend plans a later end");
-    tell(reconciler, row->deployment, sentence, true);
+    report(reconciler, row->deployment, sentence, true);
 }
 
-/* The plan that set its life was also the go-ahead to this. */
+/* The plan that set its life was also the go-ahead for this. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {
@@ -171,7 +171,7 @@ static bool only_reads(const struct fleet_frame *frame)
     return frame->only_reads != NULL && atomic_load(frame->only_reads);
 }
 
-/* A running plan does its own looks. */
+/* A running plan observes the deployment itself. */
 static bool is_changing(const struct fleet_frame *frame, const struct fleet_managed_row *row)
 {
     struct fleet_plan_row plan;
@@ -203,7 +203,7 @@ static void look(struct managed_reconciler *reconciler, const struct fleet_manag
         if (end(reconciler, row, &error))
             round->ended++;
         else
-            tell(reconciler, row->deployment, error.message, true);
+            report(reconciler, row->deployment, error.message, true);
         return;
     }
     if (now_ms < turn->next_ms)
@@ -212,7 +212,7 @@ static void look(struct managed_reconciler *reconciler, const struct fleet_manag
     seen = managed_sight_take(frame, row, &sight, &error);
     next_turn(turn, row, seen && sight.changed, !seen, now_ms);
     if (seen && sight.changed)
-        tell(reconciler, row->deployment, sight.sentence, sight.is_trouble);
+        report(reconciler, row->deployment, sight.sentence, sight.is_trouble);
 }
 
 /* A round is long if clouds are slow, so each row is read again before it is judged. */
@@ -274,9 +274,8 @@ static const char *sentence_of(const struct managed_target *target, const struct
     if (strcmp(managed_adopt_at_end(target, orphan), "destroy") == 0)
         return ENDED "removed";
     return orphan->at_end[0] != '\0' ? ENDED "stopped"
-                                     : ENDED
-               "stopped, as it does not say whether its end destroys it: "
-               "deployment_destroy does";
+                                     : ENDED "stopped, as its labels do not say whether to destroy "
+                                             "it: deployment_destroy does that";
 }
 
 static void report_orphan(const struct managed_reconciler *reconciler,
@@ -284,7 +283,7 @@ static void report_orphan(const struct managed_reconciler *reconciler,
 {
     bool taken = take_back(reconciler, target, orphan);
 
-    tell(reconciler, orphan->deployment, sentence_of(target, orphan, taken), true);
+    report(reconciler, orphan->deployment, sentence_of(target, orphan, taken), true);
 }
 
 /* Its name is taken: it can only be ended on its platform. */
@@ -297,7 +296,7 @@ static void report_twin(const struct managed_reconciler *reconciler,
              "another server of its name runs on %.63s%s%.63s with this opsbrain's label and is "
              "not managed: end it on its platform",
              target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
-    tell(reconciler, twin->deployment, sentence, true);
+    report(reconciler, twin->deployment, sentence, true);
 }
 
 static void report_orphans(const struct managed_reconciler *reconciler,

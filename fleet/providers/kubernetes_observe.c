@@ -102,7 +102,7 @@ static int trouble_of(const json_t *pod)
 }
 
 /* The pod that explains most, the youngest of several; never one that is being deleted. */
-static const json_t *telling(const json_t *pods)
+static const json_t *most_relevant_pod(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
     const char *latest = "";
@@ -223,7 +223,7 @@ static void read_status(const json_t *deployment, struct observed *out)
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out)
 {
-    const json_t *pod = telling(pods);
+    const json_t *pod = most_relevant_pod(pods);
     char deadline[sizeof out->message] = "";
 
     out->exists = true;
@@ -286,7 +286,7 @@ static void set_address(struct cloud *cloud, const struct desired *desired, cons
 {
     const json_t *port = json_array_get(at(service, "spec", "ports"), 0);
     const char *namespace = desired->target->namespace, *door = kubernetes_door(desired->target);
-    const json_t *host = at(telling(pods), "status", "hostIP");
+    const json_t *host = at(most_relevant_pod(pods), "status", "hostIP");
 
     if (port == NULL)
         return;
@@ -326,8 +326,8 @@ static CHECKED bool observe_parts(struct cloud *cloud, const struct desired *des
 
     if (!read_pods(cloud, desired, &pods, error) || !read_service(cloud, desired, pods, out, error))
         return false;
-    if (telling(pods) != NULL)
-        read_log(cloud, desired, telling(pods), &log);
+    if (most_relevant_pod(pods) != NULL)
+        read_log(cloud, desired, most_relevant_pod(pods), &log);
     kubernetes_read(deployment, pods, text_string(&log), out);
     text_copy(out->place, sizeof out->place, desired->place);
     out->ours = observed_is_of(out, desired);

@@ -125,11 +125,12 @@ json_t *provider_schedule(int64_t at_ms);
 /* Sets "command" and "args" of a container, as Kubernetes and Cloud Run take them: the words of the
  * recipe's `command` replace the image's program, the others are its arguments. */
 void provider_set_program(const struct desired *desired, json_t *container);
-/* What drift of a container is compared by: null for a member that it does not have, so that one
- * that is added later differs; of its environment, in which others keep secrets, a digest alone,
- * and its command line without credentials. */
+/* The members of a container that are compared for drift. A missing member is null, so that adding
+ * it later counts as a difference; of its environment, in which others keep secrets, only a digest
+ * is compared, and its command line is shown without credentials. */
 void provider_compare_container(const json_t *container, json_t *fields);
-/* The key of a server's door, which a store of secrets returns in base64. False: it is no text. */
+/* Decodes the key to a server, which a store of secrets returns in base64. False: it is not
+ * text. */
 CHECKED bool provider_read_key(const char *base64, char out[SECRET_VALUE_SIZE]);
 /* Short; a change of the text changes it. New reference. */
 json_t *provider_digest(const char *text);

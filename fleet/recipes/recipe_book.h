@@ -9,8 +9,8 @@
 
 struct recipe_book;
 
-/* `folder`: its files *.json, each named like its recipe; "": none. INVALID names the file with its
- * fault, or that has a name of the catalogue's. */
+/* `folder`: its files *.json, each named like its recipe; "": none. INVALID names the file that is
+ * wrong, or whose recipe has the name of one in the catalogue. */
 CHECKED bool recipe_book_create(const char *folder, struct recipe_book **out, struct error *error);
 void recipe_book_destroy(struct recipe_book *book); /* does nothing for NULL */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform does not take, and what is allowed there and unwise: a table of rules over a
- * recipe, without I/O. */
+/* What a platform refuses, and what it allows although it is unwise: a table of rules for recipes,
+ * without I/O. */
 #pragma once
 
 #include "fleet/recipes/recipe.h"
 
-/* Where and how a recipe is to be deployed; what is "" is not judged. */
+/* Where and how a recipe is to be deployed; a member that is "" is not judged. */
 struct recipe_lint_case {
     const struct recipe *recipe;
     const char *place; /* region or zone */

@@ -46,7 +46,7 @@ static double generated(const struct census *first, const struct census *last)
     return growth.generation_tokens_total;
 }
 
-static void adds_up_what_each_counted(void **state)
+static void adds_up_the_counters_of_all_instances(void **state)
 {
     const struct census first = TAKE(100, 7, 3000), last = TAKE(3010, 150, 107);
 
@@ -56,7 +56,7 @@ static void adds_up_what_each_counted(void **state)
     assert_float_equal(generated(&first, &first), 0, 1e-9);
 }
 
-static void several_that_did_nothing_yet_look_like_one(void **state)
+static void instances_that_did_nothing_yet_look_like_one(void **state)
 {
     const struct census fresh = TAKE(0, 0), one = TAKE(0, 50), last = TAKE(30, 80);
 
@@ -80,7 +80,7 @@ static void does_not_guess_if_the_instances_changed(void **state)
 }
 
 /* By their tokens alone each could be either; the time spent on prompts distinguishes them. */
-static void they_are_distinguished_by_all_counters(void **state)
+static void instances_are_distinguished_by_all_counters(void **state)
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
     const double seconds[2][2] = { { 20, 26 }, { 22, 28 } };
@@ -117,7 +117,7 @@ static void a_census_in_which_an_instance_worked_on_is_incomplete(void **state)
     assert_false(census_is_whole(&census));
 }
 
-static void those_at_work_are_not_counted(void **state)
+static void busy_instances_are_not_counted(void **state)
 {
     struct census first = TAKE(100, 200), moving = { 0 }, busy = TAKE(110, 210);
 
@@ -137,12 +137,12 @@ static void those_at_work_are_not_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_up_what_each_counted),
-        cmocka_unit_test(several_that_did_nothing_yet_look_like_one),
+        cmocka_unit_test(adds_up_the_counters_of_all_instances),
+        cmocka_unit_test(instances_that_did_nothing_yet_look_like_one),
         cmocka_unit_test(does_not_guess_if_the_instances_changed),
-        cmocka_unit_test(they_are_distinguished_by_all_counters),
+        cmocka_unit_test(instances_are_distinguished_by_all_counters),
         cmocka_unit_test(a_census_in_which_an_instance_worked_on_is_incomplete),
-        cmocka_unit_test(those_at_work_are_not_counted),
+        cmocka_unit_test(busy_instances_are_not_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void keeps_every_series_as_the_server_writes_it(void **state)
     metrics_page_finish(&page);
 }
 
-static void knows_what_only_grows(void **state)
+static void recognizes_counters(void **state)
 {
     static const struct {
         const char *text, *type;
@@ -75,7 +75,7 @@ static void skips_values_that_are_not_numbers(void **state)
     metrics_page_finish(&page);
 }
 
-static void reads_so_many_series_and_no_more(void **state)
+static void reads_a_bounded_number_of_series(void **state)
 {
     TEXT_AUTO text = { 0 };
 
@@ -90,7 +90,7 @@ static void reads_so_many_series_and_no_more(void **state)
     metrics_page_finish(&page);
 }
 
-static void says_what_is_not_stored_and_by_which_limit(void **state)
+static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
 {
     TEXT_AUTO sentence = { 0 };
 
@@ -131,10 +131,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_every_series_as_the_server_writes_it),
-        cmocka_unit_test(knows_what_only_grows),
+        cmocka_unit_test(recognizes_counters),
         cmocka_unit_test(skips_values_that_are_not_numbers),
-        cmocka_unit_test(reads_so_many_series_and_no_more),
-        cmocka_unit_test(says_what_is_not_stored_and_by_which_limit),
+        cmocka_unit_test(reads_a_bounded_number_of_series),
+        cmocka_unit_test(reports_the_series_that_are_not_stored_and_the_limit),
         cmocka_unit_test(histograms_are_those_whose_sums_become_our_figures),
     };
 

@@ -341,7 +341,7 @@ static void calls_a_complete_answer_without_content_empty(void **state)
     finish(&f);
 }
 
-static void repeats_without_what_a_strict_server_does_not_know(void **state)
+static void repeats_without_the_fields_that_a_strict_server_does_not_know(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .when = "stream_options", .status = 422,
@@ -401,7 +401,7 @@ static void does_not_repeat_other_refusals(void **state)
     finish(&f);
 }
 
-static void sends_what_was_asked_for(void **state)
+static void sends_the_requested_parameters(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .type = "text/event-stream", .body = HELLO },
@@ -537,7 +537,7 @@ static void hides_the_secret_in_its_answer_however_it_comes(void **state)
                   true, "(hidden)");
 }
 
-static void hides_the_secret_in_what_went_wrong(void **state)
+static void hides_the_secret_in_errors(void **state)
 {
     (void)state;
     assert_masked(ANSWERS(.status = 401, .body = "{\"error\":{\"message\":\"no key " SECRET "\"}}"),
@@ -566,12 +566,12 @@ int main(void)
         cmocka_unit_test(takes_an_answer_in_one_piece),
         cmocka_unit_test(refuses_answers_that_are_not_completions),
         cmocka_unit_test(calls_a_complete_answer_without_content_empty),
-        cmocka_unit_test(repeats_without_what_a_strict_server_does_not_know),
+        cmocka_unit_test(repeats_without_the_fields_that_a_strict_server_does_not_know),
         cmocka_unit_test(hides_the_secret_in_its_answer_however_it_comes),
-        cmocka_unit_test(hides_the_secret_in_what_went_wrong),
+        cmocka_unit_test(hides_the_secret_in_errors),
         cmocka_unit_test(keeps_the_limit_that_newer_servers_want),
         cmocka_unit_test(does_not_repeat_other_refusals),
-        cmocka_unit_test(sends_what_was_asked_for),
+        cmocka_unit_test(sends_the_requested_parameters),
         cmocka_unit_test(bounds_the_text_it_keeps),
         cmocka_unit_test(says_that_nobody_listens),
     };

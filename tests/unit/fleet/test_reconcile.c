@@ -28,7 +28,7 @@ static struct reconciliation held(double requests, double input, double output)
     return counts;
 }
 
-static void agrees_where_all_is_ours(void **state)
+static void agrees_if_all_requests_are_ours(void **state)
 {
     const struct reconciliation counts = held(0, 0, 0);
 
@@ -37,7 +37,7 @@ static void agrees_where_all_is_ours(void **state)
     assert_false(counts.short_);
 }
 
-static void one_request_more_is_foreign(void **state)
+static void one_extra_request_is_foreign(void **state)
 {
     const struct reconciliation counts = held(1, 1000, 16);
     TEXT_AUTO words = { 0 };
@@ -49,7 +49,7 @@ static void one_request_more_is_foreign(void **state)
 }
 
 /* Requests that were cut by others are counted by their tokens alone. */
-static void many_tokens_more_are_foreign_without_a_request(void **state)
+static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
 {
     (void)state;
     assert_true(held(0, 5000, 0).foreign);
@@ -81,7 +81,7 @@ static void nothing_is_foreign_if_nothing_is_reported(void **state)
 }
 
 /* A server that has answered nothing yet reports no counters, or not all label sets of one. */
-static void a_counter_that_appears_inside_began_at_nothing(void **state)
+static void a_counter_that_appears_meanwhile_began_at_zero(void **state)
 {
     static const char before[] = "vllm:num_requests_running 0\n",
                       after[] = "vllm:prompt_tokens_total 100500\n"
@@ -103,7 +103,7 @@ static void a_counter_that_appears_inside_began_at_nothing(void **state)
     assert_true(isnan(counts.counts[COUNT_OUTPUT].server));
 }
 
-static void a_label_set_that_appears_inside_counts_whole(void **state)
+static void a_label_set_that_appears_meanwhile_counts_in_full(void **state)
 {
     static const char before[] = "vllm:request_success_total{finished_reason=\"stop\"} 1000\n",
                       after[] = "vllm:request_success_total{finished_reason=\"stop\"} 1060\n"
@@ -122,7 +122,7 @@ static void a_label_set_that_appears_inside_counts_whole(void **state)
     assert_true(counts.counts[COUNT_REQUESTS].foreign == 2);
 }
 
-static void far_fewer_than_ours_is_short(void **state)
+static void far_fewer_requests_than_ours_are_a_shortfall(void **state)
 {
     (void)state;
     assert_true(held(-50, -50000, -800).short_);
@@ -133,15 +133,15 @@ static void far_fewer_than_ours_is_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_where_all_is_ours),
-        cmocka_unit_test(one_request_more_is_foreign),
-        cmocka_unit_test(many_tokens_more_are_foreign_without_a_request),
+        cmocka_unit_test(agrees_if_all_requests_are_ours),
+        cmocka_unit_test(one_extra_request_is_foreign),
+        cmocka_unit_test(many_extra_tokens_are_foreign_without_an_extra_request),
         cmocka_unit_test(an_engine_that_counts_a_token_more_per_request_is_not_foreign),
         cmocka_unit_test(without_reported_requests_a_tenth_of_the_tokens_is_foreign),
         cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
-        cmocka_unit_test(a_counter_that_appears_inside_began_at_nothing),
-        cmocka_unit_test(a_label_set_that_appears_inside_counts_whole),
-        cmocka_unit_test(far_fewer_than_ours_is_short),
+        cmocka_unit_test(a_counter_that_appears_meanwhile_began_at_zero),
+        cmocka_unit_test(a_label_set_that_appears_meanwhile_counts_in_full),
+        cmocka_unit_test(far_fewer_requests_than_ours_are_a_shortfall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

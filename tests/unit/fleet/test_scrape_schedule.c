@@ -29,7 +29,7 @@ static void takes_each_when_it_is_due_without_drift(void **state)
     scrape_schedule_finish(&schedule);
 }
 
-static void never_takes_one_that_is_busy(void **state)
+static void never_takes_a_busy_deployment(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct due due;
@@ -48,7 +48,7 @@ static void never_takes_one_that_is_busy(void **state)
     scrape_schedule_finish(&schedule);
 }
 
-static void keeps_the_times_of_what_stays_and_forgets_the_rest(void **state)
+static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct due due;
@@ -73,8 +73,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_each_when_it_is_due_without_drift),
-        cmocka_unit_test(never_takes_one_that_is_busy),
-        cmocka_unit_test(keeps_the_times_of_what_stays_and_forgets_the_rest),
+        cmocka_unit_test(never_takes_a_busy_deployment),
+        cmocka_unit_test(keeps_the_times_of_remaining_deployments_and_forgets_the_rest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,7 +294,7 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     canned_stop(&server);
 }
 
-static void does_not_wake_what_scales_to_zero(void **state)
+static void does_not_wake_a_server_that_scales_to_zero(void **state)
 {
     struct endpoint_lock lock = { .key = asleep_key, .sleeps = true };
     const struct access_locks locks = { &lock, asleep_find };
@@ -357,7 +357,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(does_not_wake_what_scales_to_zero, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,
                                         tear_down),
     };

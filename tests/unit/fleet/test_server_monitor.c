@@ -151,7 +151,7 @@ static void agrees_to_the_token_with_what_was_sent(void **state)
     leave(&scene);
 }
 
-static void one_request_of_somebody_else_is_seen(void **state)
+static void one_request_of_another_client_is_detected(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -168,7 +168,7 @@ static void one_request_of_somebody_else_is_seen(void **state)
 }
 
 /* The server's first requests ever: what it counts them by was not there before. */
-static void counters_that_appear_inside_count_from_nothing(void **state)
+static void counters_that_appear_meanwhile_count_from_zero(void **state)
 {
     static const char *const lazy[] = { "--ttft-ms",       "5",    "--step-ms", "2",
                                         "--lazy-counters", "true", NULL };
@@ -192,7 +192,7 @@ static void counters_that_appear_inside_count_from_nothing(void **state)
 }
 
 /* Requests that were cut off may have been counted or not: neither case shows foreign traffic. */
-static void what_failed_explains_so_much_more_and_no_further(void **state)
+static void failed_requests_explain_a_bounded_excess(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -227,7 +227,7 @@ static void *ask_long(void *context)
 
 /* If many requests were cut off, the counts could be ours; the requests running at the same time
  * could not. */
-static void more_at_once_than_ours_is_seen_though_the_counts_may_be_ours(void **state)
+static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void **state)
 {
     struct scene scene = begin(slow);
     pthread_t others[8];
@@ -269,7 +269,7 @@ static void waits_until_others_are_done_before_it_begins(void **state)
     simserve_stop(&other.server);
 }
 
-static void reports_the_window_in_one_vocabulary(void **state)
+static void reports_the_window_under_our_own_names(void **state)
 {
     struct scene scene = begin(
         (const char *[]){ "--ttft-ms", "30", "--step-ms", "20", "--tokens-per-chunk", "3", NULL });
@@ -303,7 +303,7 @@ static void reports_the_window_in_one_vocabulary(void **state)
     leave(&scene);
 }
 
-static void a_restart_is_reported_as_one(void **state)
+static void a_restart_is_reported_as_a_restart(void **state)
 {
     struct scene scene = begin(quick);
     char address[32];
@@ -584,13 +584,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_to_the_token_with_what_was_sent),
-        cmocka_unit_test(one_request_of_somebody_else_is_seen),
-        cmocka_unit_test(counters_that_appear_inside_count_from_nothing),
-        cmocka_unit_test(what_failed_explains_so_much_more_and_no_further),
-        cmocka_unit_test(more_at_once_than_ours_is_seen_though_the_counts_may_be_ours),
+        cmocka_unit_test(one_request_of_another_client_is_detected),
+        cmocka_unit_test(counters_that_appear_meanwhile_count_from_zero),
+        cmocka_unit_test(failed_requests_explain_a_bounded_excess),
+        cmocka_unit_test(foreign_concurrency_is_detected_although_the_counts_may_be_ours),
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
-        cmocka_unit_test(reports_the_window_in_one_vocabulary),
-        cmocka_unit_test(a_restart_is_reported_as_one),
+        cmocka_unit_test(reports_the_window_under_our_own_names),
+        cmocka_unit_test(a_restart_is_reported_as_a_restart),
         cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
         cmocka_unit_test(another_model_is_recognized_by_its_name_or_its_context),
         cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),

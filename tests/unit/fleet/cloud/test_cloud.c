@@ -99,7 +99,7 @@ static void test_verdicts_of_calls(void **state)
 }
 
 /* A network that wants a login, or a proxy, answers 200 in the API's place. */
-static void test_a_page_in_place_of_an_answer_is_none(void **state)
+static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
 {
     static const struct {
         const char *method, *type, *answer;
@@ -180,7 +180,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_401_is_answered_by_one_new_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_credential_goes_nowhere_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verdicts_of_calls, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_none, set_up,
+        cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_reads_are_repeated_and_changes_never, set_up,
                                         tear_down),

@@ -49,7 +49,7 @@ static void test_a_signed_token_is_the_golden_one(void **state)
     assert_int_equal(cloud_jwt_ends_ms(token.data), INT64_C(1764003600000));
 }
 
-static void test_keys_that_cannot_sign_are_refused_unseen(void **state)
+static void test_keys_that_cannot_sign_are_refused_without_being_shown(void **state)
 {
     static const char *const keys[] = {
         "",
@@ -75,7 +75,7 @@ static void test_keys_that_cannot_sign_are_refused_unseen(void **state)
     }
 }
 
-static void test_an_end_is_read_only_where_there_is_one(void **state)
+static void test_an_expiry_is_read_if_there_is_one(void **state)
 {
     (void)state;
     assert_int_equal(cloud_jwt_ends_ms("a.eyJleHAiOjEyM30.b"), 123000);
@@ -90,8 +90,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_signed_token_is_the_golden_one),
-        cmocka_unit_test(test_keys_that_cannot_sign_are_refused_unseen),
-        cmocka_unit_test(test_an_end_is_read_only_where_there_is_one),
+        cmocka_unit_test(test_keys_that_cannot_sign_are_refused_without_being_shown),
+        cmocka_unit_test(test_an_expiry_is_read_if_there_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void check(long status, const char *body, const char *kind, const char *p
         fail_msg("\"%s\" is not in \"%s\"", part, problem.message);
 }
 
-static void test_googles_errors_say_what_helps(void **state)
+static void test_googles_errors_include_a_fix(void **state)
 {
     (void)state;
     check(403,
@@ -125,7 +125,7 @@ static void test_foreign_texts_are_bounded_and_printable(void **state)
 }
 
 /* The table of requests that may be repeated. */
-static void test_only_what_may_be_repeated_is(void **state)
+static void test_only_repeatable_requests_are_repeated(void **state)
 {
     static const char without_reason[] = "{\"kind\":\"Status\",\"code\":500,\"message\":\"failed "
                                          "to create typed patch object\"}";
@@ -169,12 +169,12 @@ static void test_only_what_may_be_repeated_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_googles_errors_say_what_helps),
+        cmocka_unit_test(test_googles_errors_include_a_fix),
         cmocka_unit_test(test_an_operations_error_has_the_code_of_grpc),
         cmocka_unit_test(test_kubernetes_status_is_read_with_its_causes),
         cmocka_unit_test(test_waits_are_read_and_bounded),
         cmocka_unit_test(test_foreign_texts_are_bounded_and_printable),
-        cmocka_unit_test(test_only_what_may_be_repeated_is),
+        cmocka_unit_test(test_only_repeatable_requests_are_repeated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

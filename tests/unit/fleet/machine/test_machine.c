@@ -13,7 +13,7 @@
 
 /* ---- Its life ---- */
 
-static void it_is_found_again_by_another_opsbrain(void **state)
+static void a_server_is_found_again_by_another_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process process;
@@ -27,7 +27,7 @@ static void it_is_found_again_by_another_opsbrain(void **state)
     assert_false(machine_process_lives(&process));
 }
 
-static void its_end_comes_without_opsbrain(void **state)
+static void the_end_of_a_server_comes_without_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *sooner = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 1000));
@@ -65,7 +65,7 @@ static void an_extension_reaches_its_watchdog(void **state)
     destroy(world);
 }
 
-static void at_its_end_it_may_be_stopped_and_started_again(void **state)
+static void a_server_stopped_at_its_end_may_be_started_again(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *sooner =
@@ -120,7 +120,7 @@ static struct machine_process child_of(const struct machine_world *world)
     return child;
 }
 
-static void its_children_end_with_it(void **state)
+static void the_children_of_a_program_end_with_it(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process child;
@@ -161,7 +161,7 @@ static pid_t start_innocent(void)
     return pid;
 }
 
-static void a_number_that_was_given_to_another_is_not_touched(void **state)
+static void a_process_that_reuses_the_number_is_not_touched(void **state)
 {
     struct machine_world *world = *state;
     pid_t innocent = start_innocent();
@@ -211,7 +211,7 @@ static pid_t start_without_home(void)
     return pid;
 }
 
-static void without_a_home_nobody_is_taken_for_what_was_left(void **state)
+static void without_a_home_no_process_is_taken_for_a_remnant(void **state)
 {
     pid_t innocent = start_without_home();
     struct machine_process process;
@@ -237,7 +237,7 @@ static void a_program_that_ends_says_so_with_its_last_line(void **state)
     destroy(world);
 }
 
-static void one_that_listens_for_other_machines_is_ended(void **state)
+static void a_program_that_listens_for_other_machines_is_ended(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -248,7 +248,7 @@ static void one_that_listens_for_other_machines_is_ended(void **state)
     destroy(world);
 }
 
-static void a_second_one_of_its_name_is_refused(void **state)
+static void a_second_server_of_the_same_name_is_refused(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *body = NULL;
@@ -272,18 +272,18 @@ int main(int argc, char **argv)
         return status;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(it_is_found_again_by_another_opsbrain),
-        TEST(its_end_comes_without_opsbrain),
+        TEST(a_server_is_found_again_by_another_opsbrain),
+        TEST(the_end_of_a_server_comes_without_opsbrain),
         TEST(an_extension_reaches_its_watchdog),
-        TEST(at_its_end_it_may_be_stopped_and_started_again),
+        TEST(a_server_stopped_at_its_end_may_be_started_again),
         TEST(nothing_runs_without_its_watchdog),
-        TEST(its_children_end_with_it),
+        TEST(the_children_of_a_program_end_with_it),
         TEST(remains_of_a_killed_watchdog_are_ended),
-        TEST(a_number_that_was_given_to_another_is_not_touched),
-        TEST(without_a_home_nobody_is_taken_for_what_was_left),
+        TEST(a_process_that_reuses_the_number_is_not_touched),
+        TEST(without_a_home_no_process_is_taken_for_a_remnant),
         TEST(a_program_that_ends_says_so_with_its_last_line),
-        TEST(one_that_listens_for_other_machines_is_ended),
-        TEST(a_second_one_of_its_name_is_refused),
+        TEST(a_program_that_listens_for_other_machines_is_ended),
+        TEST(a_second_server_of_the_same_name_is_refused),
     };
 #undef TEST
 

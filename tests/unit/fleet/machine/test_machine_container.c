@@ -293,7 +293,7 @@ static void an_image_is_named_by_its_digest(void **state)
     }
 }
 
-static void a_container_that_ends_is_seen(void **state)
+static void a_container_that_ends_is_noticed(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = NULL;
@@ -486,7 +486,7 @@ int main(int argc, char **argv)
         TEST(a_command_is_carried_out_once_it_can_be_ended),
         TEST(an_unavailable_image_fails),
         TEST(an_image_is_named_by_its_digest),
-        TEST(a_container_that_ends_is_seen),
+        TEST(a_container_that_ends_is_noticed),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_held_and_unloaded),

@@ -15,7 +15,7 @@
 
 /* ---- A program's environment ---- */
 
-static void a_program_gets_nothing_of_opsbrains(void **state)
+static void a_program_inherits_nothing_from_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     int left_open = open("/proc/self/status", O_RDONLY); /* not closed by an exec */
@@ -56,7 +56,7 @@ static void a_program_has_an_account_and_a_folder_of_its_own(void **state)
     destroy(world);
 }
 
-static void its_key_is_in_its_environment_alone(void **state)
+static void the_key_of_a_program_is_only_in_its_environment(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *key = NULL;
@@ -176,7 +176,7 @@ static void a_port_that_is_taken_is_refused(void **state)
     destroy(world);
 }
 
-static void it_is_refused_where_there_is_no_machine(void **state)
+static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 {
     static const char *const variables[] = { "K_SERVICE", "CLOUD_RUN_JOB",
                                              "KUBERNETES_SERVICE_HOST" };
@@ -328,15 +328,15 @@ int main(int argc, char **argv)
         return status;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_program_gets_nothing_of_opsbrains),
+        TEST(a_program_inherits_nothing_from_opsbrain),
         TEST(a_program_has_an_account_and_a_folder_of_its_own),
-        TEST(its_key_is_in_its_environment_alone),
+        TEST(the_key_of_a_program_is_only_in_its_environment),
         TEST(only_programs_of_the_list_are_run),
         TEST(a_program_that_is_no_server_is_refused),
         TEST(a_port_that_is_taken_is_refused),
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),
-        cmocka_unit_test(it_is_refused_where_there_is_no_machine),
+        cmocka_unit_test(this_machine_is_refused_on_cloud_run_and_in_pods),
         cmocka_unit_test(settings_are_checked),
     };
 #undef TEST

@@ -90,7 +90,7 @@ static void run_jobs(struct trial_rig *rig)
 }
 
 /* Others' resources have ends that have passed, labels of another opsbrain, and names like ours. */
-static void its_end_and_a_search_for_orphans_touch_nothing_of_others(void **state)
+static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
 {
     (void)state;
     for_each_trial(trial)
@@ -205,7 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_resources_survive_every_verb),
-        cmocka_unit_test(its_end_and_a_search_for_orphans_touch_nothing_of_others),
+        cmocka_unit_test(the_end_and_the_search_for_orphans_touch_no_foreign_resource),
         cmocka_unit_test(an_orphan_is_removed_after_its_end_and_nothing_else),
         cmocka_unit_test(a_fault_leaves_nothing_unknown),
     };

@@ -38,7 +38,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-static void things_of_others_are_not_touched(void **state)
+static void resources_of_others_are_not_touched(void **state)
 {
     struct rig *rig = *state;
     struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
@@ -54,7 +54,7 @@ static void things_of_others_are_not_touched(void **state)
     assert_int_equal(fleet_world_existing(rig->world), 1);
 }
 
-static void it_is_scaled_stopped_started_extended_and_destroyed(void **state)
+static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row row;
@@ -135,8 +135,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_plan_is_carried_out_and_its_deployment_registered),
-        RIG_TEST(things_of_others_are_not_touched),
-        RIG_TEST(it_is_scaled_stopped_started_extended_and_destroyed),
+        RIG_TEST(resources_of_others_are_not_touched),
+        RIG_TEST(a_deployment_is_scaled_stopped_started_extended_and_destroyed),
         RIG_TEST(an_extension_is_done_when_its_server_is_ready_again),
         RIG_TEST(a_moved_database_changes_nothing_until_it_is_resumed),
     };

@@ -30,8 +30,8 @@ static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
     assert_true(kills >= 10);
 }
 
-/* Killed while it makes, cancelled, and killed again while it takes back: at every second moment,
- * of which one resource has those before a request and the next one those after it. */
+/* Killed while it creates, cancelled, and killed again while it deletes: at every second event, so
+ * that one resource is met before its request and the next one after it. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -61,7 +61,7 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
 }
 
 /* Killed at each request of a destroy: never a wrong "done". */
-static void kill_9_while_destroying_destroys_all_the_same(void **state)
+static void kill_9_during_a_destroy_still_destroys(void **state)
 {
     struct rig *rig = *state;
 
@@ -116,7 +116,7 @@ static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
     }
 }
 
-static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
+static void a_request_that_is_refused_too_often_fails_with_the_last_reason(void **state)
 {
     struct rig *rig = *state;
     char plan[ID_SIZE];
@@ -127,7 +127,7 @@ static void what_is_refused_too_often_fails_with_the_last_reason(void **state)
     check_world(rig, "busy", 1, false);
 }
 
-static void a_lost_answer_is_settled_by_what_is_there(void **state)
+static void a_lost_answer_is_settled_by_the_resource(void **state)
 {
     static const char *const at[] = { "/guard/", "/service/", "/grant/" };
     struct rig *rig = *state;
@@ -180,8 +180,8 @@ static void a_failed_plan_is_undone_with_the_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
-/* Also where another process goes on, which knows it from the journal. */
-static void what_is_refused_and_not_there_fails_with_both_reasons(void **state)
+/* Even if another process continues, which knows the first refusal only from the journal. */
+static void a_refused_request_without_a_resource_fails_with_both_reasons(void **state)
 {
     struct rig *rig = *state;
 
@@ -234,7 +234,7 @@ static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
     return row;
 }
 
-/* What was accepted and failed later may run, and be billed. */
+/* A change that was accepted and failed later may have taken effect, and be billed. */
 static void a_refused_change_costs_what_it_did_before(void **state)
 {
     struct rig *rig = *state;
@@ -261,7 +261,7 @@ static void a_stopped_one_whose_start_is_refused_stays_stopped(void **state)
     check_managed(rig, "gemma", "stopped");
 }
 
-/* Requested, and killed before the answer: that the same request is refused afterwards says nothing
+/* Requested, and killed before the answer: a later refusal of the same request says nothing
  * about the first one. */
 static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
 {
@@ -277,7 +277,7 @@ static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-/* Its server is stopped by then: the end that is shown is the one at which it is ended. */
+/* Its server is stopped by then: the end that is shown must be the one that is enforced. */
 static void an_extension_that_fails_leaves_the_end_in_force(void **state)
 {
     struct rig *rig = *state;
@@ -337,7 +337,7 @@ static void await_look(struct rig *rig, const char *url, int looks)
     assert_true(thing->looks >= looks);
 }
 
-/* Its time counts from when it was accepted, also if another process goes on. */
+/* Its time limit counts from when it was accepted, even if another process continues. */
 static void an_operation_that_never_ends_is_given_up(void **state)
 {
     struct rig *rig = *state;
@@ -391,13 +391,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
-        RIG_TEST(kill_9_while_destroying_destroys_all_the_same),
+        RIG_TEST(kill_9_during_a_destroy_still_destroys),
         RIG_TEST(a_request_that_meets_a_busy_platform_is_repeated),
-        RIG_TEST(what_is_refused_too_often_fails_with_the_last_reason),
-        RIG_TEST(a_lost_answer_is_settled_by_what_is_there),
+        RIG_TEST(a_request_that_is_refused_too_often_fails_with_the_last_reason),
+        RIG_TEST(a_lost_answer_is_settled_by_the_resource),
         RIG_TEST(a_lost_change_is_not_sent_twice),
         RIG_TEST(a_failed_plan_is_undone_with_the_reason),
-        RIG_TEST(what_is_refused_and_not_there_fails_with_both_reasons),
+        RIG_TEST(a_refused_request_without_a_resource_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
         RIG_TEST(a_refused_change_costs_what_it_did_before),
         RIG_TEST(a_stopped_one_whose_start_is_refused_stays_stopped),

@@ -112,7 +112,7 @@ static void a_zone_has_its_region(void **state)
     }
 }
 
-static void another_address_or_name_has_none(void **state)
+static void a_server_at_another_address_or_name_has_no_platform(void **state)
 {
     struct rig *rig = *state;
 
@@ -127,7 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_zone_has_its_region),
-        TEST(another_address_or_name_has_none),
+        TEST(a_server_at_another_address_or_name_has_no_platform),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static size_t jobs_queued(struct rig *rig)
     return count;
 }
 
-static void it_looks_each_minute_and_less_where_nothing_changes(void **state)
+static void a_deployment_is_observed_each_minute_and_less_often_without_changes(void **state)
 {
     struct rig *rig = *state;
     size_t looked = 0;
@@ -141,7 +141,7 @@ static void it_looks_each_minute_and_less_where_nothing_changes(void **state)
     assert_string_equal(rig->told, "gemma: it is ready");
 }
 
-static void it_warns_an_hour_and_ten_minutes_before_once_each(void **state)
+static void an_end_is_announced_an_hour_and_ten_minutes_before_once_each(void **state)
 {
     struct rig *rig = *state;
 
@@ -161,7 +161,7 @@ static void it_warns_an_hour_and_ten_minutes_before_once_each(void **state)
 }
 
 /* It was adopted without the right to extend it. */
-static void the_end_of_a_watched_deployment_is_told_without_advice(void **state)
+static void the_end_of_a_watched_deployment_is_announced_without_advice(void **state)
 {
     struct rig *rig = *state;
 
@@ -171,7 +171,7 @@ static void the_end_of_a_watched_deployment_is_told_without_advice(void **state)
 }
 
 /* The plan that gave it its life was agreed to. */
-static void at_its_end_it_is_ended_once(void **state)
+static void a_deployment_is_ended_once_at_its_end(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_row *plans;
@@ -211,7 +211,7 @@ static void a_moved_database_ends_nothing(void **state)
     assert_int_equal(after(rig, 1).ended, 1);
 }
 
-static void what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told(void **state)
+static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row row;
@@ -250,7 +250,7 @@ static void orphans_are_reported_and_stay(void **state)
 }
 
 /* A target may show deployments that are managed on another one, if both are in one project. */
-static void one_of_the_same_name_elsewhere_is_reported(void **state)
+static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
 {
     struct rig *rig = *state;
     struct fleet_target_row other;
@@ -281,14 +281,14 @@ static void expect_plan(struct rig *rig, const char *deployment, const char *ver
     fleet_plan_rows_free(plans, count);
 }
 
-static void an_orphan_whose_own_end_has_passed_is_ended_as_is_written_on_it(void **state)
+static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void **state)
 {
     static const struct {
         const char *name, *at_end, *verb, *told;
     } cases[] = {
         { "removed", "destroy", "destroy", "its end has passed: it is removed" },
         { "stopped", "stop", "stop", "its end has passed: it is stopped" },
-        { "older", "", "stop", "does not say whether its end destroys it: deployment_destroy" },
+        { "older", "", "stop", "do not say whether to destroy it: deployment_destroy" },
     };
     struct rig *rig = *state;
     char url[64];
@@ -324,16 +324,16 @@ static void an_orphan_whose_own_end_has_passed_is_ended_as_is_written_on_it(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(it_looks_each_minute_and_less_where_nothing_changes),
-        TEST(it_warns_an_hour_and_ten_minutes_before_once_each),
-        TEST(the_end_of_a_watched_deployment_is_told_without_advice),
-        TEST(at_its_end_it_is_ended_once),
+        TEST(a_deployment_is_observed_each_minute_and_less_often_without_changes),
+        TEST(an_end_is_announced_an_hour_and_ten_minutes_before_once_each),
+        TEST(the_end_of_a_watched_deployment_is_announced_without_advice),
+        TEST(a_deployment_is_ended_once_at_its_end),
         TEST(a_watched_or_endless_deployment_is_left_alone),
         TEST(a_moved_database_ends_nothing),
-        TEST(what_its_platform_ended_in_time_is_gone_and_what_another_deleted_is_told),
+        TEST(an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported),
         TEST(orphans_are_reported_and_stay),
-        TEST(one_of_the_same_name_elsewhere_is_reported),
-        TEST(an_orphan_whose_own_end_has_passed_is_ended_as_is_written_on_it),
+        TEST(a_server_of_the_same_name_elsewhere_is_reported),
+        TEST(an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

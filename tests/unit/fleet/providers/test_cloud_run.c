@@ -67,7 +67,7 @@ static void test_quota_errors_in_all_three_places(void **state)
     check_state(world, "failed", "HEALTH_CHECK_CONTAINER_ERROR");
 }
 
-static void test_faults_are_told_apart(void **state)
+static void test_faults_are_distinguished(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -179,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_a_whole_life),
         LIVE(test_quota_errors_in_all_three_places),
-        LIVE(test_faults_are_told_apart),
+        LIVE(test_faults_are_distinguished),
         LIVE(test_a_service_that_has_changed_since_is_not_touched),
         LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_labels_of_others_stay),

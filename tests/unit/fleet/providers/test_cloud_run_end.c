@@ -50,7 +50,7 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
 }
 
 /* Neither has labels: after a lost answer the description identifies the resource. */
-static void test_what_ends_it_is_marked_and_undone(void **state)
+static void test_the_resources_of_the_end_are_marked_and_undone(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -133,7 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_end_is_a_request_to_this_service_alone),
-        LIVE(test_what_ends_it_is_marked_and_undone),
+        LIVE(test_the_resources_of_the_end_are_marked_and_undone),
         LIVE(test_an_extension_moves_the_job),
         LIVE(test_a_service_without_an_end_gets_none),
         LIVE(test_a_start_and_an_update_write_the_end_that_the_plan_shows),

@@ -13,7 +13,7 @@
 
 #define RECIPES SOURCE_DIR "/catalog/recipes/cloud_run/*.json"
 
-static void test_verbs_are_these_steps(void **state)
+static void test_the_steps_of_each_verb(void **state)
 {
     struct google_world *world = *state;
 
@@ -115,7 +115,7 @@ static void test_every_recipe_makes_a_service_that_is_taken(void **state)
     assert_true(made >= 10);
 }
 
-static void test_what_the_platform_refuses_is_refused_before(void **state)
+static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -184,10 +184,10 @@ static void test_commands_hold_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_verbs_are_these_steps),
+        LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
         LIVE(test_every_recipe_makes_a_service_that_is_taken),
-        LIVE(test_what_the_platform_refuses_is_refused_before),
+        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_looked_for_once),
         LIVE(test_an_etag_is_encoded),

@@ -106,7 +106,7 @@ static void test_quotas_as_an_answer_and_in_an_operation(void **state)
     assert_int_equal(world->life.state, STEP_FAILED);
 }
 
-static void test_faults_are_told_apart(void **state)
+static void test_faults_are_distinguished(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -186,7 +186,7 @@ int main(void)
         LIVE(test_inside_the_network_it_has_no_address_outside),
         LIVE(test_a_zone_without_resources),
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
-        LIVE(test_faults_are_told_apart),
+        LIVE(test_faults_are_distinguished),
         LIVE(test_a_resource_that_is_not_ready_is_polled_again),
         LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_another_machine_of_its_name_is_not_deleted),

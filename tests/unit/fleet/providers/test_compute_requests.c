@@ -12,7 +12,7 @@
 #include "tests/clouds/compute_world.h"
 #include "tests/clouds/fake_description.h"
 
-static void test_verbs_are_these_steps(void **state)
+static void test_the_steps_of_each_verb(void **state)
 {
     struct google_world *world = *state;
 
@@ -232,7 +232,7 @@ static void test_every_body_is_of_googles_description(void **state)
     recipe_book_destroy(book);
 }
 
-static void test_what_the_platform_refuses_is_refused_before(void **state)
+static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -274,12 +274,12 @@ static void test_commands_hold_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_verbs_are_these_steps),
+        LIVE(test_the_steps_of_each_verb),
         LIVE(test_the_bodies),
         LIVE(test_kinds),
         LIVE(test_every_recipe_makes_a_machine_that_is_taken),
         LIVE(test_every_body_is_of_googles_description),
-        LIVE(test_what_the_platform_refuses_is_refused_before),
+        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_commands_hold_no_secret),
     };

@@ -52,7 +52,7 @@ static void test_each_missing_permission_is_named_and_quotas_are_shown(void **st
 
 #define AT(member) offsetof(struct fleet_target, member)
 
-static void test_what_a_target_needs(void **state)
+static void test_the_members_that_a_target_needs(void **state)
 {
     static const struct {
         size_t at;
@@ -125,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_lists_have_pages_and_gaps),
         LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
-        LIVE(test_what_a_target_needs),
+        LIVE(test_the_members_that_a_target_needs),
         LIVE(test_the_key_of_a_machine),
     };
     struct error error;

@@ -238,7 +238,7 @@ static void test_phases_are_those_that_people_know(void **state)
 }
 
 /* Whoever adds a variable to the container may have put a secret into it. */
-static void test_what_is_added_to_a_container_is_drift_without_the_values_of_variables(void **state)
+static void test_additions_to_a_container_are_drift_without_the_values_of_variables(void **state)
 {
     json_auto_t *before = json_loads("{\"spec\":{\"template\":{\"spec\":{\"containers\":"
                                      "[{\"image\":\"vllm\"}]}}}}",
@@ -317,7 +317,7 @@ static void test_another_credential_in_a_command_line_is_drift(void **state)
 }
 
 /* Seen on a real cluster: nine pods for eight GPUs, all created within one second. */
-static void test_the_pod_that_waits_is_the_one_that_tells(void **state)
+static void test_the_waiting_pod_explains_the_state(void **state)
 {
     json_auto_t *deployment =
         json_loads("{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":2},\"status\":"
@@ -464,13 +464,13 @@ int main(void)
         LIVE(test_names_that_kubernetes_lacks_are_refused),
         LIVE(test_an_adopted_deployment_keeps_its_name),
         LIVE(test_commands_of_kubectl),
-        LIVE(test_what_is_added_to_a_container_is_drift_without_the_values_of_variables),
+        LIVE(test_additions_to_a_container_are_drift_without_the_values_of_variables),
         cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
         cmocka_unit_test(test_another_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_phases_are_those_that_people_know),
-        cmocka_unit_test(test_the_pod_that_waits_is_the_one_that_tells),
+        cmocka_unit_test(test_the_waiting_pod_explains_the_state),
         cmocka_unit_test(test_an_image_without_a_digest_has_none),
         LIVE(test_a_whole_life),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),

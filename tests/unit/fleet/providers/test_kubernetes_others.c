@@ -157,7 +157,7 @@ static void test_another_of_that_name_since_is_not_deleted(void **state)
     step_list_free(steps, count);
 }
 
-static void test_faults_are_told_apart(void **state)
+static void test_faults_are_distinguished(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -265,7 +265,7 @@ int main(void)
         LIVE(test_an_end_that_is_new_is_made_and_not_forced),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
         LIVE(test_another_of_that_name_since_is_not_deleted),
-        LIVE(test_faults_are_told_apart),
+        LIVE(test_faults_are_distinguished),
         LIVE(test_lists_have_pages),
         LIVE(test_each_missing_right_is_named),
         LIVE(test_targets_are_checked),

@@ -239,7 +239,7 @@ static void refuse(struct world *world, const char *recipe, const char *member, 
         fail_msg("%s: %s", recipe, body != NULL ? "it is run" : world->life.error.message);
 }
 
-static void what_no_machine_should_run_is_refused(void **state)
+static void recipes_that_no_machine_should_run_are_refused(void **state)
 {
     static const char llama[] = "local-llama-cpp-gemma-4-e2b", vllm[] = "local-vllm-gemma-4-e2b";
     struct world *world = *state;
@@ -271,7 +271,7 @@ static void only_recipes_of_the_disk_are_run(void **state)
 
 /* ---- Turned off ---- */
 
-static void it_is_off_until_an_admin_turns_it_on(void **state)
+static void this_machine_is_off_until_an_admin_turns_it_on(void **state)
 {
     struct world *world = *state;
     json_auto_t *findings = json_array();
@@ -281,7 +281,7 @@ static void it_is_off_until_an_admin_turns_it_on(void **state)
     open_cloud(world, NULL);
     assert_false(world->life.provider->observe(world->life.cloud, &world->life.desired, &now,
                                                &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "an admin enables it"));
+    assert_non_null(strstr(world->life.error.message, "an admin allows them"));
     assert_false(world->life.provider->list(world->life.cloud, &target, &list, &count, NULL,
                                             &world->life.error));
     assert_false(
@@ -323,7 +323,7 @@ static void must(struct world *world, enum provider_verb verb)
                  world->life.error.message);
 }
 
-static void it_lives_as_on_any_platform(void **state)
+static void a_server_lives_as_on_any_platform(void **state)
 {
     struct world *world = *state;
     struct observed now;
@@ -423,11 +423,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(every_recipe_becomes_its_request),
         TEST(a_request_is_shown_as_a_command),
-        TEST(what_no_machine_should_run_is_refused),
+        TEST(recipes_that_no_machine_should_run_are_refused),
         TEST(only_recipes_of_the_disk_are_run),
-        TEST(it_is_off_until_an_admin_turns_it_on),
+        TEST(this_machine_is_off_until_an_admin_turns_it_on),
         TEST(a_call_without_a_credential_goes_nowhere_else),
-        TEST(it_lives_as_on_any_platform),
+        TEST(a_server_lives_as_on_any_platform),
         TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(foreign_servers_are_not_ended),
         TEST(a_lost_answer_makes_no_second_server),

@@ -178,7 +178,7 @@ static void test_a_stop_takes_back_what_still_waits(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_words_that_are_not_known_yet_wait(void **state)
+static void test_unknown_states_count_as_waiting(void **state)
 {
     struct google_world *world = *state;
 
@@ -212,7 +212,7 @@ static void test_quotas_as_an_answer_and_in_an_operation(void **state)
     assert_int_equal(world->life.state, STEP_FAILED);
 }
 
-static void test_faults_are_told_apart(void **state)
+static void test_faults_are_distinguished(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -396,9 +396,9 @@ int main(void)
         LIVE(test_a_zone_without_capacity_for_spot),
         LIVE(test_a_machine_that_was_taken_away),
         LIVE(test_a_stop_takes_back_what_still_waits),
-        LIVE(test_words_that_are_not_known_yet_wait),
+        LIVE(test_unknown_states_count_as_waiting),
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
-        LIVE(test_faults_are_told_apart),
+        LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
         LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_a_queued_resource_is_known_by_the_labels_of_its_node),

@@ -53,7 +53,7 @@ static void check_no_steps(struct google_world *world, enum provider_verb verb,
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }
 
-static void test_verbs_are_these_steps(void **state)
+static void test_the_steps_of_each_verb(void **state)
 {
     struct google_world *world = *state;
     const struct observed active = machine("https://tpu.googleapis.com" QUEUED, 1);
@@ -147,7 +147,7 @@ static void test_a_queued_resource_for_each_kind(void **state)
     }
 }
 
-static void test_flex_start_is_asked_of_another_version(void **state)
+static void test_flex_start_uses_another_version_of_the_api(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -288,7 +288,7 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
     recipe_book_destroy(book);
 }
 
-static void test_what_the_platform_refuses_is_refused_before(void **state)
+static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -369,13 +369,13 @@ static void test_commands_hold_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_verbs_are_these_steps),
+        LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_queued_resource_for_each_kind),
-        LIVE(test_flex_start_is_asked_of_another_version),
+        LIVE(test_flex_start_uses_another_version_of_the_api),
         LIVE(test_waiting_for_capacity_ends_with_the_life),
         LIVE(test_every_recipe_asks_for_what_the_platform_takes),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
-        LIVE(test_what_the_platform_refuses_is_refused_before),
+        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_flex_start_has_an_end_within_a_week),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_unwise_choices_are_warned_about),

@@ -85,7 +85,7 @@ static void test_a_zone_without_quota(void **state)
 }
 
 /* As on Compute Engine. */
-static void test_what_a_target_needs(void **state)
+static void test_the_members_that_a_target_needs(void **state)
 {
     struct google_world *world = *state;
     struct error error;
@@ -130,7 +130,7 @@ int main(void)
         LIVE(test_lists_have_pages_and_gaps),
         LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
         LIVE(test_a_zone_without_quota),
-        LIVE(test_what_a_target_needs),
+        LIVE(test_the_members_that_a_target_needs),
         LIVE(test_the_key_of_a_machine),
     };
     struct error error;
