@@ -14,8 +14,8 @@
 struct consent {
     const char *name;     /* name of the thing concerned, which `confirm` repeats */
     const char *key;      /* keys of the question, and of the form's box */
-    const char *thing;    /* what the person is shown, of which `name` is not enough to tell: an
-                           * answer counts for this one alone. NULL: `name` is enough */
+    const char *thing;    /* identifies what the person is shown, if `name` is not enough: an answer
+                             counts for this value alone. NULL: `name` is enough */
     const char *title;    /* label of the box: "Remove it" */
     const char *plan;     /* what would be done, for the form; */
     const char *summary;  /* and a short form for an error's sentence */

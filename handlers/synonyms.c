@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other tools' names for our arguments: for "did you mean". */
+/* Other tools' names for our arguments, from which "did you mean" suggests ours. */
 
 #include <string.h>
 

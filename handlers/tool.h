@@ -175,8 +175,8 @@ struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked by the params, with defaults filled in */
     json_t *checked;         /* the result of tool_check; borrowed; NULL: not checked yet */
-    bool in_go_ahead;        /* the tool's go_ahead() runs: only there consent is asked for */
-    const char *file;        /* uploaded with the arguments; borrowed; NULL: none */
+    bool in_go_ahead; /* true while the tool's go_ahead() runs: consent is asked for only then */
+    const char *file; /* uploaded with the arguments; borrowed; NULL: none */
     size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */

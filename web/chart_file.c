@@ -12,7 +12,7 @@
 #include "web/param_form.h"
 #include "web/report_page.h"
 
-/* ---- Outlets ---- */
+/* ---- Formats of the file ---- */
 
 static CHECKED bool write_svg(const struct services *services, const struct chart *chart, bool dark,
                               struct text *out, struct error *error)
@@ -47,11 +47,11 @@ static CHECKED bool write_json(const struct services *services, const struct cha
     return true;
 }
 
-static const struct outlet {
+static const struct file_format {
     const char *end, *type;
     CHECKED bool (*write)(const struct services *services, const struct chart *chart, bool dark,
                           struct text *out, struct error *error);
-} outlets[] = {
+} formats[] = {
     { ".svg", "image/svg+xml", write_svg },
     { ".png", "image/png", write_png },
     { ".csv", "text/csv; charset=utf-8", write_csv },
@@ -59,15 +59,15 @@ static const struct outlet {
 };
 
 /* Chosen by the path's suffix; the table of pages has no others. */
-static const struct outlet *outlet_of(const struct page_request *request)
+static const struct file_format *format_of(const struct page_request *request)
 {
     const char *end = strrchr(request->path, '.');
     size_t i = 0;
 
-    while (i + 1 < sizeof outlets / sizeof *outlets
-           && strncmp(end, outlets[i].end, strlen(outlets[i].end)) != 0)
+    while (i + 1 < sizeof formats / sizeof *formats
+           && strncmp(end, formats[i].end, strlen(formats[i].end)) != 0)
         i++;
-    return &outlets[i];
+    return &formats[i];
 }
 
 /* ---- The request ---- */
@@ -120,7 +120,7 @@ static CHECKED bool answer_file_take(const struct page_request *request, const c
                                      json_t *arguments, struct page_answer *answer,
                                      struct error *error)
 {
-    const struct outlet *outlet = outlet_of(request);
+    const struct file_format *format = format_of(request);
     struct call call = page_call_make(request);
     json_auto_t *given = arguments;
     CHART_AUTO chart = { 0 };
@@ -129,9 +129,9 @@ static CHECKED bool answer_file_take(const struct page_request *request, const c
         json_object_set_new(given, "plot", json_string(plot));
     if (!chart_request_call(&call, given, &chart, error))
         return false;
-    answer->type = outlet->type;
+    answer->type = format->type;
     answer->is_kept = true;
-    return outlet->write(request->services, &chart, page_query(request, "dark") != NULL,
+    return format->write(request->services, &chart, page_query(request, "dark") != NULL,
                          &answer->body, error);
 }
 

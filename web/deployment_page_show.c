@@ -114,7 +114,7 @@ static CHECKED bool write_sweeps(const struct page_request *request, const char 
         return false;
     html_element(html, "h2", "Sweeps");
     page_list_write(request, "Its newest sweeps", sweeps, json_object_get(listed, "sweeps"),
-                    "It was not measured yet.", html);
+                    "It has not been measured yet.", html);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep while it runs: a row for each finished cell, and under them what is being measured. */
+/* Shows a running sweep: a row for each finished cell, and below them the cell that is being
+ * measured. */
 
 #include <inttypes.h>
 #include <math.h>

@@ -17,8 +17,8 @@ static CHECKED bool check_words(int argc, char *const *argv, struct error *error
 
     if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
         return error_set(error, ERROR_INVALID,
-                         "%s takes the server's address alone: it asks for the key, or reads it "
-                         "from standard input; revoke a key that was written here",
+                         "%s takes only the server's address: it asks for the key, or reads it "
+                         "from standard input; revoke the key that was on the command line",
                          argv[0]);
     return argc < 2 || login_url(argv[1], url, error);
 }
@@ -94,8 +94,8 @@ bool client_login_help(struct text *out, struct error *error)
     (void)error;
     text_add(out, "  opsbrain login [URL]\n"
                   "      Asks for the key of a server without showing it, or reads it from "
-                  "standard input, and stores both if the server takes it. That server is then "
-                  "the one that is asked. An empty key deletes the one that is stored.\n"
+                  "standard input, and stores both if the server accepts it. Commands then call "
+                  "that server. An empty key deletes the stored one.\n"
                   "  opsbrain logout [URL]\n"
                   "      Deletes the key that is stored for a server.\n\n");
     text_add(out, client_statuses);

@@ -289,8 +289,8 @@ bool client_watch_help(struct text *out, struct error *error)
     text_add(out,
              "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_USUAL "] [--count N] [--json]\n"
              "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they are "
-             "now, read from the model server itself: as charts on a terminal (q or Ctrl-C "
-             "ends it), as lines behind a pipe.\n\n");
+             "now, read from the model server itself: as charts on a terminal (q or Ctrl-C ends "
+             "it), as lines in a pipe.\n\n");
     text_add(out, client_statuses);
     return true;
 }

@@ -96,7 +96,7 @@ const struct field cell_answer_fields[] = {
       .help = "The same, p99." },
     { "throughput_ci95_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Half the width of the 95 % interval of output_tokens_per_s within the window, as a "
-              "share of it: 0.03 is 3 %." },
+              "share of that figure: 0.03 is 3 %." },
     { "window_s", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Seconds of the window." },
     { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,

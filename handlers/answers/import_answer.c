@@ -103,7 +103,7 @@ void import_answer_describe(const struct evidence *evidence, struct text *out)
     text_addf(out, ".\nInput lengths are counted in %s.\n",
               evidence->input_unit == LENGTH_UNKNOWN ? "what the file does not say"
                                                      : length_unit_name(evidence->input_unit));
-    text_add(out, "Known of it: ");
+    text_add(out, "Known facts: ");
     answer_describe_members(facts, out);
     quote_remarks(evidence, out);
 }

@@ -107,9 +107,9 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
 const struct field sweep_answer_finding_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "saturation", VALUE_LIST,
-      .help =
-          "Per context: the smallest load with 95 % of the highest tokens/s is from low_users to "
-          "high_users; reached false: or beyond. `measure_next`: loads that would narrow it." },
+      .help = "Per context: the smallest load with 95 % of the highest tokens/s lies from "
+              "low_users to high_users, or beyond if `reached` is false. `measure_next`: loads "
+              "that would narrow it." },
     { "limits", VALUE_LIST,
       .help = "Per context: `met`, the largest load that meets the plan's limits (missing: none "
               "does), and `missed`, the next one; empty without limits." },

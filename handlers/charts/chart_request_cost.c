@@ -55,7 +55,7 @@ static CHECKED bool add(struct call *call, size_t index, const char *id, struct 
 }
 
 /* Runs of one model on the same hardware have the same name. */
-static void tell_apart(struct costed *costed)
+static void make_names_differ(struct costed *costed)
 {
     static const char *const roles[SIDES_MAX] = { " (run)", " (candidate)" };
 
@@ -87,7 +87,7 @@ bool chart_request_cost(struct call *call, struct chart *out, struct error *erro
     found = add(call, 0, run, &costed, error)
             && (candidate == NULL || add(call, 1, candidate, &costed, error));
     if (found && candidate != NULL)
-        tell_apart(&costed);
+        make_names_differ(&costed);
     if (found)
         chart_cost(costed.prices, candidate == NULL ? 1 : 2, out);
     finish(&costed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: a deployment at a glance: is it up, what serves it, who is using it. */
+/* deployment_show: shows a deployment at a glance (whether it is up, what serves it, who is using
+ * it). */
 
 #include <inttypes.h>
 #include <math.h>

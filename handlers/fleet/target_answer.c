@@ -37,7 +37,7 @@ const struct field target_answer_fields[] = {
     { "allows_no_price", VALUE_BOOLEAN, .sparse = true, .help = "An unknown cost is allowed." },
     { "allows_no_end", VALUE_BOOLEAN, .sparse = true, .help = "A deployment may have no end." },
     { "allows_no_guard", VALUE_BOOLEAN, .sparse = true,
-      .help = "A deployment may have an end that only opsbrain keeps." },
+      .help = "A deployment may have an end that only opsbrain enforces." },
     { "needs_two", VALUE_BOOLEAN, .sparse = true, .help = "Two people must agree to a plan." },
     { "agent_usd_per_hour", VALUE_NUMBER, .sparse = true,
       .help = "What an agent may approve alone.", ROW_NUMBER(struct fleet_target_row, agent_usd) },
@@ -97,8 +97,8 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
               "alone: %.2f.%s%s%s%s\nCredential: %s%s%s\n",
               row->deployment_usd, row->total_usd, row->agent_usd,
               row->needs_two ? " Two people must agree." : "",
-              row->allows_no_end ? " No end is allowed." : "",
-              row->allows_no_guard ? " An end that only opsbrain keeps is allowed." : "",
+              row->allows_no_end ? " Deployments without an end are allowed." : "",
+              row->allows_no_guard ? " An end that only opsbrain enforces is allowed." : "",
               row->allows_no_price ? " An unknown cost is allowed." : "", row->credential,
               row->credential_file[0] == '\0' ? "" : " ", row->credential_file);
 }
@@ -108,5 +108,6 @@ bool target_answer_frame(const struct call *call, const struct fleet_frame **out
 {
     *out = call->services->fleet;
     return *out != NULL
-           || error_set(error, ERROR_UNSUPPORTED, "this server deploys nothing: it has no fleet");
+           || error_set(error, ERROR_UNSUPPORTED,
+                        "this server cannot deploy anything: it was started without that part");
 }

@@ -28,7 +28,8 @@ static const struct field waiting_fields[] = {
 
 static const struct field fields[] = {
     { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
-    { "usd_per_hour", VALUE_NUMBER, .help = "What those that run cost together, where known." },
+    { "usd_per_hour", VALUE_NUMBER,
+      .help = "What the running ones cost together, as far as known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
       .help = "Plans that have not begun, the newest first." },
     FIELD_NEXT_STEP,

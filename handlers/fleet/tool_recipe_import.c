@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_import: adds a recipe of the team's by a call instead of through the folder. */
+/* recipe_import: adds a recipe of the team by a call, instead of as a file in the team's folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,10 +29,10 @@ static const struct field fields[] = {
 static CHECKED bool check(const struct call *call, const struct recipe *recipe, struct error *error)
 {
     if (recipe_book_find(call->services->recipes, recipe->name) != NULL)
-        return error_set(error, ERROR_CONFLICT,
-                         "%s is the name of a recipe that opsbrain or the team's folder has: give "
-                         "yours another",
-                         recipe->name);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "there is already a recipe %s in opsbrain or in the team's folder: choose another name",
+            recipe->name);
     if (strcmp(recipe->provider, THIS_MACHINE) == 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "recipes for this machine are not imported by a call: put the file into "
@@ -84,9 +84,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_recipe_import = {
     .name = "recipe_import",
     .title = "Import a recipe",
-    .help =
-        "Imports a recipe of the team's, or a new revision of one, after checking every member; "
-        "existing plans keep theirs.",
+    .help = "Imports a recipe of the team, or a new revision of one, after checking every member; "
+            "existing plans keep theirs.",
     .more = "docs/recipes.md lists the members. The setting `recipes` names a folder that is read "
             "at start: recipes for this machine itself come only from there.",
     .sets = SET_DEPLOY,

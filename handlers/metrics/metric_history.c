@@ -256,7 +256,7 @@ static CHECKED bool read_ratio(struct store *store, const struct metric_history_
     return true;
 }
 
-/* ---- A figure of ours ---- */
+/* ---- One of our figures ---- */
 
 static CHECKED bool choose_function(const char *name, enum kind kind, int asked,
                                     enum metric_history_function *out, struct error *error)

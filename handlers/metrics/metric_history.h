@@ -21,8 +21,8 @@ extern const char *const metric_history_functions[]; /* in that order; ends with
 extern const char *const metric_history_names[]; /* of figures; ends with NULL */
 extern const size_t metric_history_count;
 
-/* The request: a figure of ours by its position in metric_history_names, or a stored series by
- * name. */
+/* The request: one of our figures by its position in metric_history_names, or a stored series by
+ * its name. */
 struct metric_history_ask {
     int64_t deployment_id;
     int figure;           /* -1: the series */

@@ -62,8 +62,8 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
 const struct prompt prompt_compare_deployments = {
     .name = "compare_deployments",
     .title = "Compare two deployments",
-    .help = "Measures two deployments under the same load and compares them cell by cell, with "
-            "what the spread between repetitions allows one to say.",
+    .help = "Measures two deployments under the same load and compares them cell by cell; "
+            "differences within the spread between repetitions do not count.",
     .arguments = arguments,
     .role = ROLE_OPERATOR,
     .write = write,

@@ -34,14 +34,13 @@ static const struct {
                     "more users mostly wait longer." },
     { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
                 "shows the largest load that meets them, per context." },
-    { "inferred",
-      "A cell that an adaptive search (`search` of sweep_plan) did not need to measure: "
-      "its neighbours say enough, and it has no figures." },
+    { "inferred", "A cell that an adaptive search (`search` of sweep_plan) did not need to "
+                  "measure: its neighbours' figures are enough, and it has none." },
     { "censored", "Timeouts cut the tail: such a percentile is \"at least\" (>=)." },
     { "client limited", "The load generator was late or busy: not the server's limit." },
     { "witness", "What the server's own metrics showed in the same window." },
     { "job", "Long work with an id: it continues when a call ends, and after a restart." },
-    { "lease", "The right to measure on an endpoint: two sweeps never do at once." },
+    { "lease", "The right to measure on an endpoint: only one sweep has it at a time." },
 };
 
 static void add_tools(struct text *out)

@@ -17,7 +17,7 @@ static const struct field difference_fields[] = {
       .help = "The two values, of long ones the part that differs; null: not known." },
     { "runs", VALUE_TEXTS, .help = "The two runs." },
     { "within_a_side", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: they differ within one side, which are then not repetitions." },
+      .help = "True: runs of one side differ in it, so they are not repetitions." },
     { "allowed", VALUE_BOOLEAN, .sparse = true,
       .help = "True: named as a factor, or accepted as unknown." },
     { 0 },

@@ -25,8 +25,8 @@ static CHECKED bool is_new_file(const struct compare_request *request, const str
     for (const struct evidence *other = request->runs; other < run; other++)
         if (run->imported && other->imported && strcmp(run->digest, other->digest) == 0)
             return error_set(error, ERROR_INVALID,
-                             "the runs %s and %s are of the same file: its figures are one "
-                             "repetition, name one of the two",
+                             "the runs %s and %s come from the same file, whose figures are one "
+                             "repetition: name one of the two",
                              other->id, run->id);
     return true;
 }

@@ -157,7 +157,7 @@ static CHECKED bool read_place(struct fleet_host *host, struct error *error)
 
 /* ---- The thread ---- */
 
-static void tell(void *context, const char *deployment, const char *sentence, bool is_warning)
+static void report(void *context, const char *deployment, const char *sentence, bool is_warning)
 {
     const struct fleet_host *host = context;
 
@@ -278,7 +278,7 @@ const struct fleet_frame *fleet_host_frame(const struct fleet_host *host)
 bool fleet_host_start(struct fleet_host *host, struct notifier *notifier, struct error *error)
 {
     host->notifier = notifier;
-    host->reconciler = managed_reconcile_create(&host->frame, tell, host);
+    host->reconciler = managed_reconcile_create(&host->frame, report, host);
     host->started = thread_start("fleet", run_thread, host, &host->thread, error);
     return host->started;
 }

@@ -141,7 +141,7 @@ const struct setting settings_table[] = {
       "days to keep them rolled up to 1 h; 0: for ever" },
     { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests), "one log line per request" },
     { "hardened", SETTING_BOOLEAN, "true", 0, 0, AT(hardened),
-      "no core dumps, debuggers or new privileges (release builds); false to debug one" },
+      "no core dumps, debuggers or new privileges (release builds); false to debug such a build" },
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 

@@ -94,7 +94,7 @@ async function live(world, client) {
     }
 }
 
-// startWork(t, server, model, count): {noted, dead, end()}; set `dead` while nobody needs to call.
+// startWork(t, server, model, count): {noted, dead, end()}; set `dead` to pause the clients.
 export async function startWork(t, server, model, count) {
     const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), uploads: new Set(), reads: 0 };
     const world = { server, model, noted, over: false, dead: false };
@@ -109,8 +109,8 @@ export async function startWork(t, server, model, count) {
     return world;
 }
 
-// checkNoted(world, rows, when): the database has all that was acknowledged, once; the number of changes in its audit.
-// rows(query): the rows of a query.
+// checkNoted(world, rows, when): asserts that everything acknowledged is in the database once; the number of audited
+// changes. rows(query): the rows of a query.
 export function checkNoted({ noted, failure }, rows, when) {
     if (failure) throw failure;
     const hardware = new Map(

@@ -20,7 +20,8 @@ class Fleet {
         return callTool(this.world.server, tool, args);
     }
 
-    // insist(step): what it gives, once it gives something; undefined: the work is over.
+    // insist(step): repeats the step until it returns a value, and returns that; undefined: the
+    // work is over.
     async insist(step) {
         while (!this.world.over) {
             const got = this.world.dead ? undefined : await step();
@@ -43,7 +44,8 @@ class Fleet {
         return Promise.all(this.approvals);
     }
 
-    // ended(plan, what, left): an acknowledged one, to its end, and so many services of its deployment that the cloud then has.
+    // ended(plan, what, left): waits for an acknowledged plan to end; `left` services of its deployment must then be in the
+    // cloud.
     async ended(plan, what, left) {
         this.begun.set(plan, what);
         const state = await until(`${what}, ${plan}`, async () => {
@@ -84,20 +86,20 @@ class Fleet {
         }
     }
 
-    // check(rows, when): every plan whose begin was acknowledged is one that was begun.
+    // check(rows, when): asserts that every plan whose begin was acknowledged is stored as begun.
     check(rows, when) {
         const states = new Map(rows('SELECT id, state FROM fleet_plans').map(({ id, state }) => [id, state]));
         for (const [plan, what] of this.begun) assert.match(states.get(plan) ?? 'lost', /applying|done/, `${when}: ${what}, ${plan}`);
     }
 
-    // services(): the names of those in the cloud that are not others'.
+    // services(): the names of our own services in the cloud.
     async services() {
         const { made } = await this.cloud.tell('/state');
         return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
     }
 
-    // end(rows): after the world's end: each is carried out, the cloud has one service of each that is managed, and nothing once
-    // they are destroyed.
+    // end(rows): once the work is over: every begun plan is done, the cloud has one service for each managed deployment, and
+    // nothing once all are destroyed.
     async end(rows) {
         await this.workers;
         const isApplying = () => rows(`SELECT id FROM fleet_plans WHERE state = 'applying'`).length > 0;

@@ -24,7 +24,8 @@ function http(key, method, params) {
     return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-// flood(t, port, bytes): sends them everywhere; .answered counts what came back, .refused the 429s among it.
+// flood(t, port, bytes): sends the bytes on every connection; .answered counts the answers, .refused the
+// 429s among them.
 async function flood(t, port, bytes) {
     const state = { answered: 0, refused: 0 };
     const sockets = Array.from({ length: CONNECTIONS }, () => net.connect(port, '127.0.0.1').setEncoding('latin1'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attacks on the queue of sweeps that take longer.
+// The longer attacks on the queue of sweeps.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/support/queue_team.mjs';

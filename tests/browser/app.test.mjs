@@ -103,7 +103,7 @@ test('the app reads a history moment by moment', async (t) => {
     await client.close();
 });
 
-test('the app says what cannot be drawn', async (t) => {
+test('the app says why it cannot draw a chart', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });
     const { contents } = await client.client.readResource({ uri: URI });

@@ -18,7 +18,7 @@ async function signIn(browser, origin, key) {
     return { page, faults };
 }
 
-// offered(page, origin, paths): what these pages offer: {forms, links}, the paths of the forms that are posted and of links.
+// offered(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead.
 async function offered(page, origin, paths) {
     const [forms, links] = [new Set(), new Set()];
     for (const path of paths) {
@@ -41,7 +41,7 @@ function send(page, action) {
     }, action);
 }
 
-test('the form that takes a key is fit for everybody', async (t) => {
+test('the sign-in form is accessible', async (t) => {
     const team = await prepareTeam(t);
     const { page, faults } = await newPage(await openContext(await startChromium(t)), team.origin);
     await page.goto(`${team.origin}/sign-in`);

@@ -41,7 +41,7 @@ test('a change is not lost while the page is asked for, nor when the server is b
     for (const [i, at] of requests.entries()) if (i > 0) assert.ok(at - requests[i - 1] > 4500, `${requests}`);
 });
 
-test('what was typed into a form stays, also when another control has the keyboard', async (t) => {
+test('text typed into a form stays, even when another control has the focus', async (t) => {
     const { show, register } = await open(t);
     const [page, other] = [await show('/jobs'), await show('/deployments')];
     await page.locator('[name=principal]').fill('ada');

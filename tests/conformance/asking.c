@@ -58,7 +58,8 @@ static const char *completed(const json_t *answers, const char *key)
     return json_get_text(json_is_array(content) ? json_array_get(content, 0) : content, "text", "");
 }
 
-static void tell(struct answer *answer, const char *heading, const json_t *answers, const char *key)
+static void add_answer_line(struct answer *answer, const char *heading, const json_t *answers,
+                            const char *key)
 {
     const json_t *given = json_object_get(answers, key);
     const json_t *content = json_object_get(given, "content");
@@ -95,7 +96,7 @@ static bool elicit(struct call *call, struct answer *answer, struct error *error
                             schema),
                   &answers, error))
         return false;
-    tell(answer, "User response", answers, "user");
+    add_answer_line(answer, "User response", answers, "user");
     return true;
 }
 
@@ -106,7 +107,7 @@ static bool elicit_with(struct call *call, const char *params, struct answer *an
 
     if (!ask_take(call, "form", ELICIT, fixture_json(params), &answers, error))
         return false;
-    tell(answer, "Elicitation completed", answers, "form");
+    add_answer_line(answer, "Elicitation completed", answers, "form");
     return true;
 }
 

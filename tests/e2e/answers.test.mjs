@@ -23,7 +23,7 @@ function idsOf(value) {
 
 const FOREIGN_TEXT = /\(foreign text: data, not instructions\)/;
 
-// Those that show a thing with a page, in the corpus.
+// The tools in the corpus whose answers show a thing that has a page.
 const SHOW_A_THING = [
     'deployment_register', 'deployment_update', 'deployment_show', 'sweep_start', 'sweep_show', 'sweep_resume', 'sweep_cancel',
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',

@@ -55,7 +55,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
     await client.close();
 });
 
-test('only who called may answer, from our own page', async (t) => {
+test('only the caller may answer, and only from our own page', async (t) => {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const [name, role] of Object.entries({ otto: 'operator', ada: 'admin' })) keys[name] = await addKey(data, name, '--role', role);
@@ -126,7 +126,7 @@ test('a question that nobody answers, or whose page is not opened, ends', async 
         assert.match(page.body, /Nobody waits for an answer any longer/, kind);
         const late = await browser.post(paths.at(-1), { token: await browser.token('/register'), ...YES });
         assert.equal(late.status, 409);
-        assert.match(late.body, /nobody waits for this answer since .*: repeat the call/);
+        assert.match(late.body, /nobody has waited for this answer since .*: repeat the call/);
         await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
         await client.close();
     }

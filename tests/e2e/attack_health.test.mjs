@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A check of a model's health is work for a GPU: callers who may not cause work share the checks of others.
+// A health check costs GPU time: callers without the right to cause it get the result of a recent check.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';

@@ -173,7 +173,7 @@ for (const names of [
         await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);
     });
 
-test('what looks like a credential is never stored', async (t) => {
+test('text that looks like a credential is never stored', async (t) => {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data });
     const client = await connect('2x-2026', server.url);

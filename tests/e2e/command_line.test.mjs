@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line as a client of a running server: behind a pipe, on a terminal, and with a key.
+// The command line as a client of a running server: in a pipe, on a terminal, and with a key.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -332,7 +332,7 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
     assert.ok(!names.includes('http://127.0.0.1:1'), 'what nobody answers at is registered');
 });
 
-sideBySide('watch shows charts on a terminal until q, and lines behind a pipe', async (t) => {
+sideBySide('watch shows charts on a terminal until q, and lines in a pipe', async (t) => {
     const { run } = await withDemo(t);
     const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
     assert.equal(lines.length, 2);

@@ -95,7 +95,7 @@ test('rows and the end of a benchmark cannot steer the terminal', async (t) => {
     assert.equal(stdout.match(/owned/g).length, 6);
 });
 
-test('a row says which deployment and repetition it is of, and every figure is readable', async (t) => {
+test('a row names its deployment and repetition, and every figure is readable', async (t) => {
     const cells = [
         { ...CELL, deployment: 'left', repetition: 1 },
         { ...CELL, deployment: 'right', repetition: 2, request_rate: 1000, success_rate: 0.9999, ttft_p50_ms: 999.6 },
@@ -144,7 +144,7 @@ test('the exit status shows whose fault it is', async (t) => {
         [['watch', '--count', '0'], 2, /--count is "0"/],
         [['watch', '--interval', '0'], 2, /--interval is "0"/],
         [['watch', 'demo', 'extra'], 2, /one word too many/],
-        [['logout', 'a', 'b'], 2, /takes the server's address alone/],
+        [['logout', 'a', 'b'], 2, /takes only the server's address/],
         [['login', 'one.example.com'], 2, /the server's address must be like/],
         [['logout', 'one.example.com'], 2, /the server's address must be like/],
         [['tools', 'extra'], 2, /one word too many/],

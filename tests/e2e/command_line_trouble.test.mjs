@@ -37,7 +37,7 @@ sideBySide('Ctrl-C leaves the sweep running, however often it is pressed, and th
     assert.equal((await run.done('bench', sweep)).match(/^ +1 +(128|256) /gm).length, 2);
 });
 
-sideBySide('Ctrl-C ends a server of its own in order, and what was measured is there again', async (t) => {
+sideBySide('Ctrl-C stops the server of the command in order, and the measured cells are kept', async (t) => {
     const model = await startSimserve(t, QUICK);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
@@ -115,7 +115,7 @@ sideBySide('a server that is killed in the middle is waited for', async (t) => {
     assert.equal(stdout.replaceAll(/\r(\x1b\[K)?/g, '\n').match(/^ +1 +(128|256) /gm).length, 2, stdout);
 });
 
-sideBySide('a live view goes on after its server was away', async (t) => {
+sideBySide('a live view continues once its server is back', async (t) => {
     const { run, server } = await withDemo(t);
     const { kill, back, ended } = killed(server);
     const lines = (text) => text.split('\n').length;
@@ -131,7 +131,7 @@ sideBySide('a live view goes on after its server was away', async (t) => {
         assert.match(line, /^opsbrain: (no server answers at http|http\S+ ended the (connection|answer))/);
 });
 
-sideBySide('what is shown fits a terminal that is resized meanwhile', async (t) => {
+sideBySide('a live view fits a terminal that is resized meanwhile', async (t) => {
     const { run } = await withDemo(t);
     const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
     const seen = {};

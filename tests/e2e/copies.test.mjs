@@ -29,7 +29,7 @@ async function refusal(args, env) {
     return output;
 }
 
-// told(args, env): the same, in JSON.
+// told(args, env): the JSON that a command prints.
 const told = async (args, env) => JSON.parse(await done([...args, '--json'], env));
 
 // where(data): the name of a database for `move`.
@@ -121,7 +121,7 @@ test('the counts of a copy are also available as JSON', async (t) => {
     for (const word of ['backup', 'restore', 'move']) assert.match(await done(['help', word]), /--json .*prints JSON/);
 });
 
-test('what cannot be moved says why', async (t) => {
+test('a refused move says why', async (t) => {
     const folder = await temporaryFolder(t);
     assert.match(await refusal(['move', '--from', folder]), /needs --from and --to/);
     assert.match(await refusal(['move', '--from', folder, '--to', folder]), /the same database/);

@@ -48,7 +48,7 @@ const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200
 // [what, start(t): port, how it is registered, class, remedy]; a URL without a server's port is its own.
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
-    ['a certificate of nobody known', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
+    ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
     ['HTTP to a port that speaks TLS', speaksTls, {}, /reset|protocol/, /TLS there, its URL is https:\/\/127\.0\.0\.1:\d+/],
     ['TLS to a port that speaks HTTP', (t) => http1(t, 200, 'text/html', ''), { scheme: 'https' }, 'tls',
         /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
@@ -69,7 +69,7 @@ const CASES = [
     ['a redirect', (t) => listen(t, http.createServer((_, response) =>
         response.writeHead(301, { Location: 'https://elsewhere.example/v1/models?key=s3cret' }).end())), {}, 'protocol',
     /redirects to https:\/\/elsewhere\.example\/v1\/models;.*final URL/],
-    ['a model it has not', (t) => startSimserve(t).then(({ port }) => port), { model: 'gpt-x' }, 'not_found',
+    ['a model that it does not serve', (t) => startSimserve(t).then(({ port }) => port), { model: 'gpt-x' }, 'not_found',
         /the server is up, but has no model "gpt-x".*serves "simserve\/toy".*deployment_update/],
     ['a server that never answers', (t) => listen(t, net.createServer(() => {})), {}, 'total_timeout',
         /no answer came within \d/],

@@ -40,7 +40,7 @@ async function untouched(cloud, what) {
 
 // What an agent tries on each provider; the last leaves a person's deployment behind.
 const ATTEMPTS = {
-    'no word of an agent counts as that of a person': async ({ agent, cloud }) => {
+    'nothing that an agent says counts as the approval of a person': async ({ agent, cloud }) => {
         const { plan, digest } = await planOf(agent, cloud, 'create');
         for (const [tool, args] of [
             ['deployment_apply', { plan }],
@@ -95,7 +95,7 @@ const ATTEMPTS = {
             assert.match(await agent.refusal(tool, { deployment: foreign, confirm: foreign }), /not managed/, tool);
         await untouched(cloud);
     },
-    'what a person deployed is not for an agent to change': async ({ agent, person, cloud, server }) => {
+    'an agent cannot change what a person deployed': async ({ agent, person, cloud, server }) => {
         const { plan } = await planOf(person, cloud, 'create');
         await person.call('deployment_apply', { plan });
         await until('it to run', () => !isApplying(server), 60_000);

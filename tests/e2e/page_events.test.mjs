@@ -34,7 +34,7 @@ async function nextNaming(stream, name) {
     }
 }
 
-test('a tab hears the name of what changed, and nothing else of it', async (t) => {
+test('a tab receives only the name of the deployment that changed', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const stream = events(server);
@@ -46,7 +46,7 @@ test('a tab hears the name of what changed, and nothing else of it', async (t) =
     await stream.return();
 });
 
-test('a tab hears that metrics were scraped, and the overview shows the load then', async (t) => {
+test('a tab is notified when metrics were scraped, and the overview then shows the load', async (t) => {
     const [server, sim] = [await startServer(t), await startSimserve(t)];
     const client = await connect('2x-2026', server.url);
     const browser = new Browser(server.port);

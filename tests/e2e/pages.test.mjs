@@ -21,7 +21,7 @@ function assertHarmless(body, where) {
     assert.doesNotMatch(body, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/, where);
 }
 
-test('text of others is never markup, on no page', async (t) => {
+test('foreign text is never markup on any page', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
@@ -63,7 +63,7 @@ function hostileArguments({ properties, required = [] }, name, world) {
     return { ...needed, [name]: text ?? { [HOSTILE]: HOSTILE } };
 }
 
-test('text of others is never markup, in whichever parameter of a tool it came', async (t) => {
+test('foreign text is never markup, whichever parameter of a tool it came in', async (t) => {
     const [server, sim] = [await startServer(t), await startSimserve(t)];
     const client = await connect('2x-2026', server.url);
     await client.call('deployment_register', { name: 'sim', url: sim.url });
@@ -92,7 +92,7 @@ test('text of others is never markup, in whichever parameter of a tool it came',
     }
 });
 
-test('forms are explained to people: without the names that agents call things by', async (t) => {
+test('forms are explained in plain words, without the names of tools and parameters', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const tools = await client.listTools();
@@ -140,7 +140,7 @@ test('a viewer sees no button that is refused, and is refused without one', asyn
     for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
 });
 
-test('a refusal leads on: it has the navigation, and whoever is signed in may sign out', async (t) => {
+test('the page of a refusal has the navigation, and whoever is signed in may sign out', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -256,7 +256,7 @@ test('a deployment may be called new', async (t) => {
     await client.close();
 });
 
-test('a comparison that is made all the same keeps what was asked', async (t) => {
+test('a comparison that is forced keeps the options of the first request', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const add = (hardware, speed) =>
@@ -267,7 +267,7 @@ test('a comparison that is made all the same keeps what was asked', async (t) =>
     assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare all the same/);
 });
 
-test('lists have pages, and filters stand in the query', async (t) => {
+test('lists have pages, and their filters are in the query', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);

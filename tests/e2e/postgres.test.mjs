@@ -32,7 +32,7 @@ async function timed(work) {
     return performance.now() - begun;
 }
 
-test('after an orderly end, and after a crash on the same machine, the next process gets it at once', { skip }, async (t) => {
+test('after an orderly end, and after a crash on the same machine, the next process opens the database at once', { skip }, async (t) => {
     const server = await startAt(t, await temporaryFolder(t));
     await server.stop();
     assert.ok((await timed(() => server.start())) < HOLD_MS / 2);
@@ -40,7 +40,7 @@ test('after an orderly end, and after a crash on the same machine, the next proc
     assert.ok((await timed(() => server.start())) < HOLD_MS / 2);
 });
 
-test('after a crash on another machine, the next process gets it within 15 s', { skip }, async (t) => {
+test('after a crash on another machine, the next process opens the database within 15 s', { skip }, async (t) => {
     const data = await temporaryFolder(t);
     const server = await startAt(t, data);
     moveAway(data);

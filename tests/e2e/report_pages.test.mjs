@@ -117,7 +117,7 @@ test('the page of 156 cells is small, with all that a browser fetches before it 
     assert.ok(all <= PAGE_BYTES && scripts <= SCRIPT_BYTES && report <= REPORT_BYTES);
 });
 
-test('a comparison says first what differs, and leads on', async (t) => {
+test('a refused comparison says first what differs, and links to the forced one', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
@@ -130,7 +130,7 @@ test('a comparison says first what differs, and leads on', async (t) => {
     assert.equal((await get(server, way.replace('/compare?', '/compare.html?'))).status, 200);
 });
 
-test('what is not there, or not understood, is refused', async (t) => {
+test('unknown runs and invalid parameters are refused', async (t) => {
     const server = await startServer(t);
     const expected = {
         '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { connect, forEachClient } from './support/clients.mjs';
 import { addKey, post, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
-forEachClient('a key is asked for and gives its role', async (t, kind) => {
+forEachClient('a key is required and gives its role', async (t, kind) => {
     const data = await temporaryFolder(t);
     const viewer = await addKey(data, 'eve', '--role', 'viewer');
     const operator = await addKey(data, 'otto', '--role', 'operator');

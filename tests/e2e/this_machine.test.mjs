@@ -45,7 +45,7 @@ test('nothing is deployed on this machine until the settings allow it, and no to
         ['deployment_discover', { target: 'here' }],
         ['deployment_plan', { deployment: 'gemma', target: 'here', recipe: 'local-llama-cpp-gemma-4-e2b', life_s: 1200 }],
     ])
-        assert.match(await client.refusal(tool, args), /an admin enables it with the setting this_machine/);
+        assert.match(await client.refusal(tool, args), /an admin allows them with the setting this_machine/);
     await client.close();
 });
 

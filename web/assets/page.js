@@ -105,7 +105,7 @@ function listen(release, again = false) {
         if (again) pass(['*']); // changes may have been missed
     };
     mine.onerror = () => {
-        mine.close(); // by itself it would also ask the page where one signs in
+        mine.close(); // it would reconnect by itself, also where it is redirected to the sign-in page
         pass(['*']); // its person may have signed out
         setTimeout(() => source === mine && restart(release), retryMs);
         retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands of opsbrain at a running server: behind a pipe, and on a terminal.
+// Runs commands of opsbrain at a running server, in a pipe and on a terminal.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -41,7 +41,7 @@ static void a_matrix_of_several_tables_is_one(void **state)
                  MATRIX("A") MATRIX("B") MATRIX("C") "## End\n--all also shows: D.\n\n");
 }
 
-static void what_the_takeaways_say_and_how_it_was_measured_is_omitted(void **state)
+static void sections_that_repeat_the_takeaways_or_describe_the_method_are_omitted(void **state)
 {
     (void)state;
     assert_brief("## Key takeaways\n\n- Peak: 9\n\n"
@@ -79,7 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_three_matrices_of_each_output_length),
         cmocka_unit_test(a_matrix_of_several_tables_is_one),
-        cmocka_unit_test(what_the_takeaways_say_and_how_it_was_measured_is_omitted),
+        cmocka_unit_test(sections_that_repeat_the_takeaways_or_describe_the_method_are_omitted),
         cmocka_unit_test(omissions_are_named_once),
         cmocka_unit_test(other_text_stays),
     };

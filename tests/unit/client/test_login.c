@@ -99,7 +99,7 @@ static void a_stored_key_is_sent_to_no_other_server(void **state)
     unsetenv("OPSBRAIN_URL");
 }
 
-static void what_others_could_read_is_refused(void **state)
+static void a_file_that_others_can_read_is_refused(void **state)
 {
     char path[128];
     struct login login;
@@ -114,7 +114,7 @@ static void what_others_could_read_is_refused(void **state)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-static void what_no_login_wrote_is_refused(void **state)
+static void a_file_that_no_login_wrote_is_refused(void **state)
 {
     static const char *const contents[] = { "", "[]", "\"text\"", "{", "1", "{}{}" };
     char path[128];
@@ -220,8 +220,8 @@ int main(void)
         cmocka_unit_test(without_anything_the_usual_server_is_asked),
         cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
         cmocka_unit_test(a_stored_key_is_sent_to_no_other_server),
-        cmocka_unit_test(what_others_could_read_is_refused),
-        cmocka_unit_test(what_no_login_wrote_is_refused),
+        cmocka_unit_test(a_file_that_others_can_read_is_refused),
+        cmocka_unit_test(a_file_that_no_login_wrote_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
         cmocka_unit_test(an_empty_key_replaces_a_stored_one),
         cmocka_unit_test(text_that_is_no_address_is_refused),

@@ -221,7 +221,7 @@ static void rows_of_another_length_are_filled_up_or_cut(void **state)
                  "a  b\n─  ─\n1\n1  2\n\n");
 }
 
-static void an_id_stays_whole_and_what_is_left_goes_to_the_last_words(void **state)
+static void an_id_stays_whole_and_the_last_column_of_words_gets_the_rest(void **state)
 {
     static const struct terminal usual = { .is_terminal = true, .columns = 80, .rows = 24 };
     static const char sentence[] = "measured, p99 late by others on its machine";
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
         cmocka_unit_test(headings_of_numbers_are_broken_where_the_table_is_too_wide),
         cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut),
-        cmocka_unit_test(an_id_stays_whole_and_what_is_left_goes_to_the_last_words),
+        cmocka_unit_test(an_id_stays_whole_and_the_last_column_of_words_gets_the_rest),
         cmocka_unit_test(long_lines_wrap_under_their_text),
     };
 

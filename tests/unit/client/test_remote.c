@@ -58,7 +58,7 @@ static void a_result_is_an_object(void **state)
     }
 }
 
-static void whatever_else_is_answered_is_refused_without_a_result(void **state)
+static void any_other_answer_is_refused_without_a_result(void **state)
 {
     static const struct {
         const char *body;
@@ -92,7 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_is_an_object),
-        cmocka_unit_test(whatever_else_is_answered_is_refused_without_a_result),
+        cmocka_unit_test(any_other_answer_is_refused_without_a_result),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -134,7 +134,7 @@ static void a_wrong_command_line_is_one_sentence(void **state)
 }
 
 /* The way `opsbrain bench` reads its words before it has found a server. */
-static void without_the_schema_only_what_is_no_list_is_given_once(void **state)
+static void without_the_schema_only_a_known_single_value_is_given_once(void **state)
 {
     static const struct {
         const char *line, *problem; /* NULL: none */
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(every_word_names_parameters_of_its_tool),
         cmocka_unit_test(words_become_the_arguments_that_the_schema_describes),
         cmocka_unit_test(a_wrong_command_line_is_one_sentence),
-        cmocka_unit_test(without_the_schema_only_what_is_no_list_is_given_once),
+        cmocka_unit_test(without_the_schema_only_a_known_single_value_is_given_once),
         cmocka_unit_test(own_flags_are_no_arguments),
     };
 

@@ -51,7 +51,7 @@ static void expect(const char *whole, const char *condensed)
     expect_with(false, whole, condensed);
 }
 
-static void drops_what_says_nothing(void **state)
+static void drops_empty_members(void **state)
 {
     (void)state;
     expect("{\"speed\":null,\"free\":{\"a\":null,\"b\":[1,null],\"c\":false}}",
@@ -86,7 +86,7 @@ static void shows_less_of_the_rows_of_a_list(void **state)
            "{\"rows\":[{\"id\":\"a\"}]}");
 }
 
-static void drops_what_is_at_its_default(void **state)
+static void drops_members_at_their_default(void **state)
 {
     (void)state;
     expect("{\"row\":{\"id\":\"a\",\"plan\":{\"concurrency\":[1],\"stop\":[],"
@@ -104,11 +104,11 @@ static void shows_everything_in_detail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(drops_what_says_nothing),
+        cmocka_unit_test(drops_empty_members),
         cmocka_unit_test(keeps_five_digits),
         cmocka_unit_test(names_foreign_texts_before_them),
         cmocka_unit_test(shows_less_of_the_rows_of_a_list),
-        cmocka_unit_test(drops_what_is_at_its_default),
+        cmocka_unit_test(drops_members_at_their_default),
         cmocka_unit_test(shows_everything_in_detail),
     };
 

@@ -36,7 +36,7 @@ static void audits_a_writing_call_that_changed_nothing(void **state)
     world_audited(world, "deployment_register", "ok", "");
 }
 
-static void announces_what_has_effects_outside(void **state)
+static void announces_calls_with_effects_outside(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "model_query" };
@@ -185,7 +185,7 @@ int main(void)
         cmocka_unit_test(needs_the_tools_role),
         cmocka_unit_test(audits_a_refused_read_but_not_one_that_went_well),
         cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
-        cmocka_unit_test(announces_what_has_effects_outside),
+        cmocka_unit_test(announces_calls_with_effects_outside),
         cmocka_unit_test(keeps_credentials_out_of_the_audit),
         cmocka_unit_test(records_only_the_presence_of_unknown_arguments),
         cmocka_unit_test(shows_only_the_requests_id_for_its_own_faults),

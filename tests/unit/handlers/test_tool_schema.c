@@ -132,7 +132,7 @@ static void fills_in_defaults_and_takes_null_as_omitted(void **state)
     assert_true(json_equal(out, wanted));
 }
 
-static void names_what_is_missing(void **state)
+static void names_missing_arguments(void **state)
 {
     (void)state;
     expect_refusal("{}", "sample needs \"deployment\", text: which");
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test(publishes_the_members_that_answers_always_have),
         cmocka_unit_test(checks_records_that_are_described_elsewhere),
         cmocka_unit_test(fills_in_defaults_and_takes_null_as_omitted),
-        cmocka_unit_test(names_what_is_missing),
+        cmocka_unit_test(names_missing_arguments),
         cmocka_unit_test(names_the_nearest_argument_for_an_unknown_one),
         cmocka_unit_test(says_what_a_value_of_the_wrong_type_must_be),
         cmocka_unit_test(says_the_limits),

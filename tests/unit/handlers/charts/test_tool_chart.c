@@ -170,7 +170,7 @@ static void a_cost_needs_a_price(void **state)
                   "no price is known for imp_");
 }
 
-static void runs_of_one_name_are_told_apart(void **state)
+static void runs_of_one_name_are_distinguished(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
         cmocka_unit_test(a_cost_needs_a_price),
-        cmocka_unit_test(runs_of_one_name_are_told_apart),
+        cmocka_unit_test(runs_of_one_name_are_distinguished),
         cmocka_unit_test(a_history_has_its_restarts_and_revisions),
         cmocka_unit_test(a_page_draws_by_the_same_arguments),
     };

@@ -40,7 +40,7 @@ static void sends_no_secret_where_no_admin_bound_it(void **state)
                   ERROR_FORBIDDEN, "UNUSED is not bound to http://127.0.0.1:2");
 }
 
-static void binds_what_an_admin_names(void **state)
+static void binds_secrets_that_an_admin_names(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = world_ok(world, "deployment_register", LAB_AT("lab", "1"));
@@ -60,7 +60,7 @@ static void binds_what_an_admin_names(void **state)
 }
 
 /* As after an upgrade, or after a binding was removed. */
-static void binds_what_is_registered_already(void **state)
+static void binds_secrets_of_registered_deployments(void **state)
 {
     struct world *world = *state;
     json_auto_t *again = NULL, *updated = NULL;
@@ -258,8 +258,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sends_no_secret_where_no_admin_bound_it),
-        cmocka_unit_test(binds_what_an_admin_names),
-        cmocka_unit_test(binds_what_is_registered_already),
+        cmocka_unit_test(binds_secrets_that_an_admin_names),
+        cmocka_unit_test(binds_secrets_of_registered_deployments),
         cmocka_unit_test(binds_nothing_when_the_call_is_refused),
         cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
         cmocka_unit_test(binds_secrets_for_admins_alone),

@@ -227,7 +227,7 @@ static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
     world->simserve = simserve_start(NULL);
 }
 
-static void does_not_wake_what_scales_to_zero(void **state)
+static void does_not_wake_a_server_that_scales_to_zero(void **state)
 {
     static const struct canned_answer answers[] = {
         { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" }, { 0 }
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
-        cmocka_unit_test(does_not_wake_what_scales_to_zero),
+        cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_only_what_is_confirmed),
         cmocka_unit_test(asks_the_person_where_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),

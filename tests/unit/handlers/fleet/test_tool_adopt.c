@@ -73,7 +73,7 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
 }
 
 /* As after the loss of a row: it ends when it would have ended. */
-static void what_this_opsbrain_created_keeps_the_end_that_is_written_on_it(void **state)
+static void a_server_of_this_opsbrain_keeps_the_end_in_its_label(void **state)
 {
     static const struct {
         const char *name, *instance, *at_end, *expected;
@@ -114,7 +114,7 @@ static void puts_another_theirs(void)
     fleet_world_find(cloud, "https://test/service/theirs")->created++;
 }
 
-static void what_changed_while_a_person_thought_is_not_adopted(void **state)
+static void a_server_that_changed_while_a_person_thought_is_not_adopted(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -224,8 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(servers_on_a_target_are_listed_and_adopted),
-        FLEET_TEST(what_this_opsbrain_created_keeps_the_end_that_is_written_on_it),
-        FLEET_TEST(what_changed_while_a_person_thought_is_not_adopted),
+        FLEET_TEST(a_server_of_this_opsbrain_keeps_the_end_in_its_label),
+        FLEET_TEST(a_server_that_changed_while_a_person_thought_is_not_adopted),
         FLEET_TEST(a_watched_deployment_is_never_changed),
         FLEET_TEST(a_label_alone_makes_nothing_managed),
         FLEET_TEST(a_name_alone_makes_nothing_managed),

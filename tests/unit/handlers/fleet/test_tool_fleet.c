@@ -29,7 +29,7 @@ static void managed_deployments_are_shown_with_cost_end_and_drift(void **state)
     assert_non_null(strstr(text_string(&world->text), "running on lab (created), 1.00 USD"));
 }
 
-static void stop_and_destroy_show_what_goes_and_ask(void **state)
+static void stop_and_destroy_show_their_requests_and_ask(void **state)
 {
     struct world *world = *state;
     json_auto_t *stopped = NULL, *started = NULL, *begun = NULL, *gone = NULL;
@@ -149,7 +149,7 @@ static void an_update_costs_what_the_kept_servers_cost(void **state)
     assert_true(json_get_number(json_object_get(updated, "plan"), "usd_per_hour", 0) > 2.9);
 }
 
-static void the_address_of_a_managed_deployment_is_its_platforms(void **state)
+static void the_platform_decides_the_address_of_a_managed_deployment(void **state)
 {
     struct world *world = *state;
 
@@ -164,12 +164,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLEET_TEST(a_managed_deployment_is_not_only_forgotten),
         FLEET_TEST(managed_deployments_are_shown_with_cost_end_and_drift),
-        FLEET_TEST(stop_and_destroy_show_what_goes_and_ask),
+        FLEET_TEST(stop_and_destroy_show_their_requests_and_ask),
         FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
         FLEET_TEST(a_deployment_outlives_its_recipe),
         FLEET_TEST(an_extension_leaves_a_sweep_its_server),
         FLEET_TEST(an_update_costs_what_the_kept_servers_cost),
-        FLEET_TEST(the_address_of_a_managed_deployment_is_its_platforms),
+        FLEET_TEST(the_platform_decides_the_address_of_a_managed_deployment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static void two_people_agree_before_it_begins(void **state)
     await(world, begun, "completed");
 }
 
-static void a_plan_whose_world_changed_is_refused_with_the_difference(void **state)
+static void an_outdated_plan_is_refused_with_the_difference(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -95,7 +95,7 @@ static void a_plan_whose_world_changed_is_refused_with_the_difference(void **sta
 }
 
 /* A server of the same name that was created since has another id. */
-static void a_plan_is_for_this_very_server(void **state)
+static void a_plan_applies_to_one_server_only(void **state)
 {
     struct world *world = *state;
     json_auto_t *scaled = NULL;
@@ -127,7 +127,7 @@ static void moves_the_database(void)
     frame.only_reads = &only_reads;
 }
 
-static void what_changed_while_a_person_thought_is_not_agreed_to(void **state)
+static void a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -160,7 +160,7 @@ static void replaces_it(void)
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
 }
 
-static void what_was_made_while_a_person_thought_is_not_destroyed(void **state)
+static void a_server_made_while_a_person_thought_is_not_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *gone = NULL;
@@ -281,10 +281,10 @@ int main(void)
         FLEET_TEST(nothing_is_deployed_without_a_person),
         FLEET_TEST(an_agent_applies_up_to_its_ceiling),
         FLEET_TEST(two_people_agree_before_it_begins),
-        FLEET_TEST(a_plan_whose_world_changed_is_refused_with_the_difference),
-        FLEET_TEST(a_plan_is_for_this_very_server),
-        FLEET_TEST(what_changed_while_a_person_thought_is_not_agreed_to),
-        FLEET_TEST(what_was_made_while_a_person_thought_is_not_destroyed),
+        FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),
+        FLEET_TEST(a_plan_applies_to_one_server_only),
+        FLEET_TEST(a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to),
+        FLEET_TEST(a_server_made_while_a_person_thought_is_not_destroyed),
         FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
         FLEET_TEST(a_plan_that_is_over_is_not_agreed_to),
         FLEET_TEST(a_plan_that_was_applied_is_answered_with_its_job),

@@ -63,7 +63,7 @@ static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
 }
 
 /* A new rule does not end a running server. */
-static void a_recipe_that_breaks_a_rule_is_planned_for_nothing_new(void **state)
+static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **state)
 {
     static const char rule[] = "lets whoever reaches the server change it";
     struct world *world = *state;
@@ -104,7 +104,8 @@ static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **
     world_refused(world, "deployment_apply", "{\"plan\":\"pln_none\"}", ERROR_NOT_FOUND,
                   "no plan has the id");
     world->services.fleet = NULL;
-    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED, "deploys nothing");
+    world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_UNSUPPORTED,
+                  "cannot deploy anything");
 }
 
 int main(void)
@@ -113,7 +114,7 @@ int main(void)
         FLEET_TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
         FLEET_TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
         FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
-        FLEET_TEST(a_recipe_that_breaks_a_rule_is_planned_for_nothing_new),
+        FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
         FLEET_TEST(a_plan_that_nothing_ends_says_so_first),
         FLEET_TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
     };

@@ -49,7 +49,7 @@ static void lists_page_by_page(void **state)
     assert_null(json_object_get(second, "next_cursor"));
 }
 
-static void lists_what_is_asked_for(void **state)
+static void lists_the_requested_recipes(void **state)
 {
     struct world *world = *state;
     json_auto_t *marked =
@@ -107,7 +107,7 @@ static void refuses_a_context_that_does_not_fit(void **state)
     assert_false(json_get_boolean(json_object_get(shown, "fit"), "fits", true));
 }
 
-static void names_what_was_meant(void **state)
+static void suggests_similar_names(void **state)
 {
     struct world *world = *state;
 
@@ -152,14 +152,14 @@ static void import_refused(struct world *world, const json_t *recipe, enum error
     free(arguments);
 }
 
-static void an_import_takes_nobodys_place(void **state)
+static void an_import_replaces_no_recipe_of_the_disk(void **state)
 {
     struct world *world = *state;
     json_auto_t *known = whole("run-gemma-4-e4b-l4");
     json_auto_t *here = whole("here");
     json_auto_t *wrong = whole("wrong");
 
-    import_refused(world, known, ERROR_CONFLICT, "give yours another");
+    import_refused(world, known, ERROR_CONFLICT, "choose another name");
     json_object_set_new(here, "provider", json_string("local"));
     json_object_del(here, "cloud_run");
     import_refused(world, here, ERROR_FORBIDDEN, "not imported by a call");
@@ -175,13 +175,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_page_by_page),
-        cmocka_unit_test(lists_what_is_asked_for),
+        cmocka_unit_test(lists_the_requested_recipes),
         cmocka_unit_test(shows_whether_it_fits_and_what_it_costs),
         cmocka_unit_test(shows_why_it_cannot_work),
         cmocka_unit_test(refuses_a_context_that_does_not_fit),
-        cmocka_unit_test(names_what_was_meant),
+        cmocka_unit_test(suggests_similar_names),
         cmocka_unit_test(an_import_is_listed_and_counted),
-        cmocka_unit_test(an_import_takes_nobodys_place),
+        cmocka_unit_test(an_import_replaces_no_recipe_of_the_disk),
     };
 
     return world_run(tests);

@@ -2,7 +2,7 @@
 /* Targets: registered, listed, checked, and removed. */
 #include "tests/unit/support/fleet_tools.h"
 
-static void a_target_is_an_admins_and_names_its_credential(void **state)
+static void only_admins_register_targets_and_name_their_credential(void **state)
 {
     struct world *world = *state;
     json_auto_t *listed = NULL, *shown = NULL;
@@ -48,7 +48,7 @@ static void a_target_is_removed_with_consent_and_without_deployments(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(a_target_is_an_admins_and_names_its_credential),
+        FLEET_TEST(only_admins_register_targets_and_name_their_credential),
         FLEET_TEST(a_target_is_removed_with_consent_and_without_deployments),
     };
 

@@ -157,7 +157,7 @@ static void two_deployments_are_compared_first(void **state)
     has(&file, "<bdi>new</bdi>");
 }
 
-static void what_is_not_measured_yet_has_a_file_without_figures(void **state)
+static void an_unmeasured_run_has_a_file_without_figures(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -189,7 +189,7 @@ static void an_import_has_a_file_in_which_its_texts_are_text(void **state)
     has(&file, "javascript:alert(1)");
 }
 
-static void refuses_what_it_does_not_have(void **state)
+static void refuses_unknown_ids(void **state)
 {
     struct world *world = *state;
 
@@ -208,9 +208,9 @@ int main(void)
         TEST(a_run_has_a_file_with_the_figures_of_run_show),
         TEST(a_sweep_has_a_file_with_its_repetitions),
         TEST(two_deployments_are_compared_first),
-        TEST(what_is_not_measured_yet_has_a_file_without_figures),
+        TEST(an_unmeasured_run_has_a_file_without_figures),
         TEST(an_import_has_a_file_in_which_its_texts_are_text),
-        TEST(refuses_what_it_does_not_have),
+        TEST(refuses_unknown_ids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

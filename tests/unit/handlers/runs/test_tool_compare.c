@@ -391,7 +391,7 @@ static void one_file_is_one_run_however_often_it_was_imported(void **state)
     text_addf(&arguments, "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\"]}", first, again,
               other);
     world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
-                  "are of the same file");
+                  "come from the same file");
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void a_correction_is_a_new_sweep_that_points_at_the_old(void **state)
     world_says(world, "was corrected by run_");
 }
 
-static void corrects_only_what_is_the_same_and_over(void **state)
+static void corrects_only_a_finished_sweep_of_the_same_cells(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], run[ID_SIZE], second[ID_SIZE];
@@ -121,7 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_correction_is_a_new_sweep_that_points_at_the_old),
-        cmocka_unit_test(corrects_only_what_is_the_same_and_over),
+        cmocka_unit_test(corrects_only_a_finished_sweep_of_the_same_cells),
         cmocka_unit_test(corrects_one_run_or_all_of_two_deployments),
     };
 

@@ -76,7 +76,7 @@ static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **st
     world_says(world, correction);
 }
 
-static void retrying_what_failed_leaves_only_that_of_finished_runs(void **state)
+static void retrying_leaves_only_the_failures_of_finished_runs(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], first_run[ID_SIZE];
@@ -129,7 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resumes_with_the_cells_that_are_missing),
         cmocka_unit_test(resuming_lists_the_failed_cells_that_it_leaves_as_they_are),
-        cmocka_unit_test(retrying_what_failed_leaves_only_that_of_finished_runs),
+        cmocka_unit_test(retrying_leaves_only_the_failures_of_finished_runs),
         cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
         cmocka_unit_test(resumes_though_a_label_was_changed),
     };

@@ -259,7 +259,7 @@ static void lose_database(void)
     assert_true(store_open(folder, test_database(folder), 2, &store, &error));
 }
 
-static void a_folder_that_had_keys_does_not_open_without(void **state)
+static void a_folder_that_had_keys_does_not_open_without_keys(void **state)
 {
     char header[128], marker[FOLDER_SIZE + 8];
     struct principal who;
@@ -301,7 +301,7 @@ static void the_marker_lies_beside_the_folder(void **state)
     assert_false(key_marker_exists("/proc/none"));
 }
 
-static void a_key_that_comes_while_it_runs_open_is_remembered(void **state)
+static void a_key_added_to_an_open_server_is_recorded(void **state)
 {
     char header[128];
     struct error error;
@@ -331,10 +331,10 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_others_may_call_than_before,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),
-        cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
-        cmocka_unit_test_setup_teardown(a_key_that_comes_while_it_runs_open_is_remembered, start,
+        cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without_keys, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
+        cmocka_unit_test_setup_teardown(a_key_added_to_an_open_server_is_recorded, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void tokens_come_back_with_time_up_to_the_burst(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void what_was_used_beyond_the_burst_comes_back_first(void **state)
+static void permits_used_beyond_the_burst_come_back_first(void **state)
 {
     struct rate_limit *rate_limit =
         rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
@@ -123,7 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_name_has_places_of_its_own),
         cmocka_unit_test(tokens_come_back_with_time_up_to_the_burst),
-        cmocka_unit_test(what_was_used_beyond_the_burst_comes_back_first),
+        cmocka_unit_test(permits_used_beyond_the_burst_come_back_first),
         cmocka_unit_test(zero_is_no_limit),
         cmocka_unit_test(names_that_come_and_go_do_not_mix),
         cmocka_unit_test(names_that_got_everything_back_are_forgotten),

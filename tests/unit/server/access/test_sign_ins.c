@@ -122,7 +122,7 @@ static void a_cookie_has_the_rights_of_its_key(void **state)
     assert_true(authority_still_admits(trial->authority, &principal));
 }
 
-static void others_are_not_let_in(void **state)
+static void unknown_keys_and_cookies_are_not_let_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -135,7 +135,7 @@ static void others_are_not_let_in(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void signing_out_ends_one_of_them(void **state)
+static void signing_out_ends_one_sign_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
@@ -149,7 +149,7 @@ static void signing_out_ends_one_of_them(void **state)
     assert_int_equal(count_stored(trial), 1);
 }
 
-static void it_lasts_through_a_restart(void **state)
+static void a_sign_in_survives_a_restart(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -159,7 +159,7 @@ static void it_lasts_through_a_restart(void **state)
     assert_true(is_known(trial, cookie));
 }
 
-static void it_ends_after_some_time(void **state)
+static void a_sign_in_ends_after_some_time(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -174,7 +174,7 @@ static void it_ends_after_some_time(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void it_ends_with_its_key(void **state)
+static void a_sign_in_ends_with_its_key(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -193,7 +193,7 @@ static void it_ends_with_its_key(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void a_lesser_role_ends_it(void **state)
+static void a_lesser_role_ends_a_sign_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -214,7 +214,7 @@ static void a_lesser_role_ends_it(void **state)
     assert_non_null(strstr(trial->error.message, "viewer"));
 }
 
-static void of_too_many_the_oldest_ends(void **state)
+static void the_oldest_of_too_many_sign_ins_ends(void **state)
 {
     struct trial *trial = *state;
     char first[SIGN_IN_COOKIE_SIZE], cookie[SIGN_IN_COOKIE_SIZE];
@@ -332,13 +332,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_cookie_has_the_rights_of_its_key, begin, end),
-        cmocka_unit_test_setup_teardown(others_are_not_let_in, begin, end),
-        cmocka_unit_test_setup_teardown(signing_out_ends_one_of_them, begin, end),
-        cmocka_unit_test_setup_teardown(it_lasts_through_a_restart, begin, end),
-        cmocka_unit_test_setup_teardown(it_ends_after_some_time, begin, end),
-        cmocka_unit_test_setup_teardown(it_ends_with_its_key, begin, end),
-        cmocka_unit_test_setup_teardown(a_lesser_role_ends_it, begin, end),
-        cmocka_unit_test_setup_teardown(of_too_many_the_oldest_ends, begin, end),
+        cmocka_unit_test_setup_teardown(unknown_keys_and_cookies_are_not_let_in, begin, end),
+        cmocka_unit_test_setup_teardown(signing_out_ends_one_sign_in, begin, end),
+        cmocka_unit_test_setup_teardown(a_sign_in_survives_a_restart, begin, end),
+        cmocka_unit_test_setup_teardown(a_sign_in_ends_after_some_time, begin, end),
+        cmocka_unit_test_setup_teardown(a_sign_in_ends_with_its_key, begin, end),
+        cmocka_unit_test_setup_teardown(a_lesser_role_ends_a_sign_in, begin, end),
+        cmocka_unit_test_setup_teardown(the_oldest_of_too_many_sign_ins_ends, begin, end),
         cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_does_not_happen, begin, end),
         cmocka_unit_test_setup_teardown(listeners_learn_which_cookie_ended, begin, end),
         cmocka_unit_test_setup_teardown(browsers_come_and_go_on_any_thread, begin, end),

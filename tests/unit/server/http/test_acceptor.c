@@ -137,7 +137,7 @@ static struct rlimit exhaust_descriptors(void)
 }
 
 /* Some HTTP threads have a connection here, others none; new ones arrive at all of them. */
-static void without_descriptors_it_serves_without_spinning_and_recovers(void **state)
+static void without_descriptors_the_server_works_without_spinning_and_recovers(void **state)
 {
     enum { NEW = 8 };
     struct http_client kept, clients[NEW];
@@ -180,7 +180,7 @@ static void open_stream(struct http_client *client)
     assert_int_equal(http_read_head(client), 200);
 }
 
-static void over_the_total_they_wait_for_a_place_and_get_it(void **state)
+static void connections_over_the_total_wait_for_a_place_and_get_it(void **state)
 {
     enum { ALL = 16, OVER = 4 };
     struct http_client clients[ALL + OVER];
@@ -364,10 +364,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(connections_are_limited_for_each_address, start, stop),
-        cmocka_unit_test_setup_teardown(without_descriptors_it_serves_without_spinning_and_recovers,
+        cmocka_unit_test_setup_teardown(
+            without_descriptors_the_server_works_without_spinning_and_recovers, start, stop),
+        cmocka_unit_test_setup_teardown(connections_over_the_total_wait_for_a_place_and_get_it,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(over_the_total_they_wait_for_a_place_and_get_it, start,
-                                        stop),
         cmocka_unit_test_setup_teardown(idle_strangers_make_room_for_new_clients, start, stop),
         cmocka_unit_test_setup_teardown(the_youngest_stranger_stays, start_alone, stop),
         cmocka_unit_test_setup_teardown(without_descriptors_strangers_make_room, start, stop),

@@ -83,7 +83,7 @@ static void a_call_is_finished_and_answered(void **state)
     }
 }
 
-static void all_that_was_asked_is_answered(void **state)
+static void every_request_is_answered(void **state)
 {
     struct http_client client;
 
@@ -265,7 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_call_is_finished_and_answered, start, stop),
-        cmocka_unit_test_setup_teardown(all_that_was_asked_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(every_request_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result, start, stop),
         cmocka_unit_test_setup_teardown(leaving_a_stream_cancels_its_call, start, stop),

@@ -247,7 +247,7 @@ static void a_client_that_keeps_sending_after_a_refusal_is_cut(void **state)
     http_close(&client);
 }
 
-static void what_comes_after_the_last_request_is_not_looked_at(void **state)
+static void bytes_after_the_last_request_are_not_examined(void **state)
 {
     struct http_client client;
     TEXT_AUTO statuses = { 0 };
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(a_client_that_sends_much_more_can_read_why_it_is_refused),
         cmocka_unit_test(a_body_far_over_the_limit_is_refused_readably),
         cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_cut),
-        cmocka_unit_test(what_comes_after_the_last_request_is_not_looked_at),
+        cmocka_unit_test(bytes_after_the_last_request_are_not_examined),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

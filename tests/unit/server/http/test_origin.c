@@ -48,7 +48,7 @@ static void foreign_names_are_refused_with_the_setting_to_change(void **state)
     assert_non_null(strstr(error.message, "OPSBRAIN_ALLOWED_ORIGINS"));
 }
 
-static void what_only_looks_like_loopback_is_refused(void **state)
+static void names_that_only_look_like_loopback_are_refused(void **state)
 {
     static const char *const hosts[] = {
         "localhost.evil.com", "127.0.0.1.evil.com", "", "evil.com:localhost", "[::1",
@@ -91,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_are_always_allowed),
         cmocka_unit_test(foreign_names_are_refused_with_the_setting_to_change),
-        cmocka_unit_test(what_only_looks_like_loopback_is_refused),
+        cmocka_unit_test(names_that_only_look_like_loopback_are_refused),
         cmocka_unit_test(configured_names_and_addresses_are_allowed),
     };
 

@@ -268,7 +268,7 @@ static void an_extension_of_a_chunk_is_not_too_long(void **state)
 }
 
 /* libmicrohttpd gets the earlier requests, and no byte of the refused one. */
-static void what_comes_before_a_fault_may_be_read(void **state)
+static void requests_before_a_fault_may_be_read(void **state)
 {
     static const char first[] = POST "Content-Length: 3\r\n\r\nabc", bad[] = POST "X : a\r\n\r\n";
     struct request_guard guard = { 0 };
@@ -346,7 +346,7 @@ int main(void)
         cmocka_unit_test(chunks_are_a_size_and_as_many_bytes),
         cmocka_unit_test(heads_are_not_too_long),
         cmocka_unit_test(an_extension_of_a_chunk_is_not_too_long),
-        cmocka_unit_test(what_comes_before_a_fault_may_be_read),
+        cmocka_unit_test(requests_before_a_fault_may_be_read),
         cmocka_unit_test(no_control_character_passes),
     };
 

@@ -38,7 +38,7 @@ static void a_target_is_a_path_or_a_uri(void **state)
     must_have("http://localhost?a", "localhost", "?a");
 }
 
-static void what_would_read_differently_once_decoded_is_not_sound(void **state)
+static void a_target_that_reads_differently_once_decoded_is_not_sound(void **state)
 {
     static const char *const targets[] = {
         "/mcp%00",
@@ -67,7 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_target_is_a_path_or_a_uri),
-        cmocka_unit_test(what_would_read_differently_once_decoded_is_not_sound),
+        cmocka_unit_test(a_target_that_reads_differently_once_decoded_is_not_sound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

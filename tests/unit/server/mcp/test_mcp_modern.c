@@ -82,7 +82,7 @@ static void results_say_their_type_and_server(void **state)
     assert_string_equal(text_at(meta, "name"), "opsbrain");
 }
 
-static void what_is_wrong_in_envelope_or_headers_has_its_own_code(void **state)
+static void each_fault_of_envelope_or_headers_has_its_own_code(void **state)
 {
     static const struct {
         const char *headers, *body;
@@ -326,8 +326,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(discover_returns_versions_and_capabilities, start, stop),
         cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_wrong_in_envelope_or_headers_has_its_own_code,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(each_fault_of_envelope_or_headers_has_its_own_code, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_is_refused_with_the_supported_ones,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_name_may_come_in_base64, start, stop),

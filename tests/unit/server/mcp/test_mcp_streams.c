@@ -281,7 +281,7 @@ static void a_tool_may_end_its_connection_and_its_answer_waits(void **state)
     peer_end(&peer);
 }
 
-static void where_the_client_could_not_come_back_its_connection_stays(void **state)
+static void the_connection_stays_if_the_client_could_not_come_back(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -499,7 +499,7 @@ static void wait_for_events(const struct peer *peer, size_t expected)
 #define TOOLS_CHANGED "notifications/tools/list_changed"
 #define PROMPTS_CHANGED "notifications/prompts/list_changed"
 
-static void what_nobody_received_waits_for_the_standing_stream_and_is_sent_once(void **state)
+static void undelivered_messages_wait_for_the_standing_stream_and_are_sent_once(void **state)
 {
     struct peer peer;
 
@@ -615,14 +615,14 @@ int main(void)
         TEST(a_client_that_received_everything_gets_204),
         TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),
-        TEST(where_the_client_could_not_come_back_its_connection_stays),
+        TEST(the_connection_stays_if_the_client_could_not_come_back),
         TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
         TEST(event_ids_are_useless_in_another_session_and_unknown_ones_refused),
         TEST(clients_with_the_same_ids_and_tokens_receive_only_their_own_messages),
         TEST(a_finished_answer_outlives_a_restart),
         TEST(a_call_that_was_lost_is_answered_with_what_may_be_known),
         TEST(a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed),
-        TEST(what_nobody_received_waits_for_the_standing_stream_and_is_sent_once),
+        TEST(undelivered_messages_wait_for_the_standing_stream_and_are_sent_once),
         TEST(the_same_message_does_not_wait_twice),
         TEST(the_standing_stream_is_resumed_after_the_event_the_client_names),
         TEST(a_subscription_outlives_a_restart_until_it_is_given_up),

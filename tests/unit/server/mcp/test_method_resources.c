@@ -164,7 +164,7 @@ static void reads_bytes_as_base64(void **state)
     assert_string_equal(text_at(modern, "result.cacheScope"), "private");
 }
 
-static void what_is_not_there_has_the_code_of_its_era(void **state)
+static void a_missing_resource_has_the_code_of_its_era(void **state)
 {
     json_auto_t *legacy = ask("resources/read", "\"uri\":\"test://nothing\"");
     json_auto_t *modern =
@@ -277,7 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_resources_and_templates),
         cmocka_unit_test(reads_bytes_as_base64),
-        cmocka_unit_test(what_is_not_there_has_the_code_of_its_era),
+        cmocka_unit_test(a_missing_resource_has_the_code_of_its_era),
         cmocka_unit_test(keeps_its_own_faults_to_itself),
         cmocka_unit_test(gets_a_prompt_with_its_argument),
         cmocka_unit_test(completes_arguments_and_variables),

@@ -408,7 +408,7 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
 }
 
 /* The client sends its last round twice: one job, and the same task both times. */
-static void what_was_asked_before_is_no_part_of_the_task_and_starts_it_once(void **state)
+static void questions_asked_before_a_task_are_no_part_of_it_and_start_it_once(void **state)
 {
     struct asked asked = { "tools/call", "sure",
                            "\"name\":\"sure\",\"arguments\":{\"what\":\"q\"},",
@@ -666,7 +666,7 @@ int main(void)
         TEST(a_task_that_asks_continues_when_all_is_answered),
         TEST(more_than_64_answers_at_once_are_refused),
         TEST(a_restart_keeps_the_question_and_the_task),
-        TEST(what_was_asked_before_is_no_part_of_the_task_and_starts_it_once),
+        TEST(questions_asked_before_a_task_are_no_part_of_it_and_start_it_once),
         TEST(a_session_of_an_older_era_has_no_tasks),
         TEST(cancelling_is_acknowledged_and_done_once),
         TEST(only_the_owner_or_an_admin_stops_or_answers),

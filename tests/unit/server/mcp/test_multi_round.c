@@ -168,7 +168,7 @@ static void *send_again(void *context)
     return NULL;
 }
 
-static void two_at_once_act_once(void **state)
+static void two_concurrent_rounds_act_once(void **state)
 {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -197,7 +197,7 @@ static void two_at_once_act_once(void **state)
     }
 }
 
-static void what_was_done_without_an_answer_is_not_done_again(void **state)
+static void a_request_done_without_an_answer_is_not_done_again(void **state)
 {
     char *sealed = ask_first(CONFIRM("a"));
     json_auto_t *died = NULL, *again = NULL;
@@ -451,8 +451,8 @@ int main(void)
         TEST(a_question_is_the_answer_of_the_first_round),
         TEST(the_second_round_has_the_effect),
         TEST(the_same_round_again_gets_the_same_answer_and_acts_once),
-        TEST(two_at_once_act_once),
-        TEST(what_was_done_without_an_answer_is_not_done_again),
+        TEST(two_concurrent_rounds_act_once),
+        TEST(a_request_done_without_an_answer_is_not_done_again),
         TEST(declining_has_no_effect_and_leaves_the_request_open),
         TEST(a_missing_answer_is_asked_for_again),
         TEST(answers_to_questions_that_were_not_asked_have_no_effect),

@@ -140,7 +140,7 @@ static void the_socket_is_for_the_owner_alone(void **state)
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-static void garbage_and_silence_hold_it_up_only_shortly(void **state)
+static void garbage_and_silence_delay_the_socket_only_briefly(void **state)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     json_auto_t *list = NULL;
@@ -180,7 +180,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_role_that_is_changed_counts_at_once, start, stop),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused_with_a_sentence, start, stop),
         cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
-        cmocka_unit_test_setup_teardown(garbage_and_silence_hold_it_up_only_shortly, start, stop),
+        cmocka_unit_test_setup_teardown(garbage_and_silence_delay_the_socket_only_briefly, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(without_a_server_nobody_answers, start, stop),
     };
 

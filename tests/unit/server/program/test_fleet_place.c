@@ -22,7 +22,7 @@ static void copy(const char *folder, const char *name, const char *to)
     assert_int_equal(system(command), 0);
 }
 
-static void a_restart_in_its_place_is_noticed_by_nobody(void **state)
+static void a_restart_in_the_same_place_has_no_effect(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -79,7 +79,7 @@ static void a_restored_backup_only_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_restart_in_its_place_is_noticed_by_nobody),
+        TEST(a_restart_in_the_same_place_has_no_effect),
         TEST(a_copied_folder_only_reads_until_it_is_resumed),
         TEST(a_restored_backup_only_reads),
     };

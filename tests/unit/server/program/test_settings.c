@@ -44,7 +44,7 @@ static void defaults_serve_this_machine_alone(void **state)
     assert_true(settings.log_requests);
 }
 
-static void port_of_the_platform_opens_to_all_unless_listen_is_said(void **state)
+static void the_platforms_port_opens_to_all_unless_listen_is_set(void **state)
 {
     struct settings settings;
     struct error error;
@@ -60,7 +60,7 @@ static void port_of_the_platform_opens_to_all_unless_listen_is_said(void **state
     assert_string_equal(settings.listen, "127.0.0.1:2");
 }
 
-static void where_the_platform_has_a_proxy_addresses_are_not_counted(void **state)
+static void addresses_are_not_counted_where_the_platform_has_a_proxy(void **state)
 {
     struct settings settings;
     struct error error;
@@ -102,9 +102,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(defaults_serve_this_machine_alone, forget_environment),
-        cmocka_unit_test_setup(port_of_the_platform_opens_to_all_unless_listen_is_said,
+        cmocka_unit_test_setup(the_platforms_port_opens_to_all_unless_listen_is_set,
                                forget_environment),
-        cmocka_unit_test_setup(where_the_platform_has_a_proxy_addresses_are_not_counted,
+        cmocka_unit_test_setup(addresses_are_not_counted_where_the_platform_has_a_proxy,
                                forget_environment),
         cmocka_unit_test_setup(bad_values_are_refused_by_name, forget_environment),
     };

@@ -63,7 +63,7 @@ static void refuses_a_tool_that_forgot_what_it_does_to_others(void **state)
     WITHOUT("run_list", spends_money = STATED_NO, "only reads");
 }
 
-static void refuses_what_destroys_or_spends_money_without_a_go_ahead(void **state)
+static void refuses_a_tool_that_destroys_or_spends_money_without_a_go_ahead(void **state)
 {
     (void)state;
     WITHOUT("deployment_remove", go_ahead = NULL, "without go_ahead()");
@@ -150,7 +150,7 @@ static void starts_no_server_with_such_a_row(void **state)
     folder_remove(served.folder);
 }
 
-static void lets_nobody_in_for_no_role(void **state)
+static void a_row_without_a_role_lets_nobody_in(void **state)
 {
     (void)state;
     assert_true(role_allows(ROLE_ADMIN, ROLE_VIEWER));
@@ -180,12 +180,12 @@ int main(void)
         cmocka_unit_test(accepts_every_table_of_the_program),
         cmocka_unit_test(refuses_a_tool_that_forgot_who_may_call_it_or_where_it_runs),
         cmocka_unit_test(refuses_a_tool_that_forgot_what_it_does_to_others),
-        cmocka_unit_test(refuses_what_destroys_or_spends_money_without_a_go_ahead),
+        cmocka_unit_test(refuses_a_tool_that_destroys_or_spends_money_without_a_go_ahead),
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
         cmocka_unit_test(refuses_resources_and_prompts_that_forgot_something),
         cmocka_unit_test(refuses_methods_and_routes_that_forgot_something),
         cmocka_unit_test(starts_no_server_with_such_a_row),
-        cmocka_unit_test(lets_nobody_in_for_no_role),
+        cmocka_unit_test(a_row_without_a_role_lets_nobody_in),
         cmocka_unit_test(asks_for_consent_nowhere_but_in_go_ahead),
     };
 

@@ -296,7 +296,7 @@ static void expect_names(struct http_client *client, struct text *pending, const
     assert_string_equal(text_string(&event), names);
 }
 
-static void pages_hear_of_scrapes_every_few_seconds(void **state)
+static void pages_are_notified_of_scrapes_every_few_seconds(void **state)
 {
     struct notifier *notifier = served.server->notifier;
     struct http_client client;
@@ -327,7 +327,7 @@ int main(void)
         TEST(notifies_by_the_things_name),
         TEST(forgets_a_session_that_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
-        TEST(pages_hear_of_scrapes_every_few_seconds),
+        TEST(pages_are_notified_of_scrapes_every_few_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void idle_sessions_are_forgotten_and_used_ones_are_not(void **state)
     assert_false(is_there(id, "alice"));
 }
 
-static void over_the_limit_the_one_unused_for_longest_goes(void **state)
+static void over_the_limit_the_session_unused_for_longest_is_removed(void **state)
 {
     char ids[4][ID_SIZE];
 
@@ -171,7 +171,7 @@ static void over_its_own_limit_a_principal_loses_its_own_oldest_session(void **s
     assert_true(is_there(ids[2], "alice"));
 }
 
-static void one_with_a_running_call_goes_last(void **state)
+static void a_session_with_a_running_call_is_removed_last(void **state)
 {
     struct session_call call = { 0 };
     struct session *session;
@@ -201,11 +201,11 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(idle_sessions_are_forgotten_and_used_ones_are_not, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(over_the_limit_the_one_unused_for_longest_goes, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(over_the_limit_the_session_unused_for_longest_is_removed,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(over_its_own_limit_a_principal_loses_its_own_oldest_session,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(one_with_a_running_call_goes_last, start, stop),
+        cmocka_unit_test_setup_teardown(a_session_with_a_running_call_is_removed_last, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

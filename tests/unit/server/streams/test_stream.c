@@ -161,7 +161,7 @@ static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
     sse_queue_release(second);
 }
 
-static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there(void **state)
+static void events_that_the_old_connection_did_not_take_are_sent_only_on_the_new_one(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_that_would_miss_an_event_is_not_attached,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
+            events_that_the_old_connection_did_not_take_are_sent_only_on_the_new_one, start, stop),
         cmocka_unit_test_setup_teardown(stored_events_may_be_sent_again_while_new_ones_come, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),

@@ -200,7 +200,7 @@ static void streams_of_a_principal_with_a_greater_role_continue(void **state)
 }
 
 /* While changed keys cannot be read, clients that they admitted lose access. */
-static void all_end_where_keys_that_changed_cannot_be_read(void **state)
+static void all_streams_end_if_changed_keys_cannot_be_read(void **state)
 {
     struct http_client clients[SORTS];
     struct error error;
@@ -261,7 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lesser_role_end, start, stop),
         cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_greater_role_continue, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(all_end_where_keys_that_changed_cannot_be_read, start,
+        cmocka_unit_test_setup_teardown(all_streams_end_if_changed_keys_cannot_be_read, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
             a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy, start, stop),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open tabs: each hears the names, until it is closed or its browser is signed out. */
+/* Open tabs: each receives the names, until it is closed or its browser is signed out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static enum sse_queue_state read_tab(struct sse_queue *tab, char out[64])
     return found;
 }
 
-static void every_tab_hears_what_changed(void **state)
+static void every_tab_is_notified_of_changes(void **state)
 {
     struct sse_queue *tabs[TABS];
     char heard[64];
@@ -183,7 +183,7 @@ static void tabs_come_and_go_on_any_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_tab_hears_what_changed),
+        TEST(every_tab_is_notified_of_changes),
         TEST(signing_out_ends_the_tabs_of_that_browser),
         TEST(beyond_a_limit_a_tab_is_refused_until_another_is_closed),
         TEST(one_principal_cannot_take_the_places_of_all),
