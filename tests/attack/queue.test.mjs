@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/support/queue_team.mjs';
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
-test('of 300 sweeps that wait for one endpoint, each principal's get their turn', async (t) => {
+test('of 300 sweeps that wait for one endpoint, every principal gets a turn', async (t) => {
     const { alice, bob } = await team(t, { args: ['--rate-per-principal', '0'] });
     const jobs = await queueMany(alice, 'a', 300);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
