@@ -12,7 +12,7 @@ struct call page_call_make(const struct page_request *request);
  * asked. */
 CHECKED bool page_call_take(const struct page_request *request, const char *tool, json_t *arguments,
                             json_t **out, struct error *error);
-/* The same as the page's own answer, as JSON. */
+/* The same, but the content becomes the page's answer, as JSON. */
 CHECKED bool page_call_answer_take(const struct page_request *request, const char *tool,
                                    json_t *arguments, struct page_answer *answer,
                                    struct error *error);

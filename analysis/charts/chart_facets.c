@@ -124,7 +124,7 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* Above the first name of a line, or above other labels that stand close above that. */
+/* The heading is above the first name that belongs to a line, or above labels close above that. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

@@ -15,7 +15,7 @@
 /* the longest prompt if the context is not known */
 #define LONGEST_INPUT 2000000
 
-/* The bodies of prompts begin at one of this many pieces of the arena. */
+/* The body of a prompt begins at one of the first ARENA_SLACK pieces of the arena. */
 #define ARENA_SLACK 4096
 
 /* Positions in a body, in order. */
@@ -61,8 +61,8 @@ static bool is_drawn(const struct lengths *lengths)
            || lengths->distribution == DISTRIBUTION_LOGNORMAL;
 }
 
-/* Checks the mean lengths. Drawn lengths are cut to the context; of stated ones, the server itself
- * refuses those that do not fit. */
+/* Checks the mean lengths. Drawn lengths are cut to the context later; fixed lengths that do not
+ * fit are refused by the server itself. */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -72,8 +72,7 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "%ld input and %ld output tokens, the means, are more than the model's context "
-        "of %ld",
+        "the mean lengths, %ld input and %ld output tokens, exceed the model's context of %ld",
         input, output, prompts->context_tokens);
 }
 
@@ -155,11 +154,10 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
         if (is_usable(prompts, &dataset->rows[i]))
             prompts->usable[prompts->usable_count++] = (uint32_t)i;
     if (prompts->usable_count == 0)
-        return error_set(
-            error, ERROR_INVALID,
-            "no prompt of the dataset, which has %zu, can be sent with its answer: they do "
-            "not fit the model's context of %ld, or have no known lengths",
-            dataset->count, prompts->context_tokens);
+        return error_set(error, ERROR_INVALID,
+                         "none of the dataset's %zu prompts can be sent: with their answers, they "
+                         "do not fit the model's context of %ld, or have no known lengths",
+                         dataset->count, prompts->context_tokens);
     shuffle(prompts);
     return true;
 }

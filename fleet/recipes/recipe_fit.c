@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of memory, as vLLM does it. On a GPU its pages of KV cache are as large as the
- * largest layer's; on a TPU each layer has its own. Both figures agree with what servers reported
- * (the test has them). */
+/* Computes how much memory a model needs, as vLLM does. On a GPU, all pages of the KV cache are as
+ * large as those of the largest layer; on a TPU, each layer has its own size. Both results agree
+ * with what servers reported (the test has the figures). */
 #include "fleet/recipes/recipe_fit.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #define USUAL_UTILIZATION 0.9     /* of vLLM, where the recipe does not say */
 #define USUAL_BATCHED_TOKENS 2048 /* of vLLM, likewise */
 
-/* What the arithmetic starts from. */
+/* The inputs of the computation. */
 struct serving {
     const struct hardware *hardware;
     const struct model *model;
@@ -42,7 +42,7 @@ static CHECKED bool find_format(const char *name, enum number_format *out)
     return false;
 }
 
-/* What is missing for the arithmetic; NULL: nothing. */
+/* Returns what is missing for the computation; NULL: nothing. */
 static const char *read_serving(const struct recipe *recipe, const struct catalog *catalog,
                                 struct serving *out)
 {
@@ -62,7 +62,7 @@ static const char *read_serving(const struct recipe *recipe, const struct catalo
         .offloaded_bytes = recipe_number(recipe, "arguments.--cpu-offload-gb", 0) * GIB,
     };
     if (strcmp(recipe->engine, "vllm") != 0)
-        return "the arithmetic is that of vLLM";
+        return "opsbrain can compute the memory of vLLM only";
     if (recipe->hardware[0] == '\0')
         return "the recipe names no hardware";
     if (out->hardware == NULL || isnan(out->hardware->visible_bytes))
@@ -109,7 +109,7 @@ static double token_bytes(const struct serving *serving)
     return (layers.sliding + layers.full) * fmax(layers.sliding_bytes, layers.full_bytes);
 }
 
-/* On a GPU, layers with a sliding window give back what is outside it. */
+/* On a GPU, layers with a sliding window free the pages outside of it. */
 static double request_bytes(const struct serving *serving)
 {
     const struct kv_layers layers = layers_of(serving);
@@ -165,19 +165,18 @@ static CHECKED bool check_shape(const struct recipe *recipe, const struct servin
     if (serving->chips > (double)recipe->chips)
         return error_set(error, ERROR_INVALID,
                          "the recipe %s splits the model over %g chips (--tensor-parallel-size) "
-                         "and has %lld",
+                         "but has only %lld",
                          recipe->name, serving->chips, (long long)recipe->chips);
     if (serving->format == FORMAT_FP4 && isnan(serving->hardware->peak_flops[FORMAT_FP4]))
-        return error_set(error, ERROR_INVALID,
-                         "the recipe %s has weights in fp4, which %s does not compute: it needs "
-                         "Blackwell",
-                         recipe->name, serving->hardware->title);
+        return error_set(
+            error, ERROR_INVALID,
+            "the recipe %s has weights in fp4, with which %s cannot compute: use a Blackwell GPU",
+            recipe->name, serving->hardware->title);
     if (serving->context > serving->model->context_tokens)
-        return error_set(error, ERROR_INVALID,
-                         "the recipe %s serves %.0f tokens of context (--max-model-len): %s has "
-                         "%.0f",
-                         recipe->name, serving->context, serving->model->name,
-                         serving->model->context_tokens);
+        return error_set(
+            error, ERROR_INVALID,
+            "the recipe %s serves %.0f tokens of context (--max-model-len), but %s has only %.0f",
+            recipe->name, serving->context, serving->model->name, serving->model->context_tokens);
     return true;
 }
 

@@ -64,7 +64,7 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
     return digest(keys, key_id, &message, out);
 }
 
-/* Whether the seal is that of the message; true if its key is unknown, too. */
+/* Whether the seal matches the message; also true if its key is unknown. */
 static bool is_sealed(const struct audit_keys *keys, const char *key_id, const struct text *message,
                       const void *seal, size_t length)
 {

@@ -24,7 +24,7 @@ struct audit_keys {
 /* Reads one key from each line, of 32 characters or more. The error says what is wrong with the
  * file. */
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
-/* NULL: it is not among them. */
+/* NULL: no key has this id. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
 /* The id of the key that new rows use; "" without a key. */
 const char *audit_keys_current(const struct audit_keys *keys);

@@ -83,7 +83,7 @@ static bool wait_to_repeat(struct database_writer *writer, const struct error *r
     return true;
 }
 
-/* Runs the batch until it is committed, as long as the reason that prevents it may pass. */
+/* Runs the batch until it is committed, as long as each failure may be temporary. */
 static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
                                      struct error *error)
 {
@@ -127,7 +127,7 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* A passing problem is not worth a log line while there is nothing to write. */
+/* A temporary problem is not worth a log line while there is nothing to write. */
 static void keep(struct database_writer *writer)
 {
     const struct sql_engine *engine = writer->connection->engine;

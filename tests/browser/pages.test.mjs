@@ -22,7 +22,8 @@ async function open(context, url, origin) {
     return { page, faults };
 }
 
-// textsOf(pages): what each shows, asked for again while they differ: what is watched stores new figures between the two.
+// textsOf(pages): the text of each page; pages that differ are loaded again, since new figures may be stored between two
+// loads.
 async function textsOf(pages) {
     const limit = Date.now() + ALIKE_MS;
     for (;;) {

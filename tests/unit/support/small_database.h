@@ -123,7 +123,7 @@ static inline void begin_write(struct writing *writing, struct fixture *fixture,
     assert_int_equal(pthread_create(&writing->thread, NULL, write_once, writing), 0);
 }
 
-/* With the writer at the gate. */
+/* Begins a write that waits at the gate, and returns when the writer is there. */
 static inline void gate_shut(struct gate *gate, struct writing *first, struct fixture *fixture)
 {
     *gate = (struct gate){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };

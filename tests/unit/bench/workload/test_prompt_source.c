@@ -316,7 +316,7 @@ static void a_mean_over_the_context_is_refused(void **state)
 
     (void)state;
     assert_false(prompt_source_create(&order, &prompts, &error));
-    assert_non_null(strstr(error.message, "more than the model's context of 107"));
+    assert_non_null(strstr(error.message, "exceed the model's context of 107"));
 }
 
 /* The first `count` ids of a prompt, as one number of them. */
@@ -543,7 +543,7 @@ static void a_dataset_that_does_not_fit_is_refused(void **state)
     (void)state;
     assert_true(dataset_read(file, strlen(file), &dataset, &error));
     assert_false(prompt_source_create(&order, &prompts, &error));
-    assert_non_null(strstr(error.message, "no prompt of the dataset, which has 1, can be sent"));
+    assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
 /* Chat templates of 1 and of 30 tokens; a context of 100. */

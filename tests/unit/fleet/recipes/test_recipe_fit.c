@@ -143,7 +143,7 @@ static void a_contradictory_recipe_is_refused(void **state)
     assert_non_null(strstr(error.message, "splits the model over 4 chips"));
     assert_false(
         recipe_fit(named(world, "run-gemma-4-31b-nvfp4-l4"), world->catalog, &fit, &error));
-    assert_non_null(strstr(error.message, "needs Blackwell"));
+    assert_non_null(strstr(error.message, "use a Blackwell GPU"));
 }
 
 static void data_missing_from_the_catalogue_is_not_known(void **state)
@@ -151,7 +151,7 @@ static void data_missing_from_the_catalogue_is_not_known(void **state)
     static const char *const unknown[][2] = {
         { "tpu-gemma-4-31b-v5p4", "how much memory programs see" },
         { "run-gemma-4-26b-qat-l4", "no size of this model's weights in this format" },
-        { "local-ollama-gemma-4-e2b", "that of vLLM" },
+        { "local-ollama-gemma-4-e2b", "the memory of vLLM only" },
         { "local-vllm-gemma-4-e2b", "names no hardware" },
     };
     const struct world *world = *state;

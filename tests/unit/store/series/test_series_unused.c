@@ -11,7 +11,8 @@
 #define DAY_MS (24 * HOUR_MS)
 #define START_MS (420 * DAY_MS) /* where blocks of hours begin */
 
-/* `count` series x, from n="first" on, each with its number; how many were beyond the limit. */
+/* Stores a value of `count` series x{n="first"} and up, each equal to its n. Returns how many were
+ * over the limit. */
 static size_t scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);
@@ -94,7 +95,8 @@ static void series_are_freed_although_others_of_the_name_continue(void **state)
     assert_int_equal(count_at(ledger, at_ms - 7 * DAY_MS, at_ms, SCRAPE_1_H), 10);
 }
 
-/* It is known in memory and has not been rolled up for long: its new values are not lost. */
+/* The series is known in memory but was last rolled up long ago: its new values must not be
+ * lost. */
 static void a_series_that_is_back_is_kept(void **state)
 {
     struct ledger *ledger = *state;
