@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can the figures be right? The load in flight, divided by the load asked for: 1 where the load was
- * as stated. */
+/* The load in flight divided by the requested load: where it is not near 1, the figures belong to
+ * another load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct residuals {
     size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has[SERIES_NONE + 1]; /* whether a cell of this series is drawn */
-    bool is_dense; /* too many cells for a sentence each, and for those that hide one another */
+    bool is_dense; /* too many cells to describe each, and to draw those behind others */
 };
 
 /* In an open loop the rate of answers is compared with the rate of arrivals asked for. Where a file

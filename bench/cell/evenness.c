@@ -15,7 +15,7 @@
 #define WIDEST_ROUNDS 8        /* or their waves */
 #define SHIFT 0.25             /* change of the mean, from before a moment to after it, */
 #define SHIFT_ERRORS 6         /* and this many times its standard error */
-#define SHIFT_ROUNDS 4         /* with fewer, a longer context may be what slows the rest */
+#define SHIFT_ROUNDS 4         /* with fewer, longer contexts may be why the rest is slower */
 #define SHIFT_WINDOW_S 3.0
 
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight)

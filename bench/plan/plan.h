@@ -31,7 +31,7 @@ enum distribution {
     DISTRIBUTION_FIXED,
     DISTRIBUTION_UNIFORM,
     DISTRIBUTION_LOGNORMAL,
-    DISTRIBUTION_DATASET, /* as the dataset has them */
+    DISTRIBUTION_DATASET, /* as in the dataset */
 };
 extern const char *const distribution_names[]; /* by enum distribution; ends with NULL */
 

@@ -56,7 +56,7 @@ CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
 CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
                                struct error *error);
 /* Whether an attempt at the current cell looks as if the load were too high, in a search that would
- * infer other levels from it, although the server may only have had a passing problem. */
+ * infer other levels from it, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
 /* Shows, as the job's progress, what the current cell is doing, which began so long ago. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);

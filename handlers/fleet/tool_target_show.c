@@ -23,8 +23,8 @@ static const struct field finding_fields[] = {
 static const struct field fields[] = {
     { "target", VALUE_OBJECT, .help = "The target as an admin described it.",
       .fields = target_answer_fields },
-    { "findings", VALUE_LIST, .optional = true, .help = "What the platform reports of each need.",
-      .fields = finding_fields },
+    { "findings", VALUE_LIST, .optional = true,
+      .help = "What the platform reports about each requirement.", .fields = finding_fields },
     { "lock", VALUE_TEXT, .help = "How access to servers there is protected." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -66,7 +66,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured = json_pack("{s:o, s:O, s:s}", "target", target_answer_json(&target.row),
                                    "findings", findings, "lock", target.provider->lock);
     target_answer_describe(&target.row, &answer->text);
-    text_addf(&answer->text, "The door: %s\n", target.provider->lock);
+    text_addf(&answer->text, "Access: %s\n", target.provider->lock);
     write_findings(findings, &answer->text);
     answer_next(answer, "deployment_plan with this target and a recipe");
     return true;

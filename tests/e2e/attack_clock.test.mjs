@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall clock that is set: no row is deleted for an age that it never had, and metrics continue. tests/attack/clock.test.mjs
-// has the cases that take until old rows are deleted.
+// The wall clock is set ahead or back: no row is deleted too early, and metrics are still stored. The cases in
+// tests/attack/clock.test.mjs wait for rows to be deleted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';

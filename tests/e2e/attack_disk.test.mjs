@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A viewer who wants to fill the disk, and a disk that is nearly full, and full.
+// A viewer cannot fill the disk, and a disk that is full or nearly full is reported.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, stat, statfs, unlink, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
     assert.ok(bytes < 128 << 10, `${bytes} bytes`);
     assert.ok((await stat(path.join(data, 'opsbrain.db'))).size < 2 * MIB);
-    // No refusal is missing: each is a row, or is counted by one.
+    // No refusal is missing: each has its own row or is counted in one.
     const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
     assert.equal(refused, sent - counts.sessions);
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit holds/);

@@ -125,8 +125,8 @@ static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state
     http_close(&client);
 }
 
-/* Between the first event of a stream and its waiting for another: a probe on the same thread shows
- * that the former was sent. */
+/* The client leaves after the first event of its stream, before the stream waits for another. A
+ * probe on the same thread shows that the event was sent. */
 static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
@@ -176,7 +176,7 @@ static void a_client_that_sends_no_more_is_answered_and_closed(void **state)
     }
 }
 
-static void a_client_that_does_not_read_the_answer_is_cut(void **state)
+static void a_client_that_does_not_read_the_answer_is_cut_off(void **state)
 {
     TEXT_AUTO call = { 0 };
     struct http_client client;
@@ -224,7 +224,8 @@ int main(void)
             a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_client_that_sends_no_more_is_answered_and_closed,
                                         start_patient, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut_off, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void unpacks_what_was_packed_in_order_of_series(void **state)
     free(data);
 }
 
-static void whole_numbers_are_small(void **state)
+static void whole_numbers_take_few_bytes(void **state)
 {
     struct sample samples[1000];
     void *data;
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unpacks_what_was_packed_in_order_of_series),
-        cmocka_unit_test(whole_numbers_are_small),
+        cmocka_unit_test(whole_numbers_take_few_bytes),
         cmocka_unit_test(refuses_truncated_bytes),
         cmocka_unit_test(survives_random_bytes),
     };
