@@ -271,7 +271,7 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* What the server reports of itself; what people stated only where it reports nothing. */
+/* The engine that the server reports or, if it cannot be recognized, the one that people stated. */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

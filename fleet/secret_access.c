@@ -58,7 +58,8 @@ static bool has(const struct secret_access *access, const char *origin)
     return false;
 }
 
-/* *allowed, and who decides it for the URL's origin. */
+/* *allowed: whether the secret may be sent to the URL's origin; *by_file: whether a file of origins
+ * decides that. */
 static CHECKED bool look(const struct access *access, const char *secret, const char *url,
                          char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
                          struct error *error)

@@ -222,7 +222,7 @@ static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting 
     return point;
 }
 
-/* Before the server is blamed for anything: is it a single one? */
+/* Finds out whether several servers answer, before a difference is taken for an error of one. */
 static void confirm(struct server_monitor *monitor, struct asking *asking)
 {
     struct engine_metrics_snapshot ignored;

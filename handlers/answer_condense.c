@@ -133,7 +133,7 @@ static bool is_condensed(const json_t *object, const struct field *fields)
     return true;
 }
 
-/* Puts it in front, so that it is read first. */
+/* Puts the list of foreign members in front, so that it is read first. */
 static json_t *mark(json_t *structured_take, json_t *foreign)
 {
     TEXT_AUTO names = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The charts: pure functions that turn stored figures into a drawing and a table of the same
  * figures. Measured cells are filled. Failed cells are hatched and labelled; inferred ones have a
- * dashed outline and no figure; unmeasured ones are a dot. Lines break at both. Bounds of axes and
- * colours come from measured figures alone. */
+ * dashed outline and no figure; unmeasured ones are a dot. Lines break at all of these. The ranges
+ * of axes and colours depend on measured figures alone. */
 #pragma once
 
 #include "analysis/audit/audit.h"
@@ -38,7 +38,7 @@ struct chart_quantity {
 };
 extern const struct chart_quantity chart_quantities[];              /* ends with a NULL name */
 const struct chart_quantity *chart_quantity_find(const char *name); /* NULL: none */
-/* The first of the table that a cell has; the very first where no cell has any. */
+/* The first row of the table whose figure a cell has; the first of all if no cell has any. */
 const struct chart_quantity *chart_quantity_default(const struct chart_runs *runs);
 
 /* 1. Where does it saturate? Users or rates by context. */
@@ -56,7 +56,7 @@ const char *chart_latency_title(enum metric metric);
 /* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
 void chart_pareto(const struct chart_runs *runs, struct chart *out);
 
-/* 7. Can the figures be right? The load that was measured, divided by what was asked for. */
+/* 7. Can the figures be right? The measured load, divided by the requested one. */
 void chart_residuals(const struct chart_runs *runs, struct chart *out);
 
 /* A deployment and what it costs. */

@@ -33,7 +33,6 @@ static double p_of(const struct forest *forest, size_t i)
     return isnan(p) ? 2 : p;
 }
 
-/* The p-value below which ROWS_MAX of the compared cells lie. */
 static int by_value(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -41,6 +40,7 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* The p-value up to which ROWS_MAX of the compared cells lie. */
 static double worst_shown(const struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a stream of events (text/event-stream) in pieces of any size, and gives the data of each
- * event. */
+/* Reads a stream of events (text/event-stream) in pieces of any size, and passes on the data of
+ * each event. */
 #pragma once
 
 #include "base/core/text.h"

@@ -88,7 +88,8 @@ const char *cloud_server(const struct cloud *cloud)
     return cloud->kubeconfig.server;
 }
 
-/* Port 3000 is not the beginning of port 30001. */
+/* The path must begin where the server's URL ends: a URL on port 30001 is not on the server with
+ * port 3000. */
 bool cloud_is_own(const struct cloud *cloud, const char *url)
 {
     size_t length = strlen(cloud->kubeconfig.server);

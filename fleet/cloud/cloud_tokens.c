@@ -7,7 +7,7 @@
 
 #define EARLY_MS 300000 /* a token is renewed this long before it expires */
 
-/* A token that is valid for at most twice that is renewed at half of its life. */
+/* A token that lives for less than twice EARLY_MS is renewed at half of its life. */
 static bool is_fresh(const struct cloud_token *token, int64_t now_ms)
 {
     int64_t life_ms, early_ms;

@@ -235,7 +235,7 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* An answer alone does not count: it is done when a later look shows it. */
+/* An answer alone does not count: the change is done when a later look shows it. */
 static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
                            bool (*is_so)(const json_t *container), struct error *error)
 {

@@ -126,7 +126,7 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
     return keep(watch, base_of(watch), stay_s(watch), &reply, error);
 }
 
-/* Also at its end. */
+/* Also called when the server should no longer run, so nothing cancels it. */
 static bool get(struct machine_watch *watch, const char *path, struct machine_http_reply *reply)
 {
     struct machine_http http = machine_watch_http(watch, "", base_of(watch));

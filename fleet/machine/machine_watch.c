@@ -142,8 +142,8 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* It answers: before anybody uses it, this checks who else can reach it. A new Ollama has no model
- * yet. */
+/* The server answers: before anybody uses it, checks who else can reach it. A new Ollama has no
+ * model yet. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];

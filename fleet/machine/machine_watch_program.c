@@ -127,7 +127,7 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* It is not reaped here: until its end is handled, no other process may get its number. */
+/* The program is not reaped here: until its end is handled, no other process may get its number. */
 static CHECKED bool look(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);

@@ -25,7 +25,7 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
-/* Sets what the platform decides; false: nothing changed. */
+/* Takes over the values that the plan decides; false: nothing that is measured changed. */
 static bool follow(const struct apply *apply, const struct deployment *wanted,
                    struct deployment *row)
 {
@@ -41,7 +41,7 @@ static bool follow(const struct apply *apply, const struct deployment *wanted,
     return !deployment_measures_same(&before, row);
 }
 
-/* What was done before a crash is kept. */
+/* A deployment that was registered before a crash is kept. */
 static CHECKED bool register_it(const struct apply *apply, struct deployment *out,
                                 struct error *error)
 {
@@ -59,7 +59,7 @@ static CHECKED bool register_it(const struct apply *apply, struct deployment *ou
     return deployment_change(store, out, now_ms, NULL, out, error);
 }
 
-/* From then on it can be queried, watched and measured. */
+/* Registers the deployment, so that it can be queried, watched and measured. */
 static CHECKED bool keep_running(const struct apply *apply, struct error *error)
 {
     struct deployment row;
@@ -71,7 +71,8 @@ static CHECKED bool keep_running(const struct apply *apply, struct error *error)
                || scrape_target_set(apply->frame->store, row.id, SCRAPE_USUAL_MS, NULL, error));
 }
 
-/* Its measurements are kept. */
+/* Stops scraping the deployment and, unless it is only stopped, retires it; its measurements are
+ * kept. */
 static CHECKED bool keep_ended(const struct apply *apply, struct error *error)
 {
     struct store *store = apply->frame->store;

@@ -76,7 +76,7 @@ static CHECKED bool is_there_still(const struct apply *apply, size_t index, stru
     return true;
 }
 
-/* Requests it. The error is set unless it is done or accepted. */
+/* Sends the request. The error is set unless it is done or accepted. */
 static CHECKED bool send(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -100,7 +100,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
-/* Looks at what was accepted. Only what changes is noted. */
+/* Polls a request that was accepted. Only changes are noted in the journal. */
 static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -124,7 +124,7 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
-/* What JSON of protocol buffers leaves out. */
+/* Values that protocol buffers omit from their JSON. */
 static bool is_default(const json_t *value)
 {
     return json_is_null(value) || json_is_false(value)
@@ -132,7 +132,7 @@ static bool is_default(const json_t *value)
            || (json_is_string(value) && json_string_length(value) == 0);
 }
 
-/* Whether all that is wanted is there; a platform may add to it. */
+/* Whether every wanted member is there; a platform may have added others. */
 static bool has_all(const json_t *there, const json_t *wanted)
 {
     const json_t *value;

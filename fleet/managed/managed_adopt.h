@@ -12,12 +12,12 @@ struct managed_adoption {
     const char *rights;              /* of struct fleet_managed_row */
 };
 
-/* The end that is written on it, if this opsbrain created it: that becomes the deployment's. 0: it
- * has none. */
+/* The end in the server's label, if this opsbrain created the server: it becomes the deployment's
+ * end. 0: there is none. */
 int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
                               const struct managed_adoption *adoption);
-/* What happens at that end, as is written on it: "stop" or "destroy". Where it is not, a stop,
- * which can be undone, if its platform can stop. */
+/* What the server's label says about its end: "stop" or "destroy". Without such a label: a stop,
+ * which can be undone, if the platform can stop. */
 const char *managed_adopt_at_end(const struct managed_target *target,
                                  const struct observed *observed);
 /* CONFLICT where it is managed already. */

@@ -50,7 +50,7 @@ static void describe_step(const json_t *step, struct text *out)
     text_add(out, written.length > BODY_BYTES ? "...\n" : "\n");
 }
 
-/* What became of it. */
+/* The plan's state, with the reason. */
 static void describe_state(const struct fleet_plan_row *row, struct text *out)
 {
     char until[CLOCK_TEXT_SIZE];

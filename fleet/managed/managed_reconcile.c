@@ -124,7 +124,7 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     report(reconciler, row->deployment, sentence, true);
 }
 
-/* The plan that set its life was also the go-ahead for this. */
+/* The plan that set this end was also the go-ahead for it. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {

@@ -109,7 +109,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
                  drift.length == 0 ? "" : "; drift: ", text_string(&drift));
 }
 
-/* People already know the sentence of the last look. */
+/* A sentence that the last look already reported is not reported again. */
 static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                           const struct observed *observed, struct managed_sight *out,
                           struct error *error)

@@ -112,7 +112,7 @@ static json_t *disk(const struct desired *desired)
                                   recipe_text(recipe, "compute_engine.disk_type", "pd-balanced")));
 }
 
-/* With an external address, whose ports the firewall protects. */
+/* Has an external address, whose ports the firewall protects, unless the target is internal. */
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;

@@ -126,7 +126,7 @@ static void add_extend(const struct google_list *list)
         add_start(list);
 }
 
-/* If the limit is a running time, it gets the rest of its life. */
+/* If the limit is a running time, it becomes the rest of the machine's life. */
 static void add_restart(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);

@@ -62,7 +62,7 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
     return true;
 }
 
-/* They are written into requests and into the script. */
+/* The names are written into requests and into the script. */
 static CHECKED bool check_names(const struct fleet_target *target, struct error *error)
 {
     const struct {

@@ -259,8 +259,8 @@ static void add_extend(const struct list *list, const struct observed *now)
     add_annotation(list);
 }
 
-/* An adopted one has the name that others gave it: it only has to leave room for that of the
- * CronJob, where there is one. */
+/* An adopted deployment keeps the name that others gave it: it need only be short enough for the
+ * name of its CronJob, if it has one. */
 static CHECKED bool check_name(enum provider_verb verb, const struct desired *desired,
                                const struct observed *now, struct error *error)
 {

@@ -116,7 +116,8 @@ json_t *price_book_rows(const struct price_book *book, const char *item)
 
 /* ---- What a replica costs ---- */
 
-/* A region is that of its zones: "us-east5" of "us-east5-b"; "us-*" is every one that begins so. */
+/* A region contains its zones: "us-east5" contains "us-east5-b"; "us-*" is every region that begins
+ * with "us-". */
 static bool is_in_region(const char *place, const char *region)
 {
     size_t length = strlen(region);

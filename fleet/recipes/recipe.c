@@ -20,7 +20,7 @@ const char *recipe_origin_name(enum recipe_origin origin)
 
 /* ---- Reading ---- */
 
-/* What the table of members cannot say. */
+/* Checks what the table of members cannot express. */
 static CHECKED bool check_whole(const json_t *recipe, struct error *error)
 {
     const char *program = json_get_text(recipe, "program", NULL);

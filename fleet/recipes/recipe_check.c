@@ -216,7 +216,8 @@ static const struct recipe_member *find(const struct recipe_member *members, con
     return NULL;
 }
 
-/* A provider's own member: it checks the contents when it makes requests of them. */
+/* Checks the form of a provider's own member; the provider checks its contents when it makes
+ * requests from them. */
 static CHECKED bool check_section(const char *name, const json_t *value, struct error *error)
 {
     const json_t *member, *item;

@@ -17,7 +17,7 @@ static double number(const struct recipe_lint_case *of, const char *path, double
     return recipe_number(of->recipe, path, fallback);
 }
 
-/* Absent members are not below. */
+/* An absent member is not below the limit. */
 static bool is_below(const struct recipe_lint_case *of, const char *path, double least)
 {
     return number(of, path, least) < least;

@@ -195,7 +195,7 @@ static void describe_age(struct answer *answer, double age_s)
               HEALTH_KEPT_S);
 }
 
-/* A check makes the model work: callers who may not cause work share the checks of others. */
+/* A check makes the model work: callers who may not cause work get the result of a recent check. */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;

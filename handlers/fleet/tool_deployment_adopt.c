@@ -67,8 +67,8 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
                      wish.deployment, wish.target);
 }
 
-/* A person may take an hour to answer. Its state moves on by itself meanwhile, but the rights are
- * over one server, and what is measured at its address may be sent a key. */
+/* A person may take an hour to answer. The server's state may change meanwhile, but the consent is
+ * for one particular server, and a key may be sent to its address. */
 static CHECKED bool check_same(const struct call *call, const struct observed *shown,
                                struct error *error)
 {

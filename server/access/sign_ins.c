@@ -77,7 +77,7 @@ static struct browser_session *find(const struct sign_ins *sign_ins, const char 
     return NULL;
 }
 
-/* Ends a session. *out: what it was. */
+/* Ends a session. *out: the session as it was. */
 static void take_out(struct sign_ins *sign_ins, struct browser_session *session,
                      struct browser_session *out)
 {

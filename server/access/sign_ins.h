@@ -17,7 +17,7 @@ struct sign_in_limits {
     int64_t lifetime_ms; /* it ends after this time in any case */
 };
 
-/* Reads those that are stored. Free with sign_ins_destroy. */
+/* Reads the stored sessions. Free with sign_ins_destroy. */
 CHECKED bool sign_ins_create(struct store *store, struct authority *authority,
                              struct sign_in_limits limits, struct sign_ins **out,
                              struct error *error);

@@ -270,8 +270,8 @@ static void submit(struct exchange *exchange, const struct stream_request *wante
 
 /* ---- GET ---- */
 
-/* Whether nothing is left for a client that received event `last`. */
-static bool stand(struct exchange *exchange, struct session *session, int64_t last)
+/* Begins the standing stream. False: events after `last` must be sent again first. */
+static bool begin_standing(struct exchange *exchange, struct session *session, int64_t last)
 {
     struct sse_queue *sse_queue = exchange_begin_stream(exchange);
 
@@ -300,7 +300,7 @@ static void serve_get(struct exchange *exchange, struct session *session)
         return;
     }
     stream_request.after = stream_received(session->standing);
-    if (!stand(exchange, session, stream_request.after))
+    if (!begin_standing(exchange, session, stream_request.after))
         submit(exchange, &stream_request);
 }
 

@@ -129,7 +129,7 @@ static CHECKED bool pose(const struct inquest *inquest, size_t i, struct error *
 
 /* ---- Answers ---- */
 
-/* *question, where it can be read, becomes what it was at its end. */
+/* Ends the question. *question becomes its final state, if that can be read. */
 static void end(const struct rpc *rpc, const char *id, struct page_question *question)
 {
     struct page_question last;

@@ -11,7 +11,7 @@
 #include "server/settings/settings.h"
 #include "web/sign_in.h"
 
-/* Whether it is a path of this server: only to such a one may a form or query lead back. */
+/* Whether it is a path of this server: a form or query may lead back only to such a path. */
 static const char *safe_path(const char *path)
 {
     if (path == NULL || path[0] != '/' || path[1] == '/' || path[1] == '\\')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of administration about the fleet; see admin.h. */
+/* The administration requests about the fleet; see admin.h. */
 #pragma once
 
 #include <jansson.h>

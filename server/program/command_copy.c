@@ -49,7 +49,8 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-/* Of a folder or an address. One of another scheme is refused as an address, without showing it. */
+/* The place that a folder or an address names. An address of another scheme is refused later,
+ * without being shown. */
 static struct copy_place place_at(const char *text)
 {
     bool is_address = strstr(text, "://") != NULL;
@@ -65,7 +66,7 @@ static json_t *reply_of(const struct copy_report *report)
                      (json_int_t)report->rows);
 }
 
-/* Of a restored or moved database. */
+/* Answers for a restored or moved database. */
 static void answer_copied(const char *done, const struct copy_report *report, struct text *out,
                           json_t **reply)
 {

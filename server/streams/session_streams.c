@@ -68,7 +68,7 @@ void session_notify(struct session *session, const char *json, size_t length)
         stream_push(session->standing, json, length);
 }
 
-/* Nothing waits any more. */
+/* Forgets the messages that waited. */
 static void clear_waiting(struct session *session)
 {
     pthread_mutex_lock(&session->lock);

@@ -11,7 +11,7 @@
 
 /* ---- Statements ---- */
 
-/* Lists the columns of the key, or all columns, or as many parameters. */
+/* Lists the columns of the key, or all columns. */
 static void add_names(struct text *out, const struct sql_table *table, bool is_key)
 {
     size_t count = is_key ? table->key_count : table->column_count;
@@ -196,7 +196,7 @@ static CHECKED bool read_page(struct pages *pages, struct copy_tally *tally, str
     return read_rows(&sql, pages, tally, error);
 }
 
-/* A lost connection has another transaction, or none. */
+/* A connection that was lost and opened again is not in the transaction of the snapshot. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct error *error)
 {
     return connection->engine->in_transaction(connection)

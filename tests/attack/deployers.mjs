@@ -94,7 +94,7 @@ class Fleet {
 
     // services(): the names of our own services in the cloud.
     async services() {
-        const { made } = await this.cloud.tell('/state');
+        const { made } = await this.cloud.call('/state');
         return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
     }
 
@@ -111,7 +111,7 @@ class Fleet {
         this.world.over = false;
         for (const deployment of managed) await this.destroy(deployment);
         this.world.over = true;
-        const { made, touched } = await this.cloud.tell('/state');
+        const { made, touched } = await this.cloud.call('/state');
         assert.deepEqual({ made, touched }, { made: [], touched: null }, 'after the last destroy');
     }
 

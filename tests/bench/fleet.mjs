@@ -70,12 +70,12 @@ async function measure(t, provider) {
     const running = await create(server, cloud);
     await sleep(60_000); // the first round after their creation
     const before = { cpu: cpuOf(`/proc/${pid}/stat`), looks: lookSeconds(pid), at: performance.now() };
-    before.requests = (await cloud.tell('/state')).requests;
+    before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);
-    const requests = (await cloud.tell('/state')).requests - before.requests;
+    const requests = (await cloud.call('/state')).requests - before.requests;
     const elapsed = (performance.now() - before.at) / 60_000;
     const cpu = cpuOf(`/proc/${pid}/stat`) - before.cpu;
-    const log = (await cloud.tell('/log')).filter(({ method }) => method === 'GET').slice(-Math.min(requests, 400));
+    const log = (await cloud.call('/log')).filter(({ method }) => method === 'GET').slice(-Math.min(requests, 400));
     const endpoint = cloud.credential.match(/http:\/\/127[^']*/)?.[0] ?? cloud.endpoints.match(/run=(http[^,]*)/)[1];
     const curl = byCurl(log, endpoint) / log.length;
     const each = (lookSeconds(pid) - before.looks) / requests;

@@ -210,14 +210,14 @@ async function drive(server, count, seconds) {
         '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments]);
     const last = stdout.trim().split('\n').at(-1);
     if (!last.startsWith('{')) throw new Error(`wrk against ${server.name}: ${stdout}${stderr}`);
-    const told = JSON.parse(last);
-    if (told.requests === 0) throw new Error(`${server.name} answers no call of ${count} connections in ${seconds} s`);
+    const measured = JSON.parse(last);
+    if (measured.requests === 0) throw new Error(`${server.name} answers no call of ${count} connections in ${seconds} s`);
     return {
-        rps: (told.requests * 1e6) / told.us,
-        cpu: (cpuMicroseconds(server) - before) / told.requests,
-        p50: told.p50_us / 1e3,
-        p99: told.p99_us / 1e3,
-        failed: told.failed,
+        rps: (measured.requests * 1e6) / measured.us,
+        cpu: (cpuMicroseconds(server) - before) / measured.requests,
+        p50: measured.p50_us / 1e3,
+        p99: measured.p99_us / 1e3,
+        failed: measured.failed,
     };
 }
 
@@ -254,7 +254,7 @@ function fastest(peers, count) {
     return peers.reduce((a, b) => (a && a.best.get(count).rps >= b.best.get(count).rps ? a : b), undefined);
 }
 
-function tellRow(server, count, ceiling, peer) {
+function printRow(server, count, ceiling, peer) {
     const best = server.best.get(count);
     const ratio = (other) => (other ? (best.rps / other.best.get(count).rps).toFixed(2) : '-');
     line([server.name, count, Math.round(best.rps), best.cpu.toFixed(1), best.p50.toFixed(2), best.p99.toFixed(2),
@@ -262,29 +262,29 @@ function tellRow(server, count, ceiling, peer) {
     if (best.failed > 0) console.log(`             ${best.failed} of ${server.name}'s requests failed`);
 }
 
-function tellTargets(era, opsbrain, ceiling, peers) {
+function printTargets(era, opsbrain, ceiling, peers) {
     for (const count of connections) {
         const { rps, p99, failed } = opsbrain.best.get(count);
         const share = rps / ceiling.best.get(count).rps;
         const peer = fastest(peers, count);
-        const told = [];
-        const tell = (holds, sentence) => told.push(`${holds ? '' : 'MISSED: '}${sentence}`);
+        const checked = [];
+        const check = (holds, sentence) => checked.push(`${holds ? '' : 'MISSED: '}${sentence}`);
         if (peer) {
             const others = peers.map((other) => other.best.get(count).p99);
-            tell(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times ${peer.name} (1.5)`);
-            tell(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
+            check(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times ${peer.name} (1.5)`);
+            check(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
         }
-        if (count >= 64) tell(share >= ROOM[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * ROOM[era]})`);
-        if (failed > 0) tell(false, `${failed} requests failed`);
-        console.log(`  ${era}, ${count} connections: ${told.join('; ')}`);
+        if (count >= 64) check(share >= ROOM[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * ROOM[era]})`);
+        if (failed > 0) check(false, `${failed} requests failed`);
+        console.log(`  ${era}, ${count} connections: ${checked.join('; ')}`);
     }
 }
 
-function tell(era, { opsbrain, ceiling, peers }) {
+function printEra(era, { opsbrain, ceiling, peers }) {
     console.log(`\n${era === LEGACY ? `${LEGACY}, ${SESSIONS} sessions` : `${MODERN}, stateless`}`);
     line(['server', 'connections', 'requests/s', 'CPU us', 'p50 ms', 'p99 ms', 'memory', 'of ceiling', 'of fastest peer']);
     for (const server of [opsbrain, ...peers, ceiling])
-        for (const count of connections) tellRow(server, count, ceiling, fastest(peers, count));
+        for (const count of connections) printRow(server, count, ceiling, fastest(peers, count));
 }
 
 // ---- One era after the other ----
@@ -357,9 +357,9 @@ for (const era of options.eras.split(',')) {
     const servers = await startAll(commands, era);
     await measure([servers.ceiling, servers.opsbrain, ...servers.peers]);
     for (const server of [...running]) await stop(server);
-    tell(era, servers);
+    printEra(era, servers);
     eras.push([era, servers]);
 }
 console.log('\nopsbrain against what it must show (in brackets):');
-for (const [era, { opsbrain, ceiling, peers }] of eras) tellTargets(era, opsbrain, ceiling, peers);
+for (const [era, { opsbrain, ceiling, peers }] of eras) printTargets(era, opsbrain, ceiling, peers);
 if (options.before) for (const [era] of eras) await reportChange(era);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart in a page by the keyboard alone: Tab enters it once, the arrows move from cell to cell, and the sentence of a cell is
-// shown, is its name for a screen reader, and says what the table says.
+// A chart in a page with the keyboard alone: Tab enters it once, and the arrows move from cell to cell. The sentence of a cell
+// is shown, is read by screen readers, and has the figures of the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
@@ -76,6 +76,6 @@ test('a page that is replaced keeps the cell that is read', async (t) => {
     assert.equal(await sentence(page), words);
     assert.deepEqual(await stops(page), [], 'Tab goes on from there');
     await page.locator('svg g[data-i="15"]').hover();
-    assert.notEqual(await sentence(page), words, 'a mark that is pointed at says its sentence, too');
+    assert.notEqual(await sentence(page), words, 'pointing at a mark shows its sentence, too');
     assert.deepEqual(faults, []);
 });

@@ -23,7 +23,7 @@ export function tried() {
     return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
 }
 
-// startCloud(t, provider): {endpoints, credential, recipe, target, tell(path, body)}.
+// startCloud(t, provider): {endpoints, credential, recipe, target, call(path, body)}.
 export async function startCloud(t, provider) {
     const child = spawn(FAKE_CLOUDS, [provider], { stdio: ['pipe', 'pipe', 'inherit'] });
     atEnd(t, async () => {
@@ -32,7 +32,7 @@ export async function startCloud(t, provider) {
     });
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
     const cloud = JSON.parse(line);
-    cloud.tell = async (route, body = {}) => {
+    cloud.call = async (route, body = {}) => {
         const headers = { 'Content-Type': 'application/json' };
         const answer = await request(cloud.port, { method: 'POST', path: route, headers, body: JSON.stringify(body) });
         return JSON.parse(answer.body);

@@ -30,9 +30,9 @@ class Trial {
 
     async learn() {
         for (const verb of Array(LESSONS).fill(this.verbs).flat()) {
-            await this.cloud.tell('/kill');
+            await this.cloud.call('/kill');
             await this.finish(verb, newest(this.server, verb)?.id);
-            const now = await this.cloud.tell('/state');
+            const now = await this.cloud.call('/state');
             const values = await this.valuesOf(now.made);
             const earlier = this.reference[verb]?.values ?? values;
             const kept = [...values].filter(([at, value]) => earlier.get(at) === value && !COUNTS.test(at) && !PASSING.test(value));
@@ -44,7 +44,7 @@ class Trial {
 
     // The members of the created resources, by path. Two lessons show which ones are the same each time.
     async valuesOf(made) {
-        const objects = LESSONS > 1 ? await this.cloud.tell('/objects') : {};
+        const objects = LESSONS > 1 ? await this.cloud.call('/objects') : {};
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
@@ -67,14 +67,14 @@ class Trial {
     // killIn(verb, event): whether it was killed there; afterwards the verb is done in any case.
     async killIn(verb, event) {
         const before = newest(this.server, verb)?.id;
-        await this.cloud.tell('/kill', { pid: this.server.program.child.pid, event });
+        await this.cloud.call('/kill', { pid: this.server.program.child.pid, event });
         const calling = withClient(this.server, (client) => begin(client, this.cloud, verb)).catch(() => {});
         await Promise.race([calling, this.server.program.exit]);
         await until(`${verb} to end or to be killed`, async () => {
-            const now = await this.cloud.tell('/state');
+            const now = await this.cloud.call('/state');
             return now.killed || !isApplying(this.server);
         }, WAIT_MS);
-        const { killed } = await this.cloud.tell('/disarm');
+        const { killed } = await this.cloud.call('/disarm');
         if (killed) {
             await this.server.program.exit;
             await calling;
@@ -97,7 +97,7 @@ class Trial {
 
     async check(verb, event) {
         const what = `${this.provider}, ${verb}, killed at event ${event}`;
-        const now = await this.cloud.tell('/state');
+        const now = await this.cloud.call('/state');
         same(now.made, this.reference[verb].made, what);
         assert.equal(now.touched, null, `${what}: another's was touched`);
         assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} were made`);

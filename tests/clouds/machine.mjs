@@ -63,7 +63,7 @@ class Machine {
         if (code !== 0) throw new Error(output);
     }
 
-    async tell(route, { pid, event } = {}) {
+    async call(route, { pid, event } = {}) {
         if (route === '/kill') await this.arm(pid, event);
         if (route === '/disarm') this.armed.pid = undefined;
         return route === '/objects' ? this.records() : this.state();

@@ -51,7 +51,7 @@ const number = (value) => {
 };
 const text = (value) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
 
-// Makes every digest again, by its published description, which needs no key.
+// Computes every digest again by its published description, which needs no key.
 function writeAnew(db) {
     let before = Buffer.alloc(32);
     db.exec("UPDATE audit SET key_id = ''");
@@ -69,7 +69,7 @@ function writeAnew(db) {
 
 const EDITS = {
     changed: (db) => db.exec("UPDATE audit SET principal = 'mallory' WHERE id = 3"),
-    'dated anew': (db) => db.exec('UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = 4'),
+    'moved to another day': (db) => db.exec('UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = 4'),
     removed: (db) => db.exec('DELETE FROM audit WHERE id = 3'),
     'removed at the old end': (db) => db.exec('DELETE FROM audit WHERE id = 1'),
     'removed at the new end': (db) => db.exec('DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)'),

@@ -53,7 +53,7 @@ for (const [title, lose] of Object.entries(WAYS))
         const left = await readdir(path.dirname(server.data), { recursive: true });
         await server.stop();
         for (const name of await readdir(path.dirname(server.data), { recursive: true }))
-            assert.ok(left.includes(name), `${name} was made anew`);
+            assert.ok(left.includes(name), `${name} was created again`);
     });
 
 test('the server notices that its folder was moved away, and that it is back', async (t) => {

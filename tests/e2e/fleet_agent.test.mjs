@@ -34,7 +34,7 @@ async function agrees({ requestedSchema }) {
 
 // untouched(cloud): nothing was created, and others' resources are unchanged.
 async function untouched(cloud, what) {
-    const { made, touched } = await cloud.tell('/state');
+    const { made, touched } = await cloud.call('/state');
     assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
 }
 
@@ -67,7 +67,7 @@ const ATTEMPTS = {
     },
     'names, places and ends are checked before the cloud is called': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
-        const before = (await cloud.tell('/log')).length;
+        const before = (await cloud.call('/log')).length;
         for (const more of [
             { deployment: '../../../x' }, { deployment: 'a/../../services/other-0' }, { deployment: 'x?force=true' },
             { deployment: 'x%2f..%2fy' }, { deployment: 'x\ny' }, { deployment: '..' }, { region: 'us-east4/../x' },
@@ -75,7 +75,7 @@ const ATTEMPTS = {
             { life_s: 0 }, { life_s: 1 }, { replicas: 65 }, { at_end: 'never' },
         ])
             await agent.refusal('deployment_plan', { ...one, ...more });
-        const changes = (await cloud.tell('/log')).slice(before).filter(({ method }) => method !== 'GET');
+        const changes = (await cloud.call('/log')).slice(before).filter(({ method }) => method !== 'GET');
         assert.deepEqual(changes, []);
         await untouched(cloud);
     },
@@ -100,7 +100,7 @@ const ATTEMPTS = {
         await person.call('deployment_apply', { plan });
         await until('it to run', () => !isApplying(server), 60_000);
         assert.equal(managed(server), 'running');
-        const { made } = await cloud.tell('/state');
+        const { made } = await cloud.call('/state');
         for (const [tool, args] of [
             ['deployment_stop', { confirm: NAME }],
             ['deployment_destroy', { confirm: NAME }],
@@ -113,7 +113,7 @@ const ATTEMPTS = {
             await agent.refusal(tool, { deployment: NAME, ...args });
         if (cloud.verbs.includes('extend'))
             await agent.refusal('deployment_apply', { plan: (await planOf(person, cloud, 'extend')).plan });
-        const now = await cloud.tell('/state');
+        const now = await cloud.call('/state');
         assert.deepEqual(now.made, made);
         assert.equal(now.touched, null);
     },

@@ -67,7 +67,7 @@ async function tryCredential(t, provider, options, more = () => {}) {
         await disturb(client, cloud);
         await more(client, cloud, secrets);
     });
-    const log = await cloud.tell('/log');
+    const log = await cloud.call('/log');
     const tokens = [...new Set(log.map(({ bearer }) => bearer).filter(Boolean))];
     assert.ok(tokens.length > 0 || cloud.target.credential === 'none');
     const canaries = [...tokens, 'canary-lab', ...Object.values(FILES).flatMap(({ secret }) => secret)];
@@ -141,14 +141,14 @@ async function live(client, server, cloud, model) {
 
 // disturb(...): the cloud's errors repeat the credentials that it received.
 async function disturb(client, cloud) {
-    const { bearer } = (await cloud.tell('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
+    const { bearer } = (await cloud.call('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
     const message = `the token ${bearer} is wrong`;
     const body = JSON.stringify({ kind: 'Status', message, error: { code: 403, message, status: 'PERMISSION_DENIED' } });
     for (const status of [400, 403, 409]) {
-        await cloud.tell('/answer', { status, body, at: 1 });
+        await cloud.call('/answer', { status, body, at: 1 });
         await planOf(client, cloud, 'create').catch(() => {});
     }
-    await cloud.tell('/reset');
+    await cloud.call('/reset');
 }
 
 // tryFiles(...): valid files, and the same files truncated.

@@ -21,17 +21,17 @@ async function start(t, kind) {
     const updates = [];
     client.onUpdated((updated) => updates.push(updated));
     await client.subscribe(uri);
-    const isTold = async () => {
+    const untilNotified = async () => {
         const before = updates.length;
         await until('an update', () => updates.length > before);
         assert.ok(updates.every((updated) => updated === uri));
     };
-    await isTold();
-    return { server, proxy, client, uri, job, isTold };
+    await untilNotified();
+    return { server, proxy, client, uri, job, untilNotified };
 }
 
 forEachClient('a cut connection loses no answer and no subscription', async (t, kind) => {
-    const { proxy, client, uri, job, isTold } = await start(t, kind);
+    const { proxy, client, uri, job, untilNotified } = await start(t, kind);
     let cut = false;
     const onprogress = () => {
         if (!cut) proxy.cut();
@@ -46,12 +46,12 @@ forEachClient('a cut connection loses no answer and no subscription', async (t, 
     const shown = await until('an answer', () => client.call('job_show', { job }).catch(() => false));
     assert.equal(shown.job.id, job);
     if (isStateless(kind)) await client.subscribe(uri);
-    await isTold();
+    await untilNotified();
     await client.close();
 });
 
 forEachClient('a restart of the server keeps the session and its subscriptions', async (t, kind) => {
-    const { server, proxy, client, uri, job, isTold } = await start(t, kind);
+    const { server, proxy, client, uri, job, untilNotified } = await start(t, kind);
     const { sessionId } = client.transport;
     await proxy.during(() => server.stop().then(() => server.start()));
 
@@ -59,7 +59,7 @@ forEachClient('a restart of the server keeps the session and its subscriptions',
     assert.equal(client.transport.sessionId, sessionId);
     assert.equal(sessionId === undefined, isStateless(kind));
     if (isStateless(kind)) await client.subscribe(uri);
-    await isTold();
+    await untilNotified();
     await client.close();
 });
 

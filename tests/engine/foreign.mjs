@@ -26,7 +26,7 @@ async function served(engines, counter) {
 const marked = ({ cells }) => cells.filter((cell) => cell.contaminated).length;
 const unmeasured = ({ cells }) => cells.filter((cell) => cell.state !== 'measured').length;
 
-function tellOddities(title, calm, shared) {
+function printOddities(title, calm, shared) {
     for (const attempt of calm.rejected)
         console.log(`  ${title}, clean, ${attempt.concurrency} x ${attempt.input_tokens}: ${attempt.reason}`);
     for (const cell of shared.cells.filter((each) => !each.contaminated))
@@ -60,7 +60,7 @@ async function measure(t, path, clean, foreign) {
     const counted = () => served(path.engines, path.counter);
     const stranger = new Stranger(path.front.url, { model: MODEL, tokens: OUTPUT, served: counted });
     const shared = await sweepBeside(client, { ...PLAN, ...GRIDS[foreign] }, stranger);
-    tellOddities(path.title, calm, shared);
+    printOddities(path.title, calm, shared);
     await client.close();
     return { path: path.title, calm, shared, times };
 }
@@ -95,7 +95,7 @@ const COLUMNS = {
 
 const row = (cells) => `| ${cells.join(' | ')} |`;
 
-function tell(results) {
+function printResults(results) {
     console.log(row(Object.keys(COLUMNS)));
     console.log(row(Object.keys(COLUMNS).map(() => '---')));
     for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
@@ -150,6 +150,6 @@ for (const [name, engine] of Object.entries(ENGINES))
             const path = { title, front, engines, counter: engine.counter };
             results.push(await measure(t, path, way === 'direct' ? 20 : 10, way === 'direct' ? 10 : 5));
         });
-        tell(results.slice(-1));
+        printResults(results.slice(-1));
     }
-if (results.length > 1) tell(results);
+if (results.length > 1) printResults(results);
