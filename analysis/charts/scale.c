@@ -12,6 +12,7 @@
 #define DECADES_OF_TWOS 1.7 /* or at 1, 2, 5 */
 #define DECADES_OF_ALL 0.6  /* or at 1, 2, 3, 4, ... */
 #define DECADES_LEAST 0.18  /* of which that gives three */
+#define NARROW_MARGIN 1.25  /* what a shorter range gets at both ends */
 #define EXACT_LIMIT 1e15
 #define LEAST_DECIMAL 0.0001 /* smaller figures have an exponent */
 #define LEAST 1e-300
@@ -46,21 +47,24 @@ static double step_of(double span)
 }
 
 /* The factors of a decade at which a log axis has ticks. */
-static const char *factors_of(double decades)
+static const double *factors_of(double decades)
 {
+    static const double tens[] = { 1, 0 }, threes[] = { 1, 3, 0 }, twos[] = { 1, 2, 5, 0 },
+                        all[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 0 };
+
     if (decades >= DECADES_LEAST && decades <= DECADES_OF_ALL)
-        return "\1\2\3\4\5\6\7\10\11";
-    return decades <= DECADES_OF_TWOS ? "\1\2\5" : decades <= DECADES_OF_THREES ? "\1\3" : "\1";
+        return all;
+    return decades <= DECADES_OF_TWOS ? twos : decades <= DECADES_OF_THREES ? threes : tens;
 }
 
 /* The nearest tick at or below the value, or at or above it. */
-static double log_tick(double value, const char *factors, bool above)
+static double log_tick(double value, const double *factors, bool above)
 {
     int power = (int)floor(log10(value)) - 1;
     double best = NAN;
 
     for (int i = power; i <= power + 3; i++)
-        for (const char *factor = factors; *factor != '\0'; factor++) {
+        for (const double *factor = factors; *factor > 0; factor++) {
             double tick = *factor * pow(10, i);
 
             if (above ? tick >= value * (1 - 1e-9) && !(best <= tick) : tick <= value * (1 + 1e-9))
@@ -71,14 +75,20 @@ static double log_tick(double value, const char *factors, bool above)
 
 static struct scale fit_log(struct scale_range range, double from, double to)
 {
-    const char *factors = factors_of(log10(range.high / range.low));
-    double low = log_tick(range.low, factors, false), high = log_tick(range.high, factors, true);
+    static const double fine[] = { 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 0 };
+    double decades = log10(range.high / range.low);
+    bool is_narrow = decades < DECADES_LEAST;
+    const double *factors = is_narrow ? fine : factors_of(decades);
+    double margin = is_narrow ? NARROW_MARGIN : 1;
 
-    if (low == high) {
-        low /= 2;
-        high *= 2;
-    }
-    return (struct scale){ true, low, high, from, to, factors, false };
+    return (struct scale){ true,
+                           log_tick(range.low / margin, factors, false),
+                           log_tick(range.high * margin, factors, true),
+                           from,
+                           to,
+                           factors,
+                           false,
+                           0 };
 }
 
 struct scale scale_fit(const struct scale_range *range, double from, double to)
@@ -124,12 +134,12 @@ static double ticks_end(const struct scale *scale)
 static size_t ticks_log(const struct scale *scale, double out[SCALE_TICKS_MAX])
 {
     double decades = log10(scale->high / scale->low);
-    const char *factors = scale->factors != NULL ? scale->factors : factors_of(decades);
+    const double *factors = scale->factors != NULL ? scale->factors : factors_of(decades);
     int stride = (int)fmax(1, ceil(decades / (SCALE_TICKS_MAX - 2)));
     size_t count = 0;
 
     for (int i = (int)floor(log10(scale->low)) - 1; i <= (int)ceil(log10(scale->high)); i += stride)
-        for (const char *factor = factors; *factor != '\0'; factor++) {
+        for (const double *factor = factors; *factor > 0; factor++) {
             double tick = *factor * pow(10, i);
 
             if (tick >= scale->low * (1 - 1e-9) && tick <= ticks_end(scale) * (1 + 1e-9)

@@ -11,10 +11,10 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
-    const char *factors; /* log axes: the factors within a decade that have ticks; NULL: chosen by
-                            its length */
-    bool is_ratio;       /* of two figures */
-    double ticks_end;    /* no tick is above it; 0: `high` */
+    const double *factors; /* log axes: the factors within a decade that have ticks, 0 at the end;
+                              NULL: chosen by its length */
+    bool is_ratio;         /* of two figures */
+    double ticks_end;      /* no tick is above it; 0: `high` */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */
@@ -26,8 +26,9 @@ void scale_range_add(struct scale_range *range, double value);
 /* Whether the axis can show it. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that contains the range; it ends at ticks, a linear one also halfway between two. An
- * unknown range becomes 0 to 1 (log: 1 to 10). */
+/* A scale that contains the range; it ends at ticks, a linear one also halfway between two. Figures
+ * that hardly differ are in the middle of a log scale. An unknown range becomes 0 to 1 (log: 1 to
+ * 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
 /* Raises the upper bound so that its present one is so far from `to`, with ticks up to there. */
 void scale_keep_clear(struct scale *scale, double distance);

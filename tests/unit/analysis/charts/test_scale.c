@@ -76,7 +76,9 @@ static void axes_end_at_round_values(void **state)
     fits(14.4, 16000, true, 10, 30000, "30k");
     fits(3, 4, true, 2, 5, "5");
     fits(53, 99, true, 50, 100, "100");
-    fits(100, 100, true, 50, 200, "200");
+    fits(100, 100, true, 80, 150, "150");
+    fits(20.1, 22.5, true, 15, 30, "30");
+    fits(9.7, 9.9, true, 6, 15, "15");
     fits(1e-7, 1e13, true, 1e-7, 1e13, "1T");
 }
 
