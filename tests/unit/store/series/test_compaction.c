@@ -503,6 +503,48 @@ static void damaged_blocks_are_reported_as_damaged(void **state)
 
 /* ---- Retention ---- */
 
+/* Rolls up once, when it is told of the first point. */
+struct meddling {
+    struct ledger *ledger;
+    double scrapes;
+    bool done;
+};
+
+static bool choose_all(void *context, const struct scrape_series *series, size_t *tag)
+{
+    (void)context;
+    (void)series;
+    (void)tag;
+    return true;
+}
+
+static void count_and_roll_up(void *context, size_t tag, const struct scrape_point *point)
+{
+    struct meddling *meddling = context;
+
+    (void)tag;
+    meddling->scrapes += point->count;
+    if (!meddling->done)
+        compact(meddling->ledger, START_MS + 3 * HOUR_MS);
+    meddling->done = true;
+}
+
+static void scrapes_that_are_rolled_up_while_they_are_read_are_seen_once(void **state)
+{
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, MINUTE_MS };
+    struct meddling meddling = { .ledger = *state };
+    const struct scrape_visitor visitor = { choose_all, count_and_roll_up, &meddling };
+    double value = 0;
+
+    scrape_on(meddling.ledger, START_MS, 60, &value);
+    compact(meddling.ledger, START_MS + HOUR_MS + MINUTE_MS);
+    scrape_on(meddling.ledger, START_MS + HOUR_MS, 60, &value);
+    assert_ok(meddling.ledger, scrape_visit(meddling.ledger->store, &range, SCRAPE_1_MIN, &visitor,
+                                            &meddling.ledger->error));
+    assert_true(meddling.done);
+    assert_true(meddling.scrapes == 120);
+}
+
 static void each_level_is_kept_for_its_own_time(void **state)
 {
     struct ledger *ledger = *state;
@@ -559,6 +601,7 @@ int main(void)
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
         cmocka_unit_test(a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other),
         cmocka_unit_test(damaged_blocks_are_reported_as_damaged),
+        cmocka_unit_test(scrapes_that_are_rolled_up_while_they_are_read_are_seen_once),
         cmocka_unit_test(each_level_is_kept_for_its_own_time),
     };
 
