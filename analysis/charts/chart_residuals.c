@@ -33,7 +33,7 @@ struct residuals {
     bool is_dense; /* too many cells to describe each, and to draw those behind others */
 };
 
-/* In an open loop the rate of answers is compared with the rate of arrivals asked for. Where a file
+/* In an open loop the rate of answers is compared with the requested rate of arrivals. Where a file
  * does not state the load in flight, it is the rate times the mean latency (Little's law, 1961). */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
@@ -84,7 +84,7 @@ static void choose_rules(struct residuals *residuals)
     }
 }
 
-/* Its colour is that of its rarest mark. */
+/* A cell has the colour of its rarest mark. */
 static size_t series_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     for (size_t i = 0; i < residuals->shown_count; i++)

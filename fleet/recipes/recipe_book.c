@@ -20,7 +20,7 @@ struct recipe_book {
     size_t count;
 };
 
-/* `of`: what the recipe's name must be. */
+/* `of`: the name that the recipe must have. */
 static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, const char *of,
                         const char *json, size_t length, struct error *error)
 {

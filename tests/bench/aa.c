@@ -175,7 +175,7 @@ static void make_run(const struct contest *contest, const struct cell_row *rows,
     evidence_of_run(&run, own, kept, out);
 }
 
-/* Of a pair, over all cells. */
+/* The ratio of a pair, over all cells. */
 static double pair_ratio(const struct evidence *a, const struct evidence *b)
 {
     double sum = 0;
@@ -185,7 +185,7 @@ static double pair_ratio(const struct evidence *a, const struct evidence *b)
     return sum / (double)a->cell_count;
 }
 
-/* Of values with those before them. */
+/* The correlation of the values with the ones before them. */
 static double autocorrelation(const double *values, size_t count)
 {
     double mean = statistics_mean(values, count), products = 0, squares = 0;
@@ -319,7 +319,7 @@ static void print_levels(const struct contest *contest)
            exp(ratios / (double)compared), correlations, -1 / (double)contest->plan.repetitions);
 }
 
-/* Exit status. */
+/* Returns the exit status. */
 static int print_verdict(const struct contest *contest, bool equal)
 {
     double all = (double)contest->count;

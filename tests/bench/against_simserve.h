@@ -52,7 +52,7 @@ static inline void against_die(const char *what, const struct error *error)
     exit(1);
 }
 
-/* Of an argument. */
+/* The number in an argument. */
 static inline int64_t against_number(const char *text)
 {
     int64_t value = 0;

@@ -161,7 +161,7 @@ static struct pair quantiles(double *values, size_t count)
     return (struct pair){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
-/* Whom the store is compared with; neither: with nobody. */
+/* The peer that the store is compared with: a Prometheus or a database; neither: there is none. */
 struct peer {
     const char *prometheus; /* "": it is none */
     struct store *store;

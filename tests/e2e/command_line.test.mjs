@@ -329,7 +329,7 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
     const server = await startServer(t, { data: path.join(folder, 'data') });
     run.env.OPSBRAIN_URL = server.url;
     const names = JSON.parse(await run.done('deployments', '--json')).deployments.map(({ url }) => url);
-    assert.ok(!names.includes('http://127.0.0.1:1'), 'what nobody answers at is registered');
+    assert.ok(!names.includes('http://127.0.0.1:1'), 'an address without a server is registered');
 });
 
 sideBySide('watch shows charts on a terminal until q, and lines in a pipe', async (t) => {

@@ -32,7 +32,7 @@ async function start(t, kind) {
 
 const contents = async (client, uri) => (await client.readResource({ uri })).contents[0];
 
-forEachClient('what was measured can be listed, read and completed', async (t, kind) => {
+forEachClient('measurements can be listed, read and completed', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     const capabilities = client.getServerCapabilities();
     assert.deepEqual(capabilities.resources, { subscribe: true, listChanged: true });
@@ -130,7 +130,7 @@ forEachClient('prompts are listed, completed and made for their arguments', asyn
     await connection.close();
 });
 
-forEachClient('what does not exist is refused with the code of the era', async (t, kind) => {
+forEachClient('unknown resources are refused with the error code of the era', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     for (const uri of ['opsbrain://runs/run_nobody', 'opsbrain://nothing', 'file:///etc/passwd', 'opsbrain://runs/a%2Fb'])
         await assert.rejects(client.readResource({ uri }), (error) => {

@@ -19,7 +19,7 @@ static bool is_within(const struct bounds *bounds, const char *bytes, size_t len
                && length <= (size_t)(bounds->end - bytes));
 }
 
-/* The one sample that was written. */
+/* Compares the sample that is read back with the one that was written. */
 static bool read_back(void *context, const struct promtext_sample *sample)
 {
     const struct promtext_sample *written = context;

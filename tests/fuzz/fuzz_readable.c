@@ -9,7 +9,7 @@
 #include "client/terminal/readable.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Such as an address, which would not be one in two lines. */
+/* A URL, for example, which a line end would break. */
 static bool is_one_word(const char *line, size_t length)
 {
     size_t indent = strspn(line, " ");

@@ -172,8 +172,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Logs the signal's sender, unless that is the process that started simserve: otherwise one
- * would look for a crash. */
+/* Logs the signal's sender, unless that is the process that started simserve: otherwise the end
+ * would look like a crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };

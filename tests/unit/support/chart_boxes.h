@@ -126,7 +126,7 @@ static inline void has_no_overlaps(const char *what, const struct svg_text *text
 
 #define CAPITAL 0.74 /* height of a capital letter or a figure, in font sizes */
 
-/* Where the letters of a text are, without what hangs below its line. */
+/* Where the letters of a text are, without their descenders. */
 static inline struct box ink_of(const struct shape *text)
 {
     const struct label label = { .kind = text->text_kind,

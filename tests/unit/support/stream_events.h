@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reader of a completion stream says, as lines that tests compare. */
+/* The events that the reader of a completion stream reports, as lines that tests compare. */
 #pragma once
 
 #include <stdlib.h>
