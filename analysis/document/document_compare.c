@@ -6,6 +6,7 @@
 #include "analysis/charts/scale.h"
 #include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
+#include "base/json/json.h"
 
 #define VALUE_BYTES 300
 #define NAME_BYTES 48
@@ -64,15 +65,55 @@ static void add_verdict(const struct chart_comparison *input, struct text *out)
 
 /* ---- Differences ---- */
 
-static void write_value(const struct text *value, struct html *html)
+static void write_value(const struct text *value, const char *if_empty, struct html *html)
 {
     TEXT_AUTO shown = { 0 };
 
     text_add_printable(&shown, text_string(value), value->length, VALUE_BYTES);
     text_add(&shown, value->length > VALUE_BYTES ? "..." : "");
     html_open(html, "td");
-    html_name(html, value->length > 0 ? text_string(&shown) : "not known");
+    html_name(html, value->length > 0 ? text_string(&shown) : if_empty);
     html_close(html, "td");
+}
+
+static json_t *parse(const struct text *value)
+{
+    struct error ignored; /* most facts are no JSON */
+    json_t *json = NULL;
+
+    return json_parse(text_string(value), value->length, &json, &ignored) ? json : NULL;
+}
+
+/* "blocks=16": the members that are not the same in the other object. */
+static void add_own(const json_t *object, const json_t *other, struct text *out)
+{
+    json_auto_t *own = json_object();
+    const char *name;
+    json_t *member;
+
+    json_object_foreach(json_iterable(object), name, member)
+        if (!json_equal(member, json_object_get(other, name)))
+            json_object_set(own, name, member);
+    document_add_value(own, out);
+}
+
+/* Of two objects, such as flags, only what differs. */
+static void write_values(const struct text values[2], struct html *html)
+{
+    json_auto_t *first = parse(&values[0]), *second = parse(&values[1]);
+    TEXT_AUTO own_of_first = { 0 }, own_of_second = { 0 };
+
+    if (json_is_object(first) && json_is_object(second)) {
+        add_own(first, second, &own_of_first);
+        add_own(second, first, &own_of_second);
+    }
+    if (own_of_first.length + own_of_second.length > 0) {
+        write_value(&own_of_first, "none", html);
+        write_value(&own_of_second, "none", html);
+    } else {
+        write_value(&values[0], "not known", html);
+        write_value(&values[1], "not known", html);
+    }
 }
 
 /* Three columns, so that both values can be seen on a phone. */
@@ -87,8 +128,7 @@ static void write_difference(const struct difference *difference, struct html *h
     html_text(html, difference->fact);
     html_element(html, "div", outcome, { "class", "hint" });
     html_close(html, "th");
-    write_value(&difference->values[0], html);
-    write_value(&difference->values[1], html);
+    write_values(difference->values, html);
     html_close(html, "tr");
 }
 

@@ -42,8 +42,7 @@ static bool is_empty(const json_t *value)
                && json_array_size(value) == 0);
 }
 
-/* "input_tokens=[128,1024], seed=7" */
-static void add_value(const json_t *value, struct text *out)
+void document_add_value(const json_t *value, struct text *out)
 {
     const char *name;
     json_t *member;
@@ -78,7 +77,7 @@ static void write_members(const json_t *object, struct html *html)
 
         if (is_empty(value))
             continue;
-        add_value(value, &shown);
+        document_add_value(value, &shown);
         write_fact(name, text_string(&shown), html);
     }
 }

@@ -55,6 +55,8 @@ void document_write_missing(size_t cells, const char *elsewhere, struct html *ht
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
 
+/* "input_tokens=[128,1024], seed=7"; of an object without its empty members. */
+void document_add_value(const json_t *value, struct text *out);
 /* Who measured or imported what, with what. */
 void document_write_origin(const struct document_part *part, struct html *html);
 

@@ -345,6 +345,9 @@ static void compare_documents(struct text *out)
         shaped_run(&small, &runs[i]);
         snprintf(runs[i].id, sizeof runs[i].id, "imp_%zu", i);
         snprintf(runs[i].facts.model, sizeof runs[i].facts.model, i < 2 ? "a" : "<b>");
+        snprintf(runs[i].facts.flags, sizeof runs[i].facts.flags,
+                 "{\"dtype\":\"auto\",\"blocks\":%d,\"eager\":true%s}", i < 2 ? 16 : 32,
+                 i < 2 ? ",\"lora\":\"<i>\"" : "");
         for (size_t c = 0; c < runs[i].cell_count; c++)
             shaped_figures(&runs[i].cells[c], 1 + 0.01 * (double)i + (i < 2 ? 0 : 0.3));
     }
@@ -364,6 +367,8 @@ static void a_comparison_begins_with_its_verdict_and_the_differences(void **stat
     comes_before("a comparison", &document, "cannot be compared with", "<h2>Differences");
     comes_before("a comparison", &document, "<h2>Differences", "<h2>Charts");
     assert_non_null(strstr(document.data, "&lt;b&gt;"));
+    assert_non_null(strstr(document.data, ">blocks=16, lora=&lt;i&gt;<"));
+    assert_non_null(strstr(document.data, ">blocks=32<"));
     assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
 }
 
