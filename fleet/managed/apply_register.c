@@ -20,8 +20,9 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
         return;
     text_copy(out->quantization, sizeof out->quantization, recipe->quantization);
     text_copy(out->engine, sizeof out->engine, recipe->engine);
-    snprintf(out->hardware, sizeof out->hardware, "%lldx%s", (long long)recipe->chips,
-             recipe->hardware);
+    if (recipe->hardware[0] != '\0')
+        snprintf(out->hardware, sizeof out->hardware, "%lldx%s", (long long)recipe->chips,
+                 recipe->hardware);
     out->chips = recipe->chips;
 }
 

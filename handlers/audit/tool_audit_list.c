@@ -84,7 +84,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, audit_row_json(&rows[i]));
     answer->structured = json_pack("{s:o}", "rows", list);
     if (shown == 0)
-        text_add(&answer->text, "No such row in the audit log.\n");
+        text_add(&answer->text, "There is no such row in the audit log.\n");
     else
         audit_rows_text(rows, shown, &answer->text);
     add_check(call, answer);

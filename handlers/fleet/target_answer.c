@@ -88,9 +88,10 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
 {
     json_auto_t *place = answer_json_stored(row->place);
 
-    text_addf(out, "%s (revision %lld): %s, ", row->name, (long long)row->revision, row->provider);
+    text_addf(out, "%s (revision %lld): %s%s", row->name, (long long)row->revision, row->provider,
+              json_object_size(place) == 0 ? "" : ", ");
     answer_describe_members(place, out);
-    text_add(out, "\nRegions: ");
+    text_add(out, "Regions: ");
     describe_regions(row, out);
     text_addf(out,
               "; at most %.2f USD per hour for one deployment, %.2f for all. An agent "

@@ -191,15 +191,16 @@ static void describe(const struct shown *shown, struct text *out)
 
     text_addf(out, "%s (%s, revision %lld): %s\n", recipe->name, recipe_origin_name(recipe->origin),
               (long long)recipe->revision, recipe->title);
-    text_addf(out, "%s on %s, %s\n", recipe->model, recipe_answer_hardware(recipe, hardware),
-              recipe->provider);
+    text_addf(out, "%s on %s%s%s\n", recipe->model,
+              recipe->hardware[0] == '\0' ? "" : recipe_answer_hardware(recipe, hardware),
+              recipe->hardware[0] == '\0' ? "" : ", ", recipe->provider);
     text_addf(out, "Status: %s (%s, %s)\n", recipe_answer_status(recipe), recipe->source,
               recipe->as_of);
     if (shown->refusal.kind != ERROR_NONE)
         text_addf(out, "Refused: %s\n", shown->refusal.message);
     text_addf(out, "Memory: %s\n", shown->fit.arithmetic);
-    text_addf(out, "Price, %s%s%s: %s\n", shown->kind, shown->place[0] == '\0' ? "" : " in ",
-              shown->place, shown->price.breakdown);
+    text_addf(out, "Price%s%s%s%s: %s\n", shown->kind[0] == '\0' ? "" : ", ", shown->kind,
+              shown->place[0] == '\0' ? "" : " in ", shown->place, shown->price.breakdown);
     write_command(recipe, out);
     write_overrides(recipe, out);
     write_sentences("Note: ", recipe_member(recipe, "notes"), out);

@@ -99,7 +99,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, job_answer_json(&jobs[i]));
     answer->structured = json_pack("{s:o}", "jobs", list);
     if (shown == 0)
-        text_add(&answer->text, "No such job.\n");
+        text_add(&answer->text, "There is no job.\n");
     else
         write_table(jobs, shown, &answer->text);
     answer_page_end_at(answer, count > shown, shown == 0 ? 0 : jobs[shown - 1].created_ms);

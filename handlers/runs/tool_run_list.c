@@ -107,7 +107,7 @@ static void write_answer(const struct run_index *all, size_t limit, struct answe
                                         : import_answer_run_json(all->rows[i].import));
     answer->structured = json_pack("{s:o}", "runs", list);
     if (shown == 0) {
-        text_add(&answer->text, "No such run.\n");
+        text_add(&answer->text, "There is no run.\n");
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(all->rows, shown, &answer->text);

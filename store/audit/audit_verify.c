@@ -347,8 +347,8 @@ void audit_verdict_describe(const struct audit_verdict *verdict, struct text *ou
 {
     char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
 
-    text_addf(out, "the audit %s: %" PRId64 " rows", verdict->whole ? "holds" : "DOES NOT HOLD",
-              verdict->rows);
+    text_addf(out, "the audit %s: %" PRId64 " row%s", verdict->whole ? "holds" : "DOES NOT HOLD",
+              verdict->rows, verdict->rows == 1 ? "" : "s");
     if (verdict->rows > 0)
         text_addf(out, " (%" PRId64 " to %" PRId64 ", %s to %s)", verdict->first_id,
                   verdict->last_id, clock_format_utc(verdict->first_ms, from),

@@ -73,6 +73,8 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     atEnd(t, () => endNow(data, 'gemma'));
     await apply(client, data, made);
     assert.ok(await answers(port));
+    const { deployment } = await client.call('deployment_show', { deployment: 'gemma' });
+    assert.equal(deployment.hardware, undefined, 'the recipe names none');
     await client.close();
 
     await server.killAndRestart();

@@ -83,6 +83,15 @@ static void shows_whether_it_fits_and_what_it_costs(void **state)
     world_says(world, "Warning: The image is named by a tag");
 }
 
+static void shows_no_hardware_and_no_kind_of_price_on_this_machine(void **state)
+{
+    struct world *world = *state;
+
+    world_do(world, "recipe_show", "{\"recipe\":\"local-llama-cpp-gemma-4-e2b\"}");
+    world_says(world, "\ngemma-4-E2B-it-Q4_K_M.gguf on local\n");
+    world_says(world, "\nPrice: nothing is billed for it\n");
+}
+
 static void shows_why_it_cannot_work(void **state)
 {
     struct world *world = *state;
@@ -177,6 +186,7 @@ int main(void)
         cmocka_unit_test(lists_page_by_page),
         cmocka_unit_test(lists_the_requested_recipes),
         cmocka_unit_test(shows_whether_it_fits_and_what_it_costs),
+        cmocka_unit_test(shows_no_hardware_and_no_kind_of_price_on_this_machine),
         cmocka_unit_test(shows_why_it_cannot_work),
         cmocka_unit_test(refuses_a_context_that_does_not_fit),
         cmocka_unit_test(suggests_similar_names),

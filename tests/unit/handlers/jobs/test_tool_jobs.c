@@ -154,7 +154,7 @@ static void lists_jobs_by_state_and_principal(void **state)
     assert_int_equal(json_array_size(json_object_get(running, "jobs")), 0);
     bobs = world_ok(world, "job_list", "{\"principal\":\"bob\"}");
     assert_int_equal(json_array_size(json_object_get(bobs, "jobs")), 0);
-    world_says(world, "No such job");
+    world_says(world, "There is no job.");
 }
 
 static void lists_who_measures_and_who_waits(void **state)

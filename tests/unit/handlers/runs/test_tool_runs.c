@@ -27,7 +27,7 @@ static void lists_no_runs_where_there_are_none(void **state)
 
     assert_int_equal(json_array_size(json_object_get(list, "runs")), 0);
     assert_null(json_object_get(list, "next_cursor"));
-    world_says(world, "No such run");
+    world_says(world, "There is no run.");
     world_refused(world, "run_list", "{\"cursor\":\"soon\"}", ERROR_INVALID, "\"cursor\"");
 }
 

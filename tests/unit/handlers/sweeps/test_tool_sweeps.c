@@ -101,7 +101,7 @@ static void leaves_no_sweep_behind_where_the_server_is_down(void **state)
                   ERROR_NOT_FOUND, "nobody");
     list = world_ok(world, "sweep_list", "{}");
     assert_int_equal(json_array_size(json_object_get(list, "sweeps")), 0);
-    world_says(world, "No such sweep");
+    world_says(world, "There is no sweep.");
 }
 
 static void leaves_no_sweep_behind_where_the_model_does_not_exist(void **state)
