@@ -90,6 +90,25 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
+/* A stream of events that is redirected to a page would be an error in the browser's console; with
+ * 204 it ends. */
+static bool wants_only_events(const struct exchange *exchange)
+{
+    const struct http_headers *headers = &exchange->headers;
+
+    return headers->accepts_events && !headers->accepts_json && !headers->accepts_html;
+}
+
+static void ask_to_sign_in(struct exchange *exchange)
+{
+    if (!wants_only_events(exchange)) {
+        send_to_sign_in(exchange);
+        return;
+    }
+    page_reply_headers(exchange, NULL);
+    exchange_reply(exchange, 204, NULL, NULL);
+}
+
 /* Identifies the caller by the cookie; on a route without a role nobody needs to be signed in. */
 static bool find_signed_in(struct exchange *exchange)
 {
@@ -104,7 +123,7 @@ static bool find_signed_in(struct exchange *exchange)
     if (error.kind == ERROR_BUSY)
         exchange_refuse(exchange, 503, "%s", error.message);
     else if (exchange->route->role != ROLE_NONE)
-        send_to_sign_in(exchange);
+        ask_to_sign_in(exchange);
     return exchange->reply.status == 0;
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
 import { connect } from './support/clients.mjs';
-import { addKey, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
+import { addKey, request, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
 // events(server, headers): the names of each event as it comes, until the stream ends.
 async function* events(server, headers = {}) {
@@ -68,6 +68,8 @@ test('a stream is for those who are signed in, and ends with their key', async (
     const server = await startServer(t, { data });
     const browser = new Browser(server.port);
     assert.equal((await browser.get('/events')).status, 303);
+    const asked = await request(server.port, { path: '/events', headers: { Accept: 'text/event-stream' } });
+    assert.deepEqual([asked.status, asked.body], [204, ''], 'a page would be an error in the console');
     await browser.signIn(key);
     const stream = events(server, { Cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') });
     await stream.next();
