@@ -26,7 +26,7 @@ struct consent {
 };
 
 /* Only for a tool's go_ahead(). Consent is given by `confirm`, or by the person at the client.
- * FORBIDDEN says what `elsewhere` does, if the client cannot ask. INVALID shows the summary and
+ * FORBIDDEN, with the text of `elsewhere`, if the client cannot ask. INVALID shows the summary and
  * says how to confirm, if the client cannot ask or `confirm` is a different name; CANCELLED: the
  * person did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

@@ -81,7 +81,7 @@ const char *page_text(const struct text *text); /* NULL: it is empty */
 const char *page_query(const struct page_request *request, const char *name);
 const char *page_form(const struct page_request *request, const char *name);
 const char *page_place(const struct page_request *request, const char *name); /* never NULL */
-/* Whether its buttons are shown: for a viewer none that the server would refuse. */
+/* Whether buttons that need the role are shown: nobody sees one that the server would refuse. */
 bool page_may(const struct page_request *request, enum role role);
 /* Operators may cancel what they started, admins everything. */
 bool page_may_cancel(const struct page_request *request, const char *started_by);

@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define COMMON_SHARE 3 /* a warning that more than one in this many cells have is not marked */
+#define COMMON_SHARE 3 /* a warning on more than one in this many cells is not marked on each */
 
 static int compare_numbers(double a, double b)
 {

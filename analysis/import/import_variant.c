@@ -11,7 +11,8 @@
 
 static const struct name {
     const char *word;
-    bool is_label; /* may only name the row: it counts if one value occurs at several places */
+    bool is_label; /* may be just the row's name: it counts only if a value occurs at several places
+                    */
 } names[] = {
     { "model", false },
     { "model_id", false },

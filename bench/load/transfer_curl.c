@@ -222,7 +222,7 @@ static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool i
     curl->reported_head = false;
     curl->is_fresh = is_fresh;
     curl->code = CURLE_OK;
-    if (curl->request_id != NULL) /* there was memory */
+    if (curl->request_id != NULL) /* NULL: there was no memory for the headers */
         memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
     curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
     curl_easy_setopt(curl->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prompt->length);

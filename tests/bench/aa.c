@@ -65,7 +65,7 @@ static _Noreturn void die(const char *what, const char *why)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* Ids of simserve's tokenizer; only simserve is asked. */
+/* Prompts of ids that simserve's tokenizer counts as one token each. */
 static void make_workload(struct workload *out)
 {
     *out = (struct workload){ .api = BENCH_COMPLETIONS,

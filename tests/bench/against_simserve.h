@@ -23,7 +23,7 @@ struct against {
     bool only_libcurl;
 };
 
-/* Ids or words of simserve's tokenizer; only simserve is asked. */
+/* Prompts of ids or words that simserve's tokenizer counts as one token each. */
 static inline void against_workload(const struct against *against, struct workload *out)
 {
     bool chat = against->api == BENCH_CHAT;

@@ -20,7 +20,7 @@ static json_t *wait_for(struct world *world, const char *sweep)
 }
 
 /* The server's own metrics are shown beside the client's. */
-static void check_witness(struct world *world)
+static void check_server_figures(struct world *world)
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *runs = world_ok(world, "run_list", "{}"), *run = NULL;
@@ -57,7 +57,7 @@ static void measures_a_grid_and_reports_it(void **state)
         assert_true(json_get_number(cell, "ttft_p50_ms", 0) < 200);
         assert_true(json_get_number(cell, "success_rate", 0) == 1);
     }
-    check_witness(world);
+    check_server_figures(world);
     report = world_ok(world, "run_report", "{}");
     assert_string_equal(json_get_text(json_object_get(report, "sweep"), "id", ""), sweep);
     world_says(world, "simserve/toy");

@@ -226,7 +226,7 @@ static void the_oldest_of_too_many_sign_ins_ends(void **state)
     assert_true(is_known(trial, cookie));
 }
 
-/* What memory alone forgot would be valid again after a restart. */
+/* A sign-in that only memory has forgotten would be valid again after a restart. */
 static void a_change_that_cannot_be_stored_does_not_happen(void **state)
 {
     struct trial *trial = *state;
