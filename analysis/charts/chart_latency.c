@@ -304,13 +304,20 @@ static void add_name(const struct line *line, struct box box, struct chart_name_
     chart_row_name(line->latency->grid->rows[line->row], labels[(*count)++].name);
 }
 
+/* Of the strip of crosses. */
+static double failures_height(const struct latency *latency)
+{
+    return latency->failure_rows == 0 ? 0 : CHART_MARKER_GAP * (double)latency->failure_rows + 4;
+}
+
 static void draw_limit(const struct latency *latency, struct box box,
                        struct chart_name_label *labels, size_t *count)
 {
     double y = scale_at(&latency->y, latency->limit_ms);
+    double top = box.y + failures_height(latency);
     char number[SCALE_NUMBER_SIZE];
 
-    if (!(latency->limit_ms > 0) || y < box.y || y > box.y + box.height)
+    if (!(latency->limit_ms > 0) || y < top || y > box.y + box.height)
         return;
     drawing_line(&latency->chart->drawing, (struct spot){ box.x, y },
                  (struct spot){ box.x + box.width, y },
@@ -347,7 +354,7 @@ static void draw_panel(struct latency *latency, const struct chart_panel_area *p
     latency->x = chart_scale_of_loads(&latency->loads, box, INSET);
     latency->y = scale_fit(&latency->values, box.y + box.height, box.y);
     if (latency->failure_rows > 0)
-        scale_keep_clear(&latency->y, CHART_MARKER_GAP * (double)latency->failure_rows + 4);
+        scale_keep_clear(&latency->y, failures_height(latency));
     chart_axis_y(drawing, &latency->y, box.x, box.x + box.width, latency->kind->heading);
     chart_axis_loads(drawing, latency->grid, &latency->x, box);
     if (latency->rows.is_sample)

@@ -305,6 +305,25 @@ static void a_failure_stands_clear_of_the_figures(void **state)
     }
 }
 
+/* Wherever it lies: it is not drawn above the axis, among the failures. */
+static void a_limit_runs_through_no_failure(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    for (size_t row = 1; row < 6; row++)
+        evidence.cells[9 * row + 8].state = EVIDENCE_FAILED;
+    for (double limit_ms = 300; limit_ms < 10000; limit_ms *= 1.03) {
+        CHART_AUTO chart = { 0 };
+
+        chart_latency(&runs, METRIC_TTFT, limit_ms, &chart);
+        has_clear_failures("a limit", &chart.drawing);
+    }
+}
+
 /* Short names beside a plot leave no empty margin. */
 static void names_take_no_more_room_than_they_need(void **state)
 {
@@ -483,6 +502,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(both_ends_of_a_line_have_a_marker),
         cmocka_unit_test(a_single_cell_fills_the_plot_with_its_hatch),
         cmocka_unit_test(a_failure_stands_clear_of_the_figures),
+        cmocka_unit_test(a_limit_runs_through_no_failure),
         cmocka_unit_test(names_take_no_more_room_than_they_need),
         cmocka_unit_test(a_ratio_beyond_the_axis_stands_at_its_end),
         cmocka_unit_test(repetitions_of_a_run),
