@@ -184,11 +184,9 @@ export function request(port, { method = 'GET', path = '/mcp', headers = {}, bod
         const outgoing = http.request({ host: '127.0.0.1', port, method, path, headers, timeout, agent: false });
         outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeout} ms`)));
         outgoing.on('error', reject);
-        outgoing.on('response', async (incoming) => {
-            let text = '';
-            incoming.on('error', reject);
-            for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
-            resolve({ status: incoming.statusCode, headers: incoming.headers, body: text });
+        outgoing.on('response', (incoming) => {
+            const answer = (chunks) => ({ status: incoming.statusCode, headers: incoming.headers, body: chunks.join('') });
+            incoming.setEncoding('utf8').toArray().then(answer).then(resolve, reject);
         });
         outgoing.end(body);
     });
